@@ -1,0 +1,124 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .treatAllWarnings(as: .error),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+
+let package = Package(
+    name: "syncagent",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "IconCache", targets: ["IconCache"]),
+        .executable(name: "syncagent", targets: ["SyncAgentCLI"]),
+        .executable(name: "syncagent-watch", targets: ["ListWatch"]),
+        .executable(name: "syncagent-parse", targets: ["ListParse"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
+    ],
+    targets: [
+        // What readers import: the contract in code.
+        .target(name: "IconCache", dependencies: [crypto, system], swiftSettings: settings),
+
+        // Decisions: values in, values out.
+        .target(
+            name: "SyncPlan",
+            dependencies: [
+                "IconCache",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+
+        // Effects: one folder per outside thing.
+        .target(
+            name: "SyncAgent",
+            dependencies: [
+                "CLinux", "IconCache", "SyncPlan", crypto, system, logging, hummingbird, httpClient, nioCore, nioHTTP1, nioPosix,
+                subprocess,
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "SyncAgentCLI",
+            dependencies: [
+                "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", logging, subprocess, system,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+
+        // An origin on loopback, for the demo and for the tests.
+        .target(name: "DemoOrigin", dependencies: [hummingbird, logging, nioCore], swiftSettings: settings),
+
+        // Calls of Linux that the Glibc module leaves out.
+        .systemLibrary(name: "CLinux"),
+
+        // The helper programs: what they touch can die, so each is a process of its own.
+        .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+        .executableTarget(name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings),
+        .executableTarget(name: "ListParse", dependencies: ["SyncPlan"], swiftSettings: settings),
+
+        .target(
+            name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, system], path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "IconCacheTests", dependencies: ["IconCache", "TestSupport", system], swiftSettings: settings),
+        .testTarget(name: "SyncPlanTests", dependencies: ["IconCache", "SyncPlan"], swiftSettings: settings),
+        .testTarget(
+            name: "SyncAgentTests",
+            dependencies: [
+                "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", httpClient, logging, nioCore, nioHTTP1, system,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system], swiftSettings: settings),
+        .testTarget(
+            name: "ListParseTests", dependencies: ["ListParse", "SyncPlan", "TestSupport", subprocess, system],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "DemoOriginTests", dependencies: ["DemoOrigin", "TestSupport", httpClient, nioCore, nioHTTP1],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "DemoOrigin", "IconCache", "SyncAgentCLI", "ListParse", "ListWatch", "TestSupport", subprocess, system,
+            ],
+            swiftSettings: settings
+        ),
+    ]
+)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+
+/// An HTTP origin on 127.0.0.1 that draws the icons it is asked for, for the demo and for tests.
+///
+/// `/icons/NAME.png` is drawn from its name, for any name. `?side=128` sets its side in pixels, `?bytes=12288` pads the
+/// file to that size. Tests can write down another answer for a path, and hold answers back.
+package final class DemoOrigin: Sendable {
+    /// The port that the origin listens on.
+    package let port: Int
+
+    private let book: ReplyBook
+    private let end: Gate
+    private let ended: Gate
+
+    private init(port: Int, book: ReplyBook, end: Gate, ended: Gate) {
+        self.port = port
+        self.book = book
+        self.end = end
+        self.ended = ended
+    }
+
+    /// Runs an origin for as long as `body` runs: when this returns or throws, the origin has stopped.
+    ///
+    /// - Parameters:
+    ///   - port: the port to listen on. The default, 0, lets the system choose. The port of an origin that was cut off
+    ///     brings its URLs back.
+    ///   - body: gets the origin, already listening.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws, or the error of a port that cannot be listened on.
+    @discardableResult
+    package static func run<R>(port: Int = 0, _ body: (DemoOrigin) async throws -> R) async throws -> R {
+        let book = ReplyBook()
+        let end = Gate()
+        let ended = Gate()
+        let (ports, listening) = AsyncThrowingStream<Int, any Error>.makeStream()
+        let application = originApplication(port: port, book: book) { listening.yield($0) }
+
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                await withTaskGroup(of: Void.self) { server in
+                    server.addTask {
+                        do {
+                            try await application.run()
+                            listening.finish()
+                        } catch {
+                            listening.finish(throwing: error)
+                        }
+                    }
+                    server.addTask { try? await end.wait() }
+                    await server.next()
+                    server.cancelAll()
+                }
+                ended.open()
+            }
+            for try await port in ports {
+                return try await body(DemoOrigin(port: port, book: book, end: end, ended: ended))
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// `http://127.0.0.1:PORT`, without a slash at its end.
+    package var baseURL: String { "http://127.0.0.1:\(port)" }
+
+    /// The URL of the icon that is drawn from the name.
+    ///
+    /// - Parameters:
+    ///   - name: any text.
+    ///   - side: width and height in pixels, one of ``IconDrawing/sides``. The default is 64.
+    ///   - bytes: the size that the file is padded to, one of ``IconDrawing/sizes``. The default is no padding.
+    /// - Returns: the URL, with a query only where it says more than the defaults.
+    package func iconURL(_ name: String, side: Int? = nil, bytes: Int? = nil) -> String {
+        let parameters = [side.map { "side=\($0)" }, bytes.map { "bytes=\($0)" }].compactMap(\.self)
+        let query = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
+        return baseURL + Self.iconPath(name) + query
+    }
+
+    /// The path of the icon that is drawn from the name: `/icons/NAME.png`, percent-encoded.
+    package static func iconPath(_ name: String) -> String {
+        IconPath.path(for: name)
+    }
+
+    /// Stops listening and closes every connection, those with an answer under way too.
+    ///
+    /// When this returns, connections are refused. The counts stay.
+    package func cutOff() async {
+        end.open()
+        try? await ended.wait()
+    }
+}
+
+extension DemoOrigin {
+    /// All requests received, whatever the answer.
+    package var requestCount: Int { book.tally.total }
+
+    /// The requests received for the path, whatever the answer and whatever the query.
+    package func requestCount(for path: String) -> Int { book.tally.count(of: path) }
+
+    /// Returns once at least `count` requests were received for the path; with `nil`, for any.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    package func received(_ count: Int = 1, for path: String? = nil) async throws {
+        try await book.tally.reach(count, of: path)
+    }
+
+    /// Answers every later request of the path with what the script gives.
+    ///
+    /// The path is as sent: percent-encoded and without a query.
+    package func respond(to path: String, with script: @escaping @Sendable (OriginRequest) async -> OriginReply) {
+        book.write(script, for: path)
+    }
+
+    /// Answers every later request of the path with the reply.
+    package func respond(to path: String, with reply: OriginReply) {
+        book.write({ _ in reply }, for: path)
+    }
+
+    /// Holds back every answer for the path, from its first byte on, until it is released.
+    ///
+    /// Requests count when they come in.
+    package func hold(_ path: String) {
+        book.hold(path)
+    }
+
+    /// Gives all answers that are held back for the path, and holds back no more.
+    package func release(_ path: String) {
+        book.release(path)
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+
+/// One version of an app list, with the state of each of its icons: immutable, named by the SHA-256 of its text.
+public struct AppListDocument: Equatable, Sendable {
+    /// The property list that the document was made from.
+    public struct Source: Equatable, Sendable {
+        public var sha256: Digest
+        public var bytes: Int
+        public var modified: Timestamp
+
+        package init(sha256: Digest, bytes: Int, modified: Timestamp) {
+            self.sha256 = sha256
+            self.bytes = bytes
+            self.modified = modified
+        }
+    }
+
+    /// One entry of the list, in the list's order.
+    public struct App: Equatable, Sendable {
+        /// The app's name, if the list gives one.
+        public var name: String?
+        /// The icon's URL, spelled as in the list.
+        public var icon: String
+        /// The list's `download` text, if it has one.
+        public var download: String?
+        /// What the cache has for the icon.
+        public var state: State
+
+        package init(name: String?, icon: String, download: String?, state: State) {
+            self.name = name
+            self.icon = icon
+            self.download = download
+            self.state = state
+        }
+    }
+
+    /// What the cache has for an icon.
+    public enum State: Equatable, Sendable {
+        /// Its image is on disk, complete and checked.
+        case ready(Image)
+        /// It has not been fetched yet.
+        case pending
+        /// It could not be fetched; the code says why (`http-404`).
+        case failed(error: String)
+    }
+
+    /// An image on disk.
+    public struct Image: Hashable, Sendable {
+        /// The path, relative to the cache folder.
+        public var path: String
+        public var sha256: Digest
+        /// The size of the file.
+        public var bytes: Int
+        /// The media type (RFC 6838), from the image's own magic bytes: `image/png`.
+        public var type: String
+        /// The width, in pixels.
+        public var width: Int
+        /// The height, in pixels.
+        public var height: Int
+
+        package init(path: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
+            self.path = path
+            self.sha256 = sha256
+            self.bytes = bytes
+            self.type = type
+            self.width = width
+            self.height = height
+        }
+    }
+
+    /// The app list's file name.
+    public var list: String
+    public var source: Source
+    public var apps: [App]
+
+    package init(list: String, source: Source, apps: [App]) {
+        self.list = list
+        self.source = source
+        self.apps = apps
+    }
+
+    /// The JSON text: keys in a fixed order, one app a line.
+    package var json: String {
+        let object: JSON = .object([
+            ("format", .number(CacheLayout.format)), ("list", .string(list)),
+            (
+                "source",
+                [
+                    "sha256": .string(source.sha256.hex), "bytes": .number(source.bytes),
+                    "modified": .string(source.modified.description),
+                ]
+            ),
+            ("apps", .lines(.array(apps.map(\.json)))),
+        ])
+        return object.text + "\n"
+    }
+
+    /// Reads a list document.
+    ///
+    /// - Throws: ``IconCacheError/damaged(path:reason:)`` if the text is no list document, and
+    ///   ``IconCacheError/unknownFormat(path:format:)`` if it is one of a later format.
+    package init(json: [UInt8], path: String) throws(IconCacheError) {
+        let root = try DocumentFormat.decode(CodedDocument.self, from: json, path: path)
+        guard let sha256 = Digest(hex: root.source.sha256), let modified = Timestamp(root.source.modified) else {
+            throw IconCacheError.damaged(path: path, reason: "its “source” has no valid “sha256” and “modified”")
+        }
+        var apps: [App] = []
+        apps.reserveCapacity(root.apps.count)
+        for (index, app) in root.apps.enumerated() {
+            guard let state = app.state else {
+                throw IconCacheError.damaged(path: path, reason: "“apps[\(index)]” has a status without what belongs to it")
+            }
+            apps.append(App(name: app.name, icon: app.icon, download: app.download, state: state))
+        }
+        let source = Source(sha256: sha256, bytes: root.source.bytes, modified: modified)
+        self.init(list: root.list, source: source, apps: apps)
+    }
+}
+
+extension AppListDocument.App {
+    /// The entry as the document has it, on one line.
+    package var json: JSON {
+        var members: [(key: String, value: JSON)] = []
+        if let name { members.append(("name", .string(name))) }
+        members.append(("icon", .string(icon)))
+        if let download { members.append(("download", .string(download))) }
+        switch state {
+        case .ready(let image):
+            members += [
+                ("status", "ready"), ("path", .string(image.path)), ("sha256", .string(image.sha256.hex)),
+                ("bytes", .number(image.bytes)), ("type", .string(image.type)), ("width", .number(image.width)),
+                ("height", .number(image.height)),
+            ]
+        case .pending:
+            members.append(("status", "pending"))
+        case .failed(let error):
+            members += [("status", "failed"), ("error", .string(error))]
+        }
+        return .object(members)
+    }
+}
+
+private struct CodedDocument: Decodable {
+    struct Source: Decodable {
+        var sha256: String
+        var bytes: Int
+        var modified: String
+    }
+    struct App: Decodable {
+        var name: String?
+        var icon: String
+        var download: String?
+        var status: String
+        var error: String?
+        var path, sha256, type: String?
+        var bytes, width, height: Int?
+
+        var state: AppListDocument.State? {
+            switch status {
+            case "ready":
+                guard let path, let digest = sha256.flatMap({ Digest(hex: $0) }), let bytes, let type, let width, let height
+                else { return nil }
+                return .ready(
+                    AppListDocument.Image(
+                        path: path, sha256: digest, bytes: bytes, type: type, width: width, height: height))
+            case "pending": return .pending
+            case "failed": return error.map(AppListDocument.State.failed)
+            default: return nil
+            }
+        }
+    }
+    var format: Int
+    var list: String
+    var source: Source
+    var apps: [App]
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where things are in a cache folder, as paths relative to it.
+package enum CacheLayout {
+    /// The version of the manifest's and the documents' format that this code writes and reads.
+    package static let format = 1
+
+    package static let manifest = "manifest.json"
+    package static let generations = "generations"
+    package static let lists = "lists"
+    package static let icons = "icons"
+    package static let byURL = "by-url"
+    package static let staging = "staging"
+    package static let tag = "CACHEDIR.TAG"
+    package static let lock = "lock"
+
+    /// The file of a generation: `generations/42.json`.
+    package static func generation(_ number: Int) -> String {
+        "\(generations)/\(number).json"
+    }
+
+    /// A list document: `lists/<sha256>.json`.
+    package static func document(_ digest: Digest) -> String {
+        "\(lists)/\(digest.hex).json"
+    }
+
+    /// An image: `icons/ab/<sha256>.<suffix>`.
+    package static func image(_ digest: Digest, suffix: String) -> String {
+        let hex = digest.hex
+        return "\(icons)/\(hex.prefix(2))/\(hex).\(suffix)"
+    }
+
+    /// The name by which a URL's current image is found without reading anything: `by-url/ab/<sha256 of the URL>`.
+    package static func byURL(_ url: String) -> String {
+        let hex = Digest.of(url).hex
+        return "\(byURL)/\(hex.prefix(2))/\(hex)"
+    }
+
+    /// The number of a file in `generations/`; `nil` for any other name.
+    package static func generationNumber(fileName: String) -> Int? {
+        guard fileName.hasSuffix(".json"), let number = Int(fileName.dropLast(5)), number >= 0,
+            fileName == "\(number).json"
+        else { return nil }
+        return number
+    }
+
+    /// The two-digit folders of `icons/` and `by-url/`: `00` to `ff`.
+    package static var fanOut: [String] {
+        (0..<256).map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
+    }
+}

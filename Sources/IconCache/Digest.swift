@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Crypto
+
+/// A SHA-256 digest: the name of an image, of a list document, and of a URL in `by-url/`.
+public struct Digest: Hashable, Sendable {
+    private let a, b, c, d: UInt64
+
+    /// A digest from its 32 bytes; `nil` if there are more or fewer.
+    public init?(bytes: some Sequence<UInt8>) {
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        var count = 0
+        for byte in bytes {
+            let word = UInt64(byte) << (56 - 8 * UInt64(count % 8))
+            switch count / 8 {
+            case 0: words.0 |= word
+            case 1: words.1 |= word
+            case 2: words.2 |= word
+            case 3: words.3 |= word
+            default: return nil
+            }
+            count += 1
+        }
+        guard count == 32 else { return nil }
+        (a, b, c, d) = words
+    }
+
+    /// A digest from 64 lower-case hexadecimal digits; `nil` if the text is anything else.
+    public init?(hex: some StringProtocol) {
+        let digits = hex.utf8
+        guard digits.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        var high: UInt8?
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        self.init(bytes: bytes)
+    }
+
+    /// The digest of the bytes.
+    public static func of(_ bytes: [UInt8]) -> Digest {
+        Digest(SHA256.hash(data: bytes))
+    }
+
+    /// The digest of the text's UTF-8 bytes.
+    public static func of(_ text: String) -> Digest {
+        of(Array(text.utf8))
+    }
+
+    /// The digest that a finished hasher gives.
+    package init(_ digest: SHA256Digest) {
+        guard let value = Digest(bytes: digest) else { preconditionFailure("SHA-256 has 32 bytes") }
+        self = value
+    }
+
+    /// The 64 lower-case hexadecimal digits.
+    public var hex: String {
+        String(unsafeUninitializedCapacity: 64) { buffer in
+            var index = 0
+            for word in [a, b, c, d] {
+                for shift in stride(from: UInt64(60), through: 0, by: -4) {
+                    let value = UInt8(truncatingIfNeeded: word >> shift & 0xF)
+                    buffer[index] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+                    index += 1
+                }
+            }
+            return index
+        }
+    }
+}
+
+extension Digest: CustomStringConvertible {
+    public var description: String { hex }
+}

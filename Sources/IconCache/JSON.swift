@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value that is written with its keys in the order in which they were given.
+///
+/// `JSONEncoder` has no order of its own; everything that the contract shows in a fixed order is written through this.
+package indirect enum JSON: Sendable {
+    case null
+    case bool(Bool)
+    case number(Int)
+    case string(String)
+    case array([JSON])
+    case object([(key: String, value: JSON)])
+    /// An array or an object with each member on a line of its own, so that `grep` and `diff` work on it.
+    case lines(JSON)
+
+    /// The text, without a final newline.
+    package var text: String {
+        var text = ""
+        write(to: &text, indent: 0, lines: false)
+        return text
+    }
+
+    /// The text on one line, for streams of JSON documents.
+    package var line: String {
+        var text = ""
+        write(to: &text, indent: nil, lines: false)
+        return text
+    }
+
+    /// - Parameter indent: How far new lines are indented; `nil` if there are to be none.
+    private func write(to text: inout String, indent: Int?, lines: Bool) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .number(let value): text += String(value)
+        case .string(let value): Self.writeString(value, to: &text)
+        case .lines(let value): value.write(to: &text, indent: indent, lines: indent != nil)
+        case .array(let values):
+            Self.write(values, between: ("[", "]"), to: &text, indent: indent, lines: lines) { value, text, indent in
+                value.write(to: &text, indent: indent, lines: false)
+            }
+        case .object(let members):
+            Self.write(members, between: ("{", "}"), to: &text, indent: indent, lines: lines) { member, text, indent in
+                Self.writeString(member.key, to: &text)
+                text += ": "
+                member.value.write(to: &text, indent: indent, lines: false)
+            }
+        }
+    }
+
+    private static func write<Member>(
+        _ members: [Member], between brackets: (open: String, close: String), to text: inout String,
+        indent: Int?, lines: Bool, each: (Member, inout String, Int?) -> Void
+    ) {
+        guard !members.isEmpty else {
+            text += brackets.open + brackets.close
+            return
+        }
+        let inner = indent.map { lines ? $0 + 2 : $0 }
+        let margin = lines ? "\n" + String(repeating: " ", count: inner ?? 0) : " "
+        text += brackets.open
+        for (index, member) in members.enumerated() {
+            text += index == 0 ? margin : "," + margin
+            each(member, &text, inner)
+        }
+        if lines {
+            text += "\n" + String(repeating: " ", count: indent ?? 0)
+        } else {
+            text += " "
+        }
+        text += brackets.close
+    }
+
+    /// A string as JSON text, quotes included (RFC 8259, section 7).
+    package static func quoted(_ string: String) -> String {
+        var text = ""
+        writeString(string, to: &text)
+        return text
+    }
+
+    private static func writeString(_ string: String, to text: inout String) {
+        text += "\""
+        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            text += string
+        } else {
+            for scalar in string.unicodeScalars {
+                switch scalar {
+                case "\"": text += "\\\""
+                case "\\": text += "\\\\"
+                case "\n": text += "\\n"
+                case "\r": text += "\\r"
+                case "\t": text += "\\t"
+                case _ where scalar.value < 0x20:
+                    let digits = String(scalar.value, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        text += "\""
+    }
+}
+
+extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(nilLiteral: ()) { self = .null }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int) { self = .number(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { ($0.0, $0.1) }) }
+
+    /// The string, or `null`.
+    package static func string(orNull value: String?) -> JSON { value.map(JSON.string) ?? .null }
+}

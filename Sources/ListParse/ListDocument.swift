@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+/// A property list as a whole, and the shape of app list that is found in it.
+///
+/// Everything is decided within `init(from:)`, so that the file is gone through once; decoding it again for each type
+/// that it might have is many times slower.
+struct ListDocument: Decodable {
+    /// Where the decoder is given the ``ListLimits``.
+    static let limitsKey = CodingUserInfoKey(rawValue: "limits")
+
+    /// The keys whose array is the list although there are others, the first one first.
+    private static let preferredKeys = ["apps", "items", "icons"]
+
+    let verdict: ListVerdict
+
+    init(from decoder: any Decoder) throws {
+        let limits = Self.limitsKey.flatMap { decoder.userInfo[$0] as? ListLimits } ?? ListLimits()
+        if let array = try? decoder.unkeyedContainer() {
+            var reader = EntryReader(limits: limits, path: "")
+            verdict = Self.verdict(of: reader.read(array))
+        } else if let dictionary = try? decoder.container(keyedBy: ListKey.self) {
+            verdict = Self.verdict(of: dictionary, limits)
+        } else if let text = try? decoder.singleValueContainer().decode(String.self), text.hasPrefix("bplist") {
+            // What the parser takes for a text was to be a binary property list.
+            verdict = .failure(.notAPropertyList("a damaged binary one"))
+        } else {
+            verdict = .failure(.noKnownShape)
+        }
+    }
+
+    private static func verdict(of array: EntryReader.Reading) -> ListVerdict {
+        switch array {
+        case .list(let list): .success(list)
+        case .empty: .success(AppList())
+        case .other: .failure(.noKnownShape)
+        case .rejected(let rejection): .failure(rejection)
+        }
+    }
+
+    /// A dictionary with a list under one of its keys, or of name → URL.
+    private static func verdict(of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits) -> ListVerdict {
+        for key in preferredKeys.map(ListKey.init) {
+            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
+            var reader = EntryReader(limits: limits, path: key.stringValue)
+            let reading = reader.read(array)
+            if reading != .other { return verdict(of: reading) }
+        }
+        var candidates: [(key: String, reading: EntryReader.Reading)] = []
+        var named = NamedIcons(limits: limits)
+        for key in dictionary.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+            if let text = try? dictionary.decode(String.self, forKey: key) {
+                named.add(text, for: key.stringValue)
+                guard !named.isTooLong else { return .failure(.tooMuchText(limit: TextBudget.limit)) }
+                continue
+            }
+            named.addOther(for: key.stringValue)
+            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
+            var reader = EntryReader(limits: limits, path: ListPath.key(key.stringValue))
+            switch reader.read(array) {
+            // An empty array tells nothing unless its key does.
+            case .empty, .other: continue
+            case let reading: candidates.append((key.stringValue, reading))
+            }
+        }
+        switch candidates.count {
+        case 0: return named.verdict
+        case 1: return verdict(of: candidates[0].reading)
+        default: return .failure(.ambiguousShape(keys: candidates.prefix(5).map { ListPath.key($0.key) }))
+        }
+    }
+}
+
+/// A dictionary's key, whatever it is.
+struct ListKey: CodingKey {
+    let stringValue: String
+
+    init(_ key: String) { stringValue = key }
+    init?(stringValue: String) { self.stringValue = stringValue }
+
+    var intValue: Int? { nil }
+    init?(intValue: Int) { return nil }
+}

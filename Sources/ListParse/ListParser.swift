@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+package import SyncPlan
+
+/// Makes an app list of a property list's bytes: XML, binary or OpenStep.
+///
+/// Some files kill the parser underneath (deep nesting, binary counts past the end of the file): whoever calls this for
+/// bytes of unknown origin does so in a process of its own.
+package struct ListParser: Sendable {
+    private let limits: ListLimits
+
+    package init(limits: ListLimits = ListLimits()) {
+        self.limits = limits
+    }
+
+    /// The app list in the bytes, or why there is none.
+    package func parse(_ bytes: [UInt8]) -> ListVerdict {
+        guard bytes.count <= limits.maxBytes.bytes else { return .failure(.tooLarge(limit: limits.maxBytes)) }
+        let encoding = PropertyListEncoding(of: bytes)
+        // The parser takes a text of white space alone for an empty dictionary.
+        guard encoding != .blank else { return .failure(.emptyFile) }
+        guard !encoding.isDeeper(than: ListLimits.maxDepth, bytes) else {
+            return .failure(.tooDeep(limit: ListLimits.maxDepth))
+        }
+        let decoder = PropertyListDecoder()
+        if let key = ListDocument.limitsKey { decoder.userInfo[key] = limits }
+        do {
+            return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
+        } catch {
+            return .failure(.notAPropertyList(Self.detail(of: error, encoding)))
+        }
+    }
+
+    /// What stopped the parser, as a clause of bounded length.
+    private static func detail(of error: any Error, _ encoding: PropertyListEncoding) -> String {
+        guard case .dataCorrupted(let context)? = error as? DecodingError else { return "it cannot be decoded" }
+        let cause = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
+        var text = cause ?? context.debugDescription
+        // For XML, the parser counts lines wrongly.
+        if encoding == .xml, let line = text.firstRange(of: /(, | )(on|at) line \d+$/) {
+            text.removeSubrange(line)
+        }
+        if text.last == "." { text.removeLast() }
+        return ListPath.printable(text.prefix(1).lowercased() + text.dropFirst())
+    }
+}

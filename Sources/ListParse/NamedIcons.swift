@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+/// A dictionary of name → URL, as an app list.
+///
+/// A dictionary has no order of its own: its entries are given, and listed, by name.
+struct NamedIcons {
+    private let limits: ListLimits
+    private var entries: [AppEntry] = []
+    private var problems = ProblemLog()
+    private var budget = TextBudget()
+
+    init(limits: ListLimits) {
+        self.limits = limits
+    }
+
+    /// Whether its texts are beyond what a list may come to.
+    var isTooLong: Bool { budget.isSpent }
+
+    mutating func add(_ icon: String, for name: String) {
+        budget.spend(icon)
+        budget.spend(name)
+        if let flaw = AppEntry.flaw(inIcon: icon) {
+            problems.add(ListPath.key(name), flaw)
+        } else if name.utf8.count > AppEntry.maxTextBytes {
+            problems.add(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
+            entries.append(AppEntry(icon: icon))
+        } else {
+            entries.append(AppEntry(name: name, icon: icon))
+        }
+    }
+
+    /// Notes a value that is no text.
+    mutating func addOther(for name: String) {
+        problems.add(ListPath.key(name), "not a string")
+    }
+
+    /// The list, if one value at least is a URL.
+    var verdict: ListVerdict {
+        guard !entries.isEmpty else { return .failure(.noKnownShape) }
+        guard entries.count + problems.count <= limits.maxEntries else {
+            return .failure(.tooManyEntries(limit: limits.maxEntries))
+        }
+        return .success(AppList(entries: entries, problems: problems.reported))
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How deep the arrays and dictionaries of an OpenStep property list are inside one another.
+enum OpenStepNesting {
+    static func isDeeper(than limit: Int, _ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            var depth = 0
+            var index = 0
+            while index < bytes.count {
+                let byte = bytes[index]
+                index += 1
+                switch byte {
+                case UInt8(ascii: "{"), UInt8(ascii: "("):
+                    depth += 1
+                    if depth > limit { return true }
+                case UInt8(ascii: "}"), UInt8(ascii: ")"):
+                    depth -= 1
+                case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                    index = endOfString(quotedBy: byte, in: bytes, from: index)
+                case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "/"):
+                    while index < bytes.count, bytes[index] != 0x0A, bytes[index] != 0x0D { index += 1 }
+                case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "*"):
+                    index = endOfComment(in: bytes, from: index + 1)
+                case let byte where isWord(byte):
+                    // A comment does not begin within a word: http://example.com/ is one.
+                    while index < bytes.count, isWord(bytes[index]) { index += 1 }
+                default:
+                    break
+                }
+            }
+            return false
+        }
+    }
+
+    private static func endOfString(
+        quotedBy quote: UInt8, in bytes: UnsafeBufferPointer<UInt8>, from start: Int
+    ) -> Int {
+        var index = start
+        while index < bytes.count, bytes[index] != quote {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return index + 1
+    }
+
+    private static func endOfComment(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index + 1 < bytes.count, bytes[index] != UInt8(ascii: "*") || bytes[index + 1] != UInt8(ascii: "/") {
+            index += 1
+        }
+        return index + 2
+    }
+
+    /// Whether the byte can be part of a text without quotes.
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), UInt8(ascii: "/"),
+            UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SyncPlan
+
+/// Reads one property list from standard input and writes its verdict, as records, to standard output.
+///
+/// A list that is turned away is a verdict too, and ends with 0. Any other end means that the parser did not come to one.
+@main
+enum ParseCommand {
+    static func main() {
+        // libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        do {
+            let limits = try ParseOptions.limits(from: CommandLine.arguments.dropFirst())
+            try ProcessLimits.apply()
+            StandardStreams.write(ParseRecord.encode(verdict(limits)))
+        } catch let error as UsageError {
+            StandardStreams.fail(error.description, status: EX_USAGE)
+        } catch {
+            StandardStreams.fail("\(error)", status: EX_OSERR)
+        }
+    }
+
+    private static func verdict(_ limits: ListLimits) -> ListVerdict {
+        do throws(StandardStreams.ReadError) {
+            return ListParser(limits: limits).parse(try StandardStreams.read(atMost: limits.maxBytes.bytes + 1))
+        } catch {
+            return .failure(.unreadable(error.cause))
+        }
+    }
+}

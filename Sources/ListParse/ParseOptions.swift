@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+/// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c`.
+enum ParseOptions {
+    /// The limits that the arguments ask for; the defaults for those that they do not name.
+    ///
+    /// - Throws: ``UsageError`` if an argument is not known, or its value is missing or out of range.
+    static func limits(from arguments: some Sequence<String>) throws(UsageError) -> ListLimits {
+        var limits = ListLimits()
+        var arguments = arguments.makeIterator()
+        while let name = arguments.next() {
+            guard let value = arguments.next() else { throw UsageError(description: "\(name) needs a value") }
+            switch name {
+            case "--max-bytes":
+                limits.maxBytes = ByteCount(try number(value, for: name, atMost: 1 << 30))
+            case "--max-entries":
+                limits.maxEntries = try number(value, for: name, atMost: 1_000_000)
+            case "--icon-keys":
+                limits.iconKeys = value.split(separator: ",").map(String.init)
+            default:
+                throw UsageError(description: "“\(name)” is not an option")
+            }
+        }
+        return limits
+    }
+
+    private static func number(_ text: String, for name: String, atMost limit: Int) throws(UsageError) -> Int {
+        guard let number = Int(text), (1...limit).contains(number) else {
+            throw UsageError(description: "\(name) takes a number from 1 to \(limit)")
+        }
+        return number
+    }
+}
+
+/// A command line that cannot be carried out.
+struct UsageError: Error, Equatable {
+    /// What is wrong with it, as a clause.
+    var description: String
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// What this process may use before the kernel ends it.
+enum ProcessLimits {
+    /// The address space, in bytes.
+    private static let memory: rlim_t = 512 << 20
+    /// The processor time, in seconds.
+    ///
+    /// One second more, and SIGKILL follows SIGXCPU.
+    private static let processorTime: rlim_t = 10
+
+    /// A limit that the kernel did not take.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Sets the limits, for the rest of this process's life.
+    ///
+    /// - Throws: ``Failure`` if one cannot be set; limits that are lower already are kept.
+    static func apply() throws(Failure) {
+        try lower(RLIMIT_AS, "RLIMIT_AS", to: memory, atMost: memory)
+        try lower(RLIMIT_CPU, "RLIMIT_CPU", to: processorTime, atMost: processorTime + 1)
+        try lower(RLIMIT_CORE, "RLIMIT_CORE", to: 0, atMost: 0)
+    }
+
+    private static func lower(
+        _ resource: __rlimit_resource, _ name: String, to soft: rlim_t, atMost hard: rlim_t
+    ) throws(Failure) {
+        let resource = __rlimit_resource_t(resource.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { throw failure("getrlimit(\(name))") }
+        limit.rlim_max = min(limit.rlim_max, hard)
+        limit.rlim_cur = min(limit.rlim_cur, soft, limit.rlim_max)
+        guard setrlimit(resource, &limit) == 0 else { throw failure("setrlimit(\(name))") }
+    }
+
+    private static func failure(_ call: String) -> Failure {
+        Failure(description: "\(call) failed: \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a property list is written, as far as its first bytes tell.
+enum PropertyListEncoding: Equatable {
+    case blank, binary, xml, openStep
+    /// Text of two or four bytes a character, which is not looked into here.
+    case wideText
+
+    init(of bytes: [UInt8]) {
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        guard let first = text.first(where: { !Self.isSpace($0) }) else {
+            self = .blank
+            return
+        }
+        if text.starts(with: "bplist".utf8) {
+            self = .binary
+        } else if text.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) {
+            self = .wideText
+        } else {
+            self = first == UInt8(ascii: "<") ? .xml : .openStep
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+
+    /// Whether more arrays and dictionaries than the limit are inside one another.
+    ///
+    /// This is one pass over the bytes, before the parser, whose recursion ends in a crash. What it cannot look into,
+    /// or cannot make sense of, is left to the parser.
+    func isDeeper(than limit: Int, _ bytes: [UInt8]) -> Bool {
+        switch self {
+        case .blank, .wideText: false
+        case .binary: BinaryNesting(bytes)?.isDeeper(than: limit) ?? false
+        case .xml: XMLNesting.isDeeper(than: limit, bytes)
+        case .openStep: OpenStepNesting.isDeeper(than: limit, bytes)
+        }
+    }
+}

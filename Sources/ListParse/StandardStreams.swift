@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The process's own three descriptors.
+enum StandardStreams {
+    /// Standard input could not be read.
+    struct ReadError: Error {
+        /// The system's own text.
+        var cause: String
+    }
+
+    /// What standard input has, up to a number of bytes.
+    ///
+    /// A file is read from its beginning, wherever its offset stands, because it is shared with whoever opened it.
+    static func read(atMost limit: Int) throws(ReadError) -> [UInt8] {
+        let isFile = lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        while bytes.count < limit {
+            let wanted = min(chunk.count, limit - bytes.count)
+            let count =
+                isFile
+                ? pread(STDIN_FILENO, &chunk, wanted, bytes.count)
+                : Glibc.read(STDIN_FILENO, &chunk, wanted)
+            if count == 0 { break }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw ReadError(cause: String(cString: strerror(errno)))
+            }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    /// Writes everything to standard output.
+    ///
+    /// Nobody may be left to read it: then the process ends.
+    static func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { buffer in
+            var written = 0
+            while written < buffer.count {
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+                let count = Glibc.write(STDOUT_FILENO, rest.baseAddress, rest.count)
+                guard count > 0 || errno == EINTR else {
+                    fail("standard output cannot be written: \(String(cString: strerror(errno)))", status: EX_IOERR)
+                }
+                written += max(count, 0)
+            }
+        }
+    }
+
+    /// Writes a message to standard error and ends the process.
+    static func fail(_ message: String, status: Int32) -> Never {
+        let line = Array("syncagent-parse: \(message)\n".utf8)
+        _ = Glibc.write(STDERR_FILENO, line, line.count)
+        exit(status)
+    }
+}

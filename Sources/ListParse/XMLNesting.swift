@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How deep the arrays and dictionaries of an XML property list are inside one another.
+enum XMLNesting {
+    static func isDeeper(than limit: Int, _ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            var rest = bytes[...]
+            var depth = 0
+            while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
+                rest = rest[(open + 1)...]
+                if rest.starts(with: "!--".utf8) {
+                    rest = after("-->", in: rest.dropFirst(3))
+                } else if rest.starts(with: "![CDATA[".utf8) {
+                    rest = after("]]>", in: rest)
+                } else if rest.starts(with: "/array".utf8) || rest.starts(with: "/dict".utf8) {
+                    depth -= 1
+                } else if rest.starts(with: "array".utf8) || rest.starts(with: "dict".utf8) {
+                    let tag = rest.prefix { $0 != UInt8(ascii: ">") }
+                    if tag.last != UInt8(ascii: "/") { depth += 1 }
+                    if depth > limit { return true }
+                    rest = rest[tag.endIndex...]
+                }
+            }
+            return false
+        }
+    }
+
+    private static func after(
+        _ end: StaticString, in rest: Slice<UnsafeBufferPointer<UInt8>>
+    ) -> Slice<UnsafeBufferPointer<UInt8>> {
+        let end = UnsafeBufferPointer(start: end.utf8Start, count: end.utf8CodeUnitCount)
+        var rest = rest
+        while let first = rest.firstIndex(of: end[0]) {
+            rest = rest[first...]
+            if rest.starts(with: end) { return rest.dropFirst(end.count) }
+            rest = rest.dropFirst()
+        }
+        return rest.dropFirst(rest.count)
+    }
+}

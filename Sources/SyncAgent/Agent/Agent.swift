@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+package import Logging
+package import SyncPlan
+package import SystemPackage
+
+/// The agent: everything put together, from the locks to the loop.
+package struct Agent: Sendable {
+    /// The helper programs.
+    package struct Helpers: Sendable {
+        package var watch: FilePath
+        package var parse: FilePath
+
+        package init(watch: FilePath, parse: FilePath) {
+            self.watch = watch
+            self.parse = parse
+        }
+    }
+
+    private let folders: AgentFolders
+    private let settings: Settings
+    private let helpers: Helpers
+    private let logger: Logger
+
+    package init(folders: AgentFolders, settings: Settings, helpers: Helpers, logger: Logger) {
+        self.folders = folders
+        self.settings = settings
+        self.helpers = helpers
+        self.logger = logger
+    }
+
+    /// Runs until its task is cancelled; or, if asked to, syncs once and ends.
+    ///
+    /// - Parameters:
+    ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
+    ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
+    /// - Returns: The state at the end.
+    /// - Throws: ``CacheLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, and ``FileError`` if a
+    ///   folder cannot be used.
+    package func run(
+        once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
+    ) async throws -> StatusReport {
+        umask(0o022)
+        let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
+        try AgentFolders.make(folders.cache, mode: open)
+        try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
+        let lock = try CacheLock(folders.cache.appending(CacheLayout.lock))
+        defer { withExtendedLifetime(lock) {} }
+        let folder = try CacheFolder(folders.cache)
+        let clock = AgentClock()
+        var restored = try StartUpRecovery.run(folder, logger: logger)
+        // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
+        if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: open) }
+        let store = try StateStore(folder: folders.state, logger: logger)
+        restored.memos = try await store.memos()
+        if once { for index in restored.memos.indices { restored.memos[index].failure = nil } }
+        logger.info(
+            "cache opened",
+            metadata: [
+                "cache": "\(folders.cache)", "generation": "\(restored.nextGeneration - 1)",
+                "lists": "\(restored.manifests.last?.lists.count ?? 0)",
+            ])
+
+        let transport = HTTPTransport(settings: settings)
+        let staging = Staging(folder)
+        let thread = FileThread("store")
+        let loop = AgentLoop(
+            fetcher: Fetcher(transport: transport, staging: staging, settings: settings), staging: staging,
+            publisher: Publisher(folder, thread: thread), evictor: Evictor(folder, thread: thread, logger: logger),
+            store: store, clock: clock, logger: logger)
+        let lists = ListService(
+            folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
+            clock: clock, logger: logger)
+        let plan = Reconciler(settings: settings, seed: .random(in: 0 ... .max), restored: restored, now: clock.now)
+        let report: StatusReport
+        do {
+            report =
+                if once {
+                    try await runOnce(plan, loop, lists)
+                } else {
+                    try await run(plan, loop, lists, wakeUps: wakeUps)
+                }
+        } catch {
+            await transport.shutdown()
+            throw error
+        }
+        await transport.shutdown()
+        return report
+    }
+
+    private func runOnce(_ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService) async throws -> StatusReport {
+        async let end = loop.run(plan, untilSettled: true)
+        loop.post(.scanned(await lists.lookOnce()))
+        return await end
+    }
+
+    private func run(
+        _ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService, wakeUps: some AsyncSequence<Void, Never> & Sendable
+    ) async throws -> StatusReport {
+        try AgentFolders.make(folders.socket.removingLastComponent(), mode: [.ownerReadWriteExecute])
+        let control = try ControlServer(at: folders.socket, logger: logger) {
+            var report = await loop.status()
+            report.pid = Int(getpid())
+            let watch = lists.watch
+            (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
+            return report
+        } changes: {
+            loop.changes()
+        }
+        return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
+            group.addTask { await loop.run(plan, untilSettled: false) }
+            group.addTask {
+                try await lists.run { loop.post(.scanned($0)) }
+                return nil
+            }
+            group.addTask {
+                try await control.run()
+                return nil
+            }
+            group.addTask {
+                for await _ in wakeUps { lists.lookAgain() }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let result = await group.nextResult() {
+                switch result {
+                case .success(.some(let report)): return report
+                case .success(nil): continue
+                case .failure(let error): if !(error is CancellationError) { throw error }
+                }
+            }
+            throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import SystemPackage
+
+/// The folders and files that an agent works with.
+package struct AgentFolders: Equatable, Sendable {
+    /// Where people drop app lists.
+    package var lists: FilePath
+    /// What readers read.
+    package var cache: FilePath
+    /// What only the agent reads.
+    package var state: FilePath
+    /// Where the agent answers.
+    package var socket: FilePath
+
+    package init(lists: FilePath, cache: FilePath, state: FilePath, socket: FilePath) {
+        self.lists = lists
+        self.cache = cache
+        self.state = state
+        self.socket = socket
+    }
+
+    /// Makes a folder and those above it, as far as they are missing.
+    package static func make(_ path: FilePath, mode: FilePermissions) throws(FileError) {
+        var status = stat()
+        if stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        let parent = path.removingLastComponent()
+        if !parent.isEmpty, parent != path { try make(parent, mode: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]) }
+        guard mkdir(path.string, mode.rawValue) == 0 || errno == EEXIST else {
+            throw FileError("make the folder", path.string, Errno(rawValue: errno))
+        }
+        guard stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw FileError("use as a folder", path.string, .notDirectory)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+package import Logging
+package import SyncPlan
+
+/// The one loop of the agent: events go in, the plan decides, its actions are carried out, and what comes of them are events.
+package final class AgentLoop: Sendable {
+    private enum Message: Sendable {
+        case event(Reconciler.Event)
+        case alarm
+        case status(CheckedContinuation<StatusReport, Never>)
+        case watch(AsyncStream<Void>.Continuation)
+    }
+
+    private let fetcher: Fetcher
+    private let staging: Staging
+    private let publisher: Publisher
+    private let evictor: Evictor
+    private let store: StateStore
+    private let clock: AgentClock
+    private let logger: Logger
+    private let inbox: AsyncStream<Message>
+    private let mailbox: AsyncStream<Message>.Continuation
+
+    package init(
+        fetcher: Fetcher, staging: Staging, publisher: Publisher, evictor: Evictor, store: StateStore,
+        clock: AgentClock, logger: Logger
+    ) {
+        self.fetcher = fetcher
+        self.staging = staging
+        self.publisher = publisher
+        self.evictor = evictor
+        self.store = store
+        self.clock = clock
+        self.logger = logger
+        (inbox, mailbox) = AsyncStream.makeStream()
+    }
+
+    /// Takes note of something that happened outside.
+    package func post(_ event: Reconciler.Event) {
+        mailbox.yield(.event(event))
+    }
+
+    /// What there is to tell at the moment.
+    package func status() async -> StatusReport {
+        await withCheckedContinuation { continuation in
+            if case .terminated = mailbox.yield(.status(continuation)) {
+                continuation.resume(returning: StatusReport(state: .stopped))
+            }
+        }
+    }
+
+    /// An element whenever something may have changed that the status tells; ends with the loop.
+    ///
+    /// Elements that are not taken become one.
+    package func changes() -> AsyncStream<Void> {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        if case .terminated = mailbox.yield(.watch(change)) { change.finish() }
+        return changes
+    }
+
+    /// Runs until its task is cancelled or, if asked to, until nothing is left to do now.
+    ///
+    /// At the end no download is begun any more, those under way are given up, and what was downloaded is published.
+    ///
+    /// - Returns: The state at the end.
+    package func run(_ plan: Reconciler, untilSettled: Bool) async -> StatusReport {
+        await withTaskCancellationHandler {
+            let (chores, desk) = AsyncStream.makeStream(of: Reconciler.Action.self)
+            async let housekeeping: Void = keepHouse(chores)
+            let report = await decide(plan, untilSettled: untilSettled, desk: desk)
+            desk.finish()
+            await housekeeping
+            return report
+        } onCancel: {
+            mailbox.yield(.event(.stopping))
+        }
+    }
+
+    private func decide(
+        _ plan: consuming Reconciler, untilSettled: Bool, desk: AsyncStream<Reconciler.Action>.Continuation
+    ) async -> StatusReport {
+        var plan = plan
+        var downloads: [String: Task<Void, Never>] = [:]
+        var watchers: [AsyncStream<Void>.Continuation] = []
+        var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
+        alarm.set(plan.nextWake)
+        for await message in inbox {
+            let event: Reconciler.Event
+            switch message {
+            case .status(let continuation):
+                continuation.resume(returning: plan.status)
+                continue
+            case .watch(let change):
+                change.yield()
+                watchers.append(change)
+                continue
+            case .alarm:
+                alarm.rang()
+                event = .tick
+            case .event(let happened):
+                event = happened
+            }
+            if case .fetched(let url, let outcome) = event {
+                downloads[url] = nil
+                log(outcome, of: url)
+            }
+            for action in plan.handle(event, now: clock.now) {
+                switch action {
+                case .fetch(let request): downloads[request.url] = start(action)
+                case .cancel(let url): downloads[url]?.cancel()
+                case .publish, .release, .remove: _ = start(action)
+                case .discard, .remember, .forget: desk.yield(action)
+                }
+            }
+            watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
+            if plan.isSettled, untilSettled || plan.isStopping { break }
+            alarm.set(plan.nextWake)
+        }
+        desk.yield(.remember(plan.lastMemos()))
+        mailbox.finish()
+        let report = plan.status
+        for watcher in watchers { watcher.finish() }
+        for await message in inbox {
+            switch message {
+            case .status(let continuation): continuation.resume(returning: report)
+            case .watch(let change): change.finish()
+            case .event, .alarm: break
+            }
+        }
+        return report
+    }
+
+    /// Starts what takes its time; the plan waits for the event with which it ends.
+    private func start(_ action: Reconciler.Action) -> Task<Void, Never> {
+        Task { [fetcher, publisher, evictor] in
+            switch action {
+            case .fetch(let request): post(.fetched(url: request.url, await fetcher.fetch(request)))
+            case .publish(let publication): post(.published(await publisher.publish(publication)))
+            case .release(let generations): post(.released(await evictor.release(generations)))
+            case .remove(let plan):
+                await evictor.remove(plan)
+                post(.removed)
+            case .cancel, .discard, .remember, .forget: preconditionFailure("nothing waits for this to end")
+            }
+        }
+    }
+
+    /// Does what nothing waits for, one thing after the other.
+    private func keepHouse(_ chores: AsyncStream<Reconciler.Action>) async {
+        for await chore in chores {
+            do {
+                switch chore {
+                case .discard(let names): await staging.discard(names)
+                case .remember(let memos): try await store.remember(memos)
+                case .forget(let url): try await store.forget([url])
+                case .fetch, .cancel, .publish, .release, .remove: break
+                }
+            } catch {
+                logger.warning("the state could not be stored", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    private func log(_ outcome: FetchOutcome, of url: String) {
+        switch outcome {
+        case .image(let staged, _):
+            logger.debug("icon downloaded", metadata: ["url": "\(LogURL(url))", "bytes": "\(staged.image.bytes)"])
+        case .failed(let failure):
+            logger.warning(
+                "icon not downloaded",
+                metadata: ["url": "\(LogURL(url))", "code": "\(failure.code)", "reason": "\(failure.message)"])
+        case .notModified, .cancelled: break
+        }
+    }
+}
+
+/// A URL as logs may show it: without its query, which may hold secrets.
+package struct LogURL: CustomStringConvertible {
+    package let description: String
+
+    package init(_ url: String) {
+        description = String(url.prefix { $0 != "?" && $0 != "#" })
+    }
+}

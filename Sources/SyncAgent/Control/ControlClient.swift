@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import FoundationEssentials
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import SyncPlan
+package import SystemPackage
+
+/// Asks a running agent.
+package struct ControlClient: Sendable {
+    /// How long an answer may take.
+    private static let patience: TimeAmount = .seconds(10)
+    /// The longest answer that is read, in bytes.
+    private static let longest = 64 << 20
+
+    /// It has no read timeout, as the shared one of the library has: a status may stay the same for days.
+    private static let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
+
+    private let socket: FilePath
+
+    package init(socket: FilePath) {
+        self.socket = socket
+    }
+
+    /// The agent's status; `nil` if no agent answers.
+    package func status() async throws -> StatusReport? {
+        guard isAnswered else { return nil }
+        let response = try await get("v1/status")
+        return try Self.report(Array(try await response.body.collect(upTo: Self.longest).readableBytesView))
+    }
+
+    /// The agent's status now, and again whenever it has become another; ends with the agent.
+    ///
+    /// - Returns: `nil` if no agent answers.
+    package func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error>? {
+        guard isAnswered else { return nil }
+        let body = try await get("v1/status/stream").body
+        return AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    var line: [UInt8] = []
+                    for try await buffer in body {
+                        for byte in buffer.readableBytesView {
+                            guard byte == UInt8(ascii: "\n") else {
+                                line.append(byte)
+                                continue
+                            }
+                            continuation.yield(try Self.report(line))
+                            line.removeAll(keepingCapacity: true)
+                        }
+                    }
+                    continuation.finish()
+                } catch {
+                    // An agent that ends may close the connection in the middle.
+                    continuation.finish(throwing: isAnswered ? error : nil)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func get(_ path: String) async throws -> HTTPClientResponse {
+        let request = HTTPClientRequest(url: "http+unix://\(percentEncoded(socket.string))/\(path)")
+        let response = try await Self.client.execute(request, timeout: Self.patience)
+        guard response.status == .ok else { throw Unexpected(status: response.status.code) }
+        return response
+    }
+
+    private static func report(_ text: [UInt8]) throws -> StatusReport {
+        try JSONDecoder().decode(StatusReport.self, from: Data(text))
+    }
+
+    /// The agent answered something else than a status: it is of another version.
+    package struct Unexpected: Error, CustomStringConvertible {
+        var status: UInt
+        package var description: String {
+            "The agent answered \(status): it may be of another version than this program. Restart it."
+        }
+    }
+
+    /// Whether a process accepts connections there.
+    var isAnswered: Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array(socket.string.utf8)
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+
+    private func percentEncoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                String(UnicodeScalar(byte))
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Hummingbird
+import IconCache
+import Logging
+import SyncPlan
+import SystemPackage
+
+/// Answers on the control socket.
+struct ControlServer: Sendable {
+    private let path: FilePath
+    private let logger: Logger
+    private let status: @Sendable () async -> StatusReport
+    private let changes: @Sendable () -> AsyncStream<Void>
+
+    /// Makes ready to listen on a socket.
+    ///
+    /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
+    init(
+        at path: FilePath, logger: Logger, status: @escaping @Sendable () async -> StatusReport,
+        changes: @escaping @Sendable () -> AsyncStream<Void>
+    ) throws {
+        guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+            throw FileError("listen at", path.string, .fileNameTooLong)
+        }
+        var entry = stat()
+        if lstat(path.string, &entry) == 0 {
+            guard entry.st_mode & S_IFMT == S_IFSOCK else { throw FileError("listen at", path.string, .fileExists) }
+            if ControlClient(socket: path).isAnswered { throw InUse(path: path) }
+            unlink(path.string)
+        }
+        self.path = path
+        self.logger = logger
+        self.status = status
+        self.changes = changes
+    }
+
+    /// Answers until the task is cancelled.
+    func run() async throws {
+        let router = Router()
+        router.get("v1/status/stream") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/x-ndjson"],
+                body: ResponseBody { writer in
+                    try await stream(to: &writer)
+                    try await writer.finish(nil)
+                })
+        }
+        router.get("v1/status") { _, _ in
+            let text = await status().json.text + "\n"
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        }
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let application = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path.string), serverName: nil),
+            onServerRunning: { _ in chmod(path.string, 0o600) },
+            logger: quiet)
+        defer { unlink(path.string) }
+        try await application.run()
+    }
+
+    /// How long a status is the newest one for those who watch: making one costs time in proportion to the icons.
+    private static let pace: Duration = .milliseconds(50)
+
+    /// Writes the status now, and again whenever it has become another, one JSON document a line.
+    private func stream(to writer: inout any ResponseBodyWriter) async throws {
+        var last = ""
+        for await _ in changes() {
+            let line = await status().json.line
+            guard line != last else { continue }
+            last = line
+            try await writer.write(ByteBuffer(string: line + "\n"))
+            try await Task.sleep(for: Self.pace)
+        }
+    }
+
+    /// Another agent answers at the socket.
+    struct InUse: Error, CustomStringConvertible {
+        var path: FilePath
+        var description: String { "Another agent answers at \(path): stop it, or name another socket with --socket." }
+    }
+}

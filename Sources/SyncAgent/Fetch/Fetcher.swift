@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import struct Crypto.SHA256
+import IconCache
+import NIOCore
+import NIOHTTP1
+package import SyncPlan
+
+/// One download from its request to an image in `staging/`: redirects, limits, digest, inspection.
+package struct Fetcher: Sendable {
+    private let transport: any Transport
+    private let staging: Staging
+    private let resolver: Resolver
+    private let settings: Settings
+    private let inspector: ImageInspector
+
+    package init(transport: any Transport, staging: Staging, settings: Settings) {
+        self.transport = transport
+        self.staging = staging
+        self.settings = settings
+        resolver = Resolver(policy: AddressPolicy(allowed: settings.network.allow))
+        inspector = ImageInspector(
+            limits: ImageLimits(maxSide: settings.images.maxSide, maxPixels: settings.images.maxPixels))
+    }
+
+    /// Downloads an icon; ends early, as `.cancelled`, when its task is cancelled.
+    package func fetch(_ request: FetchRequest) async -> FetchOutcome {
+        do {
+            return try await withDeadline(settings.fetch.totalTimeout) {
+                try await download(request)
+            } late: { outcome in
+                if case .image(let staged, _) = outcome { await staging.discard([staged.name]) }
+            }
+        } catch let failure as FetchFailure {
+            return Task.isCancelled ? .cancelled : .failed(failure)
+        } catch let rejection as ImageRejection {
+            return .failed(.image(rejection))
+        } catch is DeadlineExceeded {
+            return .failed(.timeout("fetch.totalTimeout"))
+        } catch is CancellationError {
+            return .cancelled
+        } catch {
+            return .failed(FetchFailure("disk", "\(error)", .passing))
+        }
+    }
+
+    private func download(_ request: FetchRequest) async throws -> FetchOutcome {
+        let response = try await answer(to: request)
+        switch response.status {
+        case 200: break
+        case 304 where request.validators != nil: return .notModified
+        default: throw FetchFailure.status(response.status)
+        }
+        if let coding = response.headers.first(name: "Content-Encoding"), coding.lowercased() != "identity" {
+            throw FetchFailure.encoded(coding)
+        }
+        if let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),
+            length > settings.fetch.maxBytes.bytes
+        {
+            throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+        }
+        let staged = try await stage(response.body)
+        let validators = Validators(
+            etag: response.headers.first(name: "ETag"), lastModified: response.headers.first(name: "Last-Modified"))
+        return .image(staged, validators)
+    }
+
+    /// The first answer that is no redirect.
+    private func answer(to request: FetchRequest) async throws -> TransportResponse {
+        var chain = RedirectChain(
+            from: request.target, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade)
+        while true {
+            try await resolver.judge(host: chain.target.host)
+            let response = try await transport.get(chain.target, headers: headers(for: request, at: chain))
+            guard RedirectChain.statuses.contains(response.status) else { return response }
+            try chain.follow(response.headers.first(name: "Location"))
+        }
+    }
+
+    private func headers(for request: FetchRequest, at chain: RedirectChain) -> HTTPHeaders {
+        var headers: HTTPHeaders = [
+            "User-Agent": settings.fetch.userAgent, "Accept": "image/*,*/*;q=0.1", "Accept-Encoding": "identity",
+        ]
+        // Validators are the business of the origin that gave them.
+        if let validators = request.validators, chain.target.origin == request.target.origin {
+            if let etag = validators.etag { headers.add(name: "If-None-Match", value: etag) }
+            if let date = validators.lastModified { headers.add(name: "If-Modified-Since", value: date) }
+        }
+        return headers
+    }
+
+    // MARK: Bodies
+
+    /// Bodies up to this size are held in memory and written at once.
+    private static let inMemory = 64 << 10
+
+    private func stage(_ body: any AsyncSequence<ByteBuffer, any Error> & Sendable) async throws -> StagedImage {
+        var hasher = SHA256()
+        var held: [UInt8] = []
+        var file: String?
+        var count = 0
+        do {
+            for try await buffer in body {
+                count += buffer.readableBytes
+                guard count <= settings.fetch.maxBytes.bytes else {
+                    throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+                }
+                buffer.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
+                held.append(contentsOf: buffer.readableBytesView)
+                guard held.count > Self.inMemory else { continue }
+                if file == nil { file = try await staging.begin() }
+                if let file { try await staging.append(held, to: file) }
+                held.removeAll(keepingCapacity: true)
+            }
+            try Task.checkCancellation()
+            let digest = Digest(hasher.finalize())
+            if let file {
+                try await staging.append(held, to: file)
+                held = try await staging.end(file)
+            }
+            let info = try inspector.inspect(held.span.bytes)
+            let name: String
+            if let file { name = file } else { name = try await staging.write(held) }
+            let image = AppListDocument.Image(
+                path: CacheLayout.image(digest, suffix: info.type.suffix), sha256: digest, bytes: count,
+                type: info.type.mediaType, width: info.width, height: info.height)
+            return StagedImage(name: name, image: image)
+        } catch {
+            if let file { await staging.abandon(file) }
+            throw error
+        }
+    }
+}
+
+private struct DeadlineExceeded: Error {}
+
+/// Runs an operation that is cancelled when the time is over; a result that comes later goes to `late`.
+private func withDeadline<Result: Sendable>(
+    _ limit: Duration, _ operation: @escaping @Sendable () async throws -> Result,
+    late: (Result) async -> Void
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw DeadlineExceeded()
+        }
+        guard let first = await group.nextResult() else { preconditionFailure("the group has two tasks") }
+        group.cancelAll()
+        while let second = await group.nextResult() {
+            if case .success(let result) = second { await late(result) }
+        }
+        return try first.get()
+    }
+}

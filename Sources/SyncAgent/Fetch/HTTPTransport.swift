@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import NIOCore
+package import NIOHTTP1
+import NIOPosix
+import NIOSSL
+package import SyncPlan
+
+/// HTTP over TCP and TLS, by async-http-client.
+///
+/// Redirects, conditional requests and decoding are left to the caller: the library's own are not what a cache needs.
+package final class HTTPTransport: Transport {
+    private let client: HTTPClient
+    private let connectTimeout: Duration
+
+    package init(settings: Settings) {
+        let policy = AddressPolicy(allowed: settings.network.allow)
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .disabled
+        configuration.timeout = HTTPClient.Configuration.Timeout(
+            connect: TimeAmount(settings.fetch.connectTimeout), read: TimeAmount(settings.fetch.idleTimeout))
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.fetch.perHost
+        // Else a refused connection is tried again and again until the connect timeout is over.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        let judge: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+            guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }),
+                let refusal = policy.refusal(of: address)
+            else { return channel.eventLoop.makeSucceededVoidFuture() }
+            return channel.eventLoop.makeFailedFuture(FetchFailure.address(refusal))
+        }
+        // The name may resolve to another address than a moment ago: what counts is who is at the other end.
+        configuration.http1_1ConnectionDebugInitializer = judge
+        configuration.http2ConnectionDebugInitializer = judge
+        client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+        connectTimeout = settings.fetch.connectTimeout
+    }
+
+    /// Closes all connections; no request may be under way any more.
+    package func shutdown() async {
+        try? await client.shutdown()
+    }
+
+    package func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
+        var request = HTTPClientRequest(url: target.url)
+        request.headers = headers
+        do {
+            let response = try await client.execute(request, deadline: .distantFuture)
+            return TransportResponse(
+                status: Int(response.status.code), headers: response.headers, body: Body(body: response.body))
+        } catch {
+            throw Self.failure(of: error)
+        }
+    }
+
+    /// A body whose errors are the ones of this project.
+    private struct Body: AsyncSequence, Sendable {
+        typealias Element = ByteBuffer
+        typealias Failure = any Error
+        let body: HTTPClientResponse.Body
+
+        struct AsyncIterator: AsyncIteratorProtocol {
+            var base: HTTPClientResponse.Body.AsyncIterator
+
+            mutating func next() async throws -> ByteBuffer? {
+                do {
+                    return try await base.next()
+                } catch {
+                    throw HTTPTransport.failure(of: error)
+                }
+            }
+        }
+
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
+    }
+
+    /// What an error of the library means.
+    private static func failure(of error: any Error) -> any Error {
+        switch error {
+        case let failure as FetchFailure: return failure
+        case is CancellationError: return CancellationError()
+        case let error as HTTPClientError:
+            switch error {
+            case .cancelled: return CancellationError()
+            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+                return FetchFailure.timeout("fetch.connectTimeout to connect")
+            case .readTimeout, .deadlineExceeded: return FetchFailure.timeout("fetch.idleTimeout to go on")
+            case .remoteConnectionClosed:
+                return FetchFailure("connection-closed", "the server closed the connection before the end", .passing)
+            default:
+                return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
+            }
+        case let error as NIOConnectionError:
+            if let refusal = error.connectionErrors.lazy.compactMap({ $0.error as? FetchFailure }).first { return refusal }
+            if error.connectionErrors.isEmpty {
+                return FetchFailure("dns", "the name \(error.host) cannot be resolved", .passing)
+            }
+            return FetchFailure("connect", "no connection to \(error.host) port \(error.port)", .passing)
+        case is ChannelError, is IOError:
+            return FetchFailure("connection-closed", "the connection broke (\(error))", .passing)
+        case is HTTPParserError:
+            return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
+        default:
+            if error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError {
+                return FetchFailure("tls", "no trusted connection: \(error)", .lasting)
+            }
+            return FetchFailure("protocol", "the download failed (\(error))", .passing)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import SyncPlan
+import Synchronization
+
+/// Judges a host by the addresses it resolves to, before anything connects to it.
+///
+/// Addresses are judged, never spellings: `127.1`, `2130706433` and `[::ffff:127.0.0.1]` all are loopback.
+final class Resolver: Sendable {
+    /// How long an answer of the system's resolver is used again.
+    private static let lifetime: Duration = .seconds(30)
+
+    private struct Answer {
+        var task: Task<[IPAddress], Never>
+        var expires: ContinuousClock.Instant
+    }
+
+    private let policy: AddressPolicy
+    private let answers = Mutex<[String: Answer]>([:])
+    private let queue = DispatchQueue(label: "syncagent.resolver", attributes: .concurrent)
+
+    init(policy: AddressPolicy) {
+        self.policy = policy
+    }
+
+    /// Returns if the host may be connected to.
+    ///
+    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`.
+    func judge(host: String) async throws(FetchFailure) {
+        let addresses = await lookUp(host).value
+        guard !addresses.isEmpty else {
+            throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
+        }
+        for address in addresses {
+            if let refusal = policy.refusal(of: address) { throw .address(refusal) }
+        }
+    }
+
+    private func lookUp(_ host: String) -> Task<[IPAddress], Never> {
+        let now = ContinuousClock.now
+        return answers.withLock { answers in
+            if let answer = answers[host], answer.expires > now { return answer.task }
+            if answers.count >= 1000 { answers = answers.filter { $0.value.expires > now } }
+            let task = Task { [queue] in
+                await withCheckedContinuation { continuation in
+                    queue.async { continuation.resume(returning: Self.addresses(of: host)) }
+                }
+            }
+            answers[host] = Answer(task: task, expires: now + Self.lifetime)
+            return task
+        }
+    }
+
+    /// Asks the system (`getaddrinfo(3)`), which may take seconds.
+    private static func addresses(of host: String) -> [IPAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap { entry in
+            guard let address = entry?.pointee.ai_addr else { return nil }
+            switch Int32(address.pointee.sa_family) {
+            case AF_INET:
+                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    withUnsafeBytes(of: $0.pointee.sin_addr) { IPAddress(bytes: Array($0)) }
+                }
+            case AF_INET6:
+                return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                    withUnsafeBytes(of: $0.pointee.sin6_addr) { IPAddress(bytes: Array($0)) }
+                }
+            default: return nil
+            }
+        }
+    }
+}

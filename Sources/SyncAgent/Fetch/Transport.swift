@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package import NIOCore
+package import NIOHTTP1
+package import SyncPlan
+
+/// Sends one request and gives back its answer, redirects and error statuses included.
+package protocol Transport: Sendable {
+    /// Sends a GET request.
+    ///
+    /// - Throws: A ``FetchFailure`` if there is no answer, or `CancellationError`.
+    func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse
+}
+
+/// An answer, whose body has yet to be read.
+package struct TransportResponse: Sendable {
+    package var status: Int
+    package var headers: HTTPHeaders
+    /// The body, which must be read to its end or given up before the next request goes over its connection.
+    package var body: any AsyncSequence<ByteBuffer, any Error> & Sendable
+
+    package init(
+        status: Int, headers: HTTPHeaders, body: any AsyncSequence<ByteBuffer, any Error> & Sendable
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

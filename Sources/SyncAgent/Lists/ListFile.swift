@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import IconCache
+package import SyncPlan
+package import SystemPackage
+
+import struct Crypto.SHA256
+
+/// A property list that is open for reading.
+package struct OpenedList: Sendable {
+    /// The open file; whoever opened it closes it.
+    package let descriptor: FileDescriptor
+    /// What the file was when it was opened.
+    package let fingerprint: FileFingerprint
+}
+
+/// Opens property lists, and tells what is in them without parsing.
+package enum ListFile {
+    /// What a file's contents are.
+    package struct Contents: Equatable, Sendable {
+        package let sha256: Digest
+        package let bytes: Int
+    }
+
+    /// Opens a file without ever waiting, so that a pipe or a device in the lists folder holds nothing up.
+    ///
+    /// - Throws: ``ListRejection`` if the file cannot be opened, is no regular file, or is larger than the limit.
+    package static func open(_ path: FilePath, maxBytes: ByteCount) throws(ListRejection) -> OpenedList {
+        let descriptor: FileDescriptor
+        do {
+            descriptor = try .open(path, .readOnly, options: [.nonBlocking, .closeOnExec])
+        } catch {
+            // A socket cannot be opened at all.
+            throw error as? Errno == .noSuchAddressOrDevice ? .notARegularFile : .unreadable("\(error)")
+        }
+        do throws(ListRejection) {
+            let status = try status(of: descriptor)
+            guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
+            guard status.st_size <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
+            return OpenedList(descriptor: descriptor, fingerprint: FileFingerprint(status))
+        } catch {
+            try? descriptor.close()
+            throw error
+        }
+    }
+
+    /// What an open file is now.
+    ///
+    /// If it is not what it was before, what was read in between may be of neither version.
+    ///
+    /// - Throws: ``ListRejection`` if the system does not tell.
+    package static func fingerprint(of file: FileDescriptor) throws(ListRejection) -> FileFingerprint {
+        FileFingerprint(try status(of: file))
+    }
+
+    /// The contents' SHA-256 and size; the file offset is left alone.
+    ///
+    /// - Throws: ``ListRejection`` if reading fails, or there is more to read than the limit.
+    package static func contents(of file: FileDescriptor, maxBytes: ByteCount) throws(ListRejection) -> Contents {
+        var hash = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var total = 0
+        while true {
+            let count: Int
+            do {
+                count = try buffer.withUnsafeMutableBytes { buffer in
+                    let count = try file.read(fromAbsoluteOffset: Int64(total), into: buffer)
+                    hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    return count
+                }
+            } catch {
+                throw .unreadable("\(error)")
+            }
+            total += count
+            guard total <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
+            if count == 0 { return Contents(sha256: Digest(hash.finalize()), bytes: total) }
+        }
+    }
+
+    private static func status(of file: FileDescriptor) throws(ListRejection) -> stat {
+        var status = stat()
+        guard fstat(file.rawValue, &status) == 0 else { throw .unreadable("\(Errno(rawValue: errno))") }
+        return status
+    }
+}

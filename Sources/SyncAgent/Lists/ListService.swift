@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+package import Logging
+package import SyncPlan
+import Synchronization
+package import SystemPackage
+
+/// Looks at the lists folder whenever there may be something new in it: when the watcher says so, from time to time, and
+/// when it is asked to.
+///
+/// Events are hints, the listing is the truth: whatever was reported, the folder is listed anew.
+package final class ListService: Sendable {
+    /// How the folder is being watched.
+    package struct WatchState: Sendable {
+        package var mode = "inotify"
+        /// Why it is not watched through inotify.
+        package var reason: String?
+        package var overflows = 0
+    }
+
+    private enum Trigger: Sendable {
+        case watch(WatchSignal)
+        case asked
+        case alarm
+    }
+
+    private let folder: FilePath
+    private let watchProgram: FilePath
+    private let parser: ParseHelper
+    private let settings: Settings.Lists
+    private let clock: AgentClock
+    private let logger: Logger
+    private let watchState = Mutex(WatchState())
+    private let triggers: AsyncStream<Trigger>
+    private let trigger: AsyncStream<Trigger>.Continuation
+
+    package init(
+        folder: FilePath, watchProgram: FilePath, parseProgram: FilePath, settings: Settings.Lists, clock: AgentClock,
+        logger: Logger
+    ) {
+        self.folder = folder
+        self.watchProgram = watchProgram
+        parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings))
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        (triggers, trigger) = AsyncStream.makeStream()
+    }
+
+    package var watch: WatchState { watchState.withLock(\.self) }
+
+    /// Has the folder looked at now.
+    package func lookAgain() {
+        trigger.yield(.asked)
+    }
+
+    /// Looks at the folder, and goes on doing so until the task is cancelled.
+    package func run(_ report: @escaping @Sendable (ListScan) -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                try await WatchHelper(executable: watchProgram, folder: folder)
+                    .watch { [trigger] signal in trigger.yield(.watch(signal)) }
+            }
+            group.addTask { [self] in await look(report) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Looks at the folder once.
+    package func lookOnce() async -> ListScan {
+        var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
+        while true {
+            let (scan, isUnsettled) = await scanner.scan()
+            guard isUnsettled else { return scan }
+            guard (try? await Task.sleep(for: settings.settle)) != nil else { return scan }
+        }
+    }
+
+    private func look(_ report: @Sendable (ListScan) -> Void) async {
+        var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
+        var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
+        var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
+        var nextScan = clock.now
+        alarm.set(nextScan)
+        for await trigger in triggers {
+            switch trigger {
+            case .watch(let signal):
+                note(signal)
+                window.noteChange(at: clock.now)
+            case .asked: nextScan = clock.now
+            case .alarm: alarm.rang()
+            }
+            if min(window.due ?? nextScan, nextScan) <= clock.now {
+                window.reset()
+                let (scan, isUnsettled) = await scanner.scan()
+                log(scan)
+                report(scan)
+                if isUnsettled { window.noteChange(at: clock.now) }
+                nextScan = clock.now + interval(after: scan)
+            }
+            alarm.set(min(window.due ?? nextScan, nextScan))
+        }
+    }
+
+    /// How long to wait for the next look, if nothing is reported.
+    private func interval(after scan: ListScan) -> Duration {
+        let polling: Duration = .seconds(2)
+        if case .unavailable = scan { return min(polling, settings.rescan) }
+        return watch.reason == nil ? settings.rescan : min(polling, settings.rescan)
+    }
+
+    private func note(_ signal: WatchSignal) {
+        switch signal {
+        case .ready:
+            watchState.withLock { ($0.mode, $0.reason) = ("inotify", nil) }
+        case .changed: break
+        case .overflow:
+            watchState.withLock { $0.overflows += 1 }
+            logger.notice("more changes than could be told apart: the folder is listed anew")
+        case .lost(let reason):
+            noteBlind("the watch was lost (\(reason))")
+        case .refused(let errno):
+            noteBlind("the watch was refused (\(errno))")
+        case .died(let reason):
+            noteBlind("syncagent-watch ended (\(reason))")
+        }
+    }
+
+    private func noteBlind(_ reason: String) {
+        let isNew = watchState.withLock { state in
+            defer { (state.mode, state.reason) = ("polling", reason) }
+            return state.reason != reason
+        }
+        if isNew { logger.warning("the lists folder is polled for now", metadata: ["reason": "\(reason)"]) }
+    }
+
+    private func log(_ scan: ListScan) {
+        switch scan {
+        case .unavailable(let reason):
+            logger.warning("the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
+        case .listed(_, let changed):
+            for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
+                switch reading.verdict {
+                case .success(let list):
+                    logger.info(
+                        "list read",
+                        metadata: [
+                            "list": "\(name)", "apps": "\(list.entries.count)", "problems": "\(list.problems.count)",
+                        ])
+                    for problem in list.problems {
+                        logger.warning("entry passed over", metadata: ["list": "\(name)", "problem": "\(problem)"])
+                    }
+                case .failure(let rejection):
+                    logger.warning(
+                        "list not accepted: its last good version stays",
+                        metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
+                }
+            }
+        }
+    }
+}
+
+extension ListLimits {
+    /// The limits that are configured.
+    package init(_ settings: Settings.Lists) {
+        self.init(maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys)
+    }
+}

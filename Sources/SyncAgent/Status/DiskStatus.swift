@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+package import SyncPlan
+package import SystemPackage
+
+/// The state of things as the folders show it, with no agent to ask.
+package struct DiskStatus: Sendable {
+    private let folders: AgentFolders
+    private let settings: Settings
+    private let parser: ParseHelper
+
+    /// - Parameters:
+    ///   - folders: Where everything is.
+    ///   - settings: What was configured.
+    ///   - parser: The program `syncagent-parse`.
+    package init(folders: AgentFolders, settings: Settings, parser: FilePath) {
+        self.folders = folders
+        self.settings = settings
+        self.parser = ParseHelper(executable: parser, limits: ListLimits(settings.lists))
+    }
+
+    package func report() async -> StatusReport {
+        var report = StatusReport(state: .stopped)
+        var documents: [String: AppListDocument] = [:]
+        do {
+            let snapshot = try IconCache(at: folders.cache).snapshot()
+            report.generation = snapshot.manifest.generation
+            report.published = snapshot.manifest.published.description
+            for name in snapshot.manifest.lists.keys { documents[name] = try snapshot.document(of: name) }
+        } catch .noCache {
+            // Nothing has been published yet.
+        } catch {
+            report.publication.error = "\(error)"
+        }
+        countIcons(of: documents, in: &report)
+        let isCurrent = await readLists(documents, in: &report)
+        report.inSync =
+            isCurrent && report.generation != nil && report.icons.pending == 0 && report.publication.error == nil
+        return report
+    }
+
+    private func countIcons(of documents: [String: AppListDocument], in report: inout StatusReport) {
+        var states: [String: AppListDocument.State] = [:]
+        for app in documents.values.lazy.flatMap(\.apps) { states[app.icon] = app.state }
+        for state in states.values { report.icons.count(state) }
+        guard let folder = try? CacheFolder(folders.cache) else { return }
+        var shown: Set<String> = []
+        for case .ready(let image) in states.values { shown.insert(image.path) }
+        for fan in CacheLayout.fanOut {
+            for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
+                let path = "\(CacheLayout.icons)/\(fan)/\(entry.name)"
+                report.cache.images += 1
+                report.cache.bytes += Int(folder.entry(path)?.size ?? 0)
+                if !shown.contains(path) { report.icons.retired += 1 }
+            }
+        }
+    }
+
+    /// Reads the lists that are in the folder now.
+    ///
+    /// - Returns: Whether what was published is what they say.
+    private func readLists(_ documents: [String: AppListDocument], in report: inout StatusReport) async -> Bool {
+        var readings: [String: ListReading] = [:]
+        var isCurrent = true
+        var scanner = ListScanner(folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes)
+        switch await scanner.scan().scan {
+        case .unavailable(let reason):
+            report.eviction = .suspended(reason)
+            isCurrent = false
+        case .listed(_, let changed):
+            readings = changed
+            if !documents.keys.allSatisfy({ changed[$0] != nil }) { isCurrent = false }
+        }
+        for name in Set(documents.keys).union(readings.keys).sorted() {
+            let document = documents[name]
+            var row = StatusReport.List(name: name, state: "ok")
+            for app in document?.apps ?? [] { row.count(app.state) }
+            switch readings[name]?.verdict {
+            case .failure(let rejection):
+                row.state = document == nil ? "rejected" : "last-good"
+                row.error = rejection.message
+            case .success(let list):
+                row.problems = list.problems.count
+                if readings[name]?.source?.sha256 != document?.source.sha256 { isCurrent = false }
+            case nil: break
+            }
+            report.lists.append(row)
+        }
+        return isCurrent
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import SystemPackage
+
+/// Makes everything that was written durable: data, names and folders.
+///
+/// One `syncfs(2)` serves any number of files where the file system is known to honour it. Elsewhere each file and
+/// folder is flushed by itself: on FUSE `syncfs` returned 0 and lost everything in simulated power cuts.
+struct Barrier: Sendable {
+    /// The magic numbers of `statfs(2)` of ext4, xfs, btrfs and overlayfs; and of tmpfs, where nothing is durable anyway.
+    private static let honest: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
+
+    private let folder: CacheFolder
+    private let flushesWhole: Bool
+
+    init(_ folder: CacheFolder) {
+        self.folder = folder
+        var status = statfs()
+        flushesWhole =
+            fstatfs(folder.descriptor.rawValue, &status) == 0 && Self.honest.contains(Int(status.f_type) & 0xFFFF_FFFF)
+    }
+
+    /// Returns when the files, and the names of them in their folders, are durable.
+    ///
+    /// - Parameter files: Paths relative to the cache folder of all files that were written since the last barrier.
+    func pass(files: [String]) throws(FileError) {
+        if flushesWhole {
+            guard syncfs(folder.descriptor.rawValue) == 0 else {
+                throw FileError("syncfs", folder.path.string, Errno(rawValue: errno))
+            }
+            return
+        }
+        for file in files { try folder.sync(file) }
+        for parent in Set(files.map { $0.split(separator: "/").dropLast().joined(separator: "/") }) {
+            try folder.sync(parent.isEmpty ? "." : parent)
+        }
+    }
+}

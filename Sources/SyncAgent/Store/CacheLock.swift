@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import SystemPackage
+
+/// The lock on a cache folder, held for the life of the process: one agent a cache.
+package final class CacheLock: Sendable {
+    private let file: FileDescriptor
+
+    /// Takes the lock.
+    ///
+    /// - Throws: ``Held`` if another process has it, or a ``FileError``.
+    package init(_ path: FilePath) throws {
+        do {
+            file = try FileDescriptor.open(
+                path, .readWrite, options: [.create, .closeOnExec, .noFollow],
+                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        } catch {
+            throw FileError("open", path.string, error as? Errno ?? .ioError)
+        }
+        guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = Self.holder(of: file)
+            try? file.close()
+            throw Held(path: path, pid: holder)
+        }
+        _ = ftruncate(file.rawValue, 0)
+        _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
+    }
+
+    deinit {
+        try? file.close()
+    }
+
+    /// The process that holds the lock of a cache; `nil` if none does.
+    package static func holder(of path: FilePath) -> Int? {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else { return nil }
+        defer { try? file.close() }
+        guard flock(file.rawValue, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        return holder(of: file)
+    }
+
+    private static func holder(of file: FileDescriptor) -> Int? {
+        var text = [UInt8](repeating: 0, count: 32)
+        let count = (try? text.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }) ?? 0
+        return Int(String(decoding: text.prefix(count), as: UTF8.self).prefix { $0.isNumber })
+    }
+
+    /// Another agent holds the cache.
+    package struct Held: Error, CustomStringConvertible {
+        package var path: FilePath
+        package var pid: Int?
+
+        package var description: String {
+            let holder = pid.map { "process \($0)" } ?? "another process"
+            return "\(holder) holds the cache \(path.removingLastComponent()): stop it, or name another folder with --cache."
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+package import Logging
+package import SyncPlan
+import SystemPackage
+
+/// Removes what was retired.
+///
+/// It shares its thread with the ``Publisher``: a file is never removed while a publication that may name it is under way.
+package actor Evictor {
+    private let folder: CacheFolder
+    private let thread: FileThread
+    private let logger: Logger
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    package init(_ folder: CacheFolder, thread: FileThread, logger: Logger) {
+        self.folder = folder
+        self.thread = thread
+        self.logger = logger
+    }
+
+    /// Takes away the files of superseded generations on which no reader holds a lease.
+    package func release(_ generations: [Int]) -> (removed: [Int], leased: [Int]) {
+        var removed: [Int] = []
+        var leased: [Int] = []
+        for generation in generations {
+            let name = CacheLayout.generation(generation)
+            do throws(FileError) {
+                let file = try folder.open(name)
+                defer { try? file.close() }
+                guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+                    leased.append(generation)
+                    continue
+                }
+                if let error = folder.remove(name) { throw error }
+            } catch where error.errno == .noSuchFileOrDirectory {
+                // Somebody else took it away: it names nothing any more.
+            } catch {
+                logger.warning("cannot remove a generation", metadata: ["reason": "\(error)"])
+                leased.append(generation)
+                continue
+            }
+            removed.append(generation)
+        }
+        return (removed, leased)
+    }
+
+    /// Removes images, documents and `by-url/` names that no generation names.
+    package func remove(_ plan: RetirementPlan) {
+        let names =
+            plan.urls.map(CacheLayout.byURL) + plan.images.map(\.path) + plan.documents.map(CacheLayout.document)
+        for error in names.compactMap(folder.remove) {
+            logger.warning("cannot remove a retired file", metadata: ["reason": "\(error)"])
+        }
+        logger.info(
+            "retired files removed",
+            metadata: ["images": "\(plan.images.count)", "documents": "\(plan.documents.count)"])
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+package import SyncPlan
+
+/// Makes a generation true: bytes, names, barrier, and then the one name that readers open.
+package actor Publisher {
+    private let folder: CacheFolder
+    private let barrier: Barrier
+    private let thread: FileThread
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    package init(_ folder: CacheFolder, thread: FileThread) {
+        self.folder = folder
+        self.thread = thread
+        barrier = Barrier(folder)
+    }
+
+    /// Publishes a generation.
+    ///
+    /// If it fails before the manifest is replaced, everything that it put in place is taken away again, and what was
+    /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
+    package func publish(_ publication: Publication) -> PublicationResult {
+        var placed: [String] = []
+        do {
+            return try publish(publication, placed: &placed)
+        } catch {
+            for name in placed { folder.remove(name) }
+            for name in publication.moves.map(\.name) + publication.discards { folder.remove(StagingPath.of(name)) }
+            return .failed(reason: "\(error)")
+        }
+    }
+
+    private func publish(_ publication: Publication, placed: inout [String]) throws(FileError) -> PublicationResult {
+        for staged in publication.moves {
+            try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
+            placed.append(staged.image.path)
+        }
+        for name in publication.discards { folder.remove(StagingPath.of(name)) }
+
+        var manifest = Manifest(
+            generation: publication.generation, published: publication.published, lists: publication.kept)
+        var bytesWritten = 0
+        for document in publication.documents {
+            let text = Array(document.json.utf8)
+            let summary = Manifest.List(document, sha256: .of(text))
+            // A document that an older generation names is there already, and must outlive a failure of this one.
+            if folder.entry(summary.document) == nil {
+                try put(text, at: summary.document, placed: &placed)
+                bytesWritten += text.count
+            }
+            manifest.lists[document.list] = summary
+        }
+        let generation = CacheLayout.generation(manifest.generation)
+        try put(Array(manifest.json.utf8), at: generation, placed: &placed)
+
+        try barrier.pass(files: placed)
+
+        for link in publication.links {
+            let name = CacheLayout.byURL(link.url)
+            do {
+                try folder.link(link.path, to: name)
+            } catch {
+                try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
+            }
+        }
+        try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
+        // From here on the new manifest may be what readers see: nothing that it names may be taken back.
+        placed = []
+        try folder.sync(".")
+        return .published(manifest, bytesWritten: bytesWritten)
+    }
+
+    private func put(_ text: [UInt8], at name: String, placed: inout [String]) throws(FileError) {
+        try folder.write(text, to: Self.temporary, mode: CacheFolder.imageMode)
+        do {
+            try folder.rename(Self.temporary, to: name)
+            placed.append(name)
+        } catch {
+            folder.remove(Self.temporary)
+            throw error
+        }
+    }
+
+    /// One name is enough: publications follow one another.
+    private static let temporary = StagingPath.of("publication")
+}
+
+extension Manifest.List {
+    /// What a manifest says of a list with this document.
+    package init(_ document: AppListDocument, sha256: Digest) {
+        self.init(sha256: sha256, apps: document.apps.count, ready: 0, pending: 0, failed: 0)
+        for app in document.apps {
+            switch app.state {
+            case .ready: ready += 1
+            case .pending: pending += 1
+            case .failed: failed += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Say whether a property list would be accepted, before it is dropped.",
+        discussion: "Exit code 65: at least one of the files would not be accepted.")
+
+    @Argument(help: "Property lists.", completion: .file(extensions: ["plist"]))
+    var file: [String]
+
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        let settings = try configuration.settings().lists
+        let parser = ParseHelper(executable: try Agent.Helpers.installed().parse, limits: ListLimits(settings))
+        var isAcceptable = true
+        for name in file {
+            let verdict: ListVerdict
+            do {
+                let opened = try ListFile.open(FilePath(name), maxBytes: settings.maxBytes)
+                defer { try? opened.descriptor.close() }
+                verdict = await parser.parse(opened.descriptor)
+            } catch {
+                verdict = .failure(error)
+            }
+            switch verdict {
+            case .success(let list): report(list, of: name)
+            case .failure(let rejection):
+                isAcceptable = false
+                print("\(printable(name)): not acceptable: \(rejection.message) [\(rejection.code)]")
+            }
+        }
+        if !isAcceptable { throw Exit.with(.notAList) }
+    }
+
+    private func report(_ list: AppList, of name: String) {
+        let count = list.entries.count
+        print("\(printable(name)): acceptable, \(count) \(count == 1 ? "app" : "apps")")
+        for problem in list.problems { print("  passed over: \(printable(problem.description))") }
+        for entry in list.entries {
+            do {
+                _ = try FetchTarget(entry.icon)
+            } catch {
+                print("  will not be downloaded: \(printable(entry.icon)): \(error.message) [\(error.code)]")
+            }
+        }
+        if !ListName.isAppList(FilePath(name).lastComponent?.string ?? "") {
+            print("  the lists folder takes it only under a name that ends in .plist, and does not begin with a dot")
+        }
+    }
+}

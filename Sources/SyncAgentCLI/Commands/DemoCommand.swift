@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import DemoOrigin
+import Glibc
+import SyncAgent
+import SystemPackage
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Show the agent at work, in a temporary folder.",
+        discussion: """
+            An origin on loopback draws icons, an agent watches a folder, and lists are dropped, changed and broken. \
+            Exit code 0 only if every promise held; the folder is removed at the end.
+            """)
+
+    func run() async throws {
+        let folder = try Self.makeTemporaryFolder()
+        let program = try Agent.Helpers.program()
+        do {
+            try await DemoOrigin.run { origin in
+                try await Demo(origin: origin, agent: AgentProcess(program: program, folder: folder)).run()
+            }
+            try Self.remove(folder)
+        } catch {
+            try? Self.remove(folder)
+            guard let failure = error as? AgentProcess.Failure else { throw error }
+            throw Exit.because("The demo failed: \(failure)", code: .attention)
+        }
+        print("\nEvery promise held. The README tells how to go on.")
+    }
+
+    private static func makeTemporaryFolder() throws -> FilePath {
+        let base = Variable["TMPDIR"] ?? "/tmp"
+        var template = Array("\(base)/syncagent-demo.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Exit.because("No temporary folder can be made in \(base): \(Errno(rawValue: errno)).", code: .folder)
+        }
+        return FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    private static func remove(_ folder: FilePath) throws {
+        let step: @convention(c) (UnsafePointer<CChar>?, UnsafePointer<stat>?, Int32, UnsafeMutablePointer<FTW>?) -> Int32 = {
+            path, _, _, _ in path.map { Glibc.remove($0) } ?? 0
+        }
+        guard nftw(folder.string, step, 16, FTW_DEPTH.rawValue | FTW_PHYS.rawValue) == 0 else {
+            throw FileError("remove", folder.string, Errno(rawValue: errno))
+        }
+    }
+}

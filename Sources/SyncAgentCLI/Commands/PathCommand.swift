@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import IconCache
+
+struct PathCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "path", abstract: "Print the absolute path of an icon's image.",
+        discussion: "It works with the agent stopped. Exit code 1: the icon is not ready.")
+
+    @Argument(help: "The URL, spelled as in the app list.")
+    var url: String
+
+    @OptionGroup var configuration: Configuration
+
+    func run() throws {
+        let cache = IconCache(at: try configuration.folders().cache)
+        do {
+            guard let app = try cache.entry(forIcon: url) else {
+                throw Exit.because("No app list names \(printable(url)).", code: .attention)
+            }
+            switch app.state {
+            case .ready(let image): print(cache.path(of: image))
+            case .pending: throw Exit.because("\(printable(url)) has not been downloaded yet.", code: .attention)
+            case .failed(let code):
+                throw Exit.because("\(printable(url)) could not be downloaded (\(code)).", code: .attention)
+            }
+        } catch let error as IconCacheError {
+            throw Exit.because("\(error)", code: .attention)
+        }
+    }
+}

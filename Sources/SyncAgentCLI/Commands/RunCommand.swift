@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import Logging
+import SyncAgent
+import SyncPlan
+import UnixSignals
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run the agent in the foreground.",
+        discussion: """
+            It ends at SIGTERM and SIGINT, and looks at the lists folder at once at SIGHUP. With --once it syncs, and ends: \
+            with exit code 1 if an icon failed or a list was not accepted.
+            """)
+
+    @Flag(help: "Sync once, and end.")
+    var once = false
+
+    @Option(
+        help: ArgumentHelp("A network that may be asked although it is not public; repeatable.", valueName: "cidr"))
+    var allowNetwork: [AddressRange] = []
+
+    @Option(help: "How much is logged: trace, debug, info, notice, warning, error, critical.")
+    var logLevel: Logger.Level = .info
+
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        let folders = try configuration.folders()
+        var settings = try configuration.settings()
+        settings.network.allow += allowNetwork
+        let helpers = try Agent.Helpers.installed()
+        signal(SIGPIPE, SIG_IGN)
+        var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
+        logger.logLevel = logLevel
+        let agent = Agent(folders: folders, settings: settings, helpers: helpers, logger: logger)
+        do {
+            let report = try await withSignals { try await agent.run(once: once, wakeUps: $0) }
+            if once, report.needsAttention {
+                for list in report.lists {
+                    if let error = list.error { Message.error("\(list.name): \(error)") }
+                }
+                throw Exit.with(.attention)
+            }
+        } catch let error as CacheLock.Held {
+            throw Exit.because("\(error)", code: .busy)
+        } catch let error as ControlServer.InUse {
+            throw Exit.because("\(error)", code: .busy)
+        } catch let error as FileError {
+            throw Exit.because("\(error): make it writable, or name another one.", code: .folder)
+        }
+    }
+
+    /// Runs the agent until it ends or a signal says that it shall.
+    private func withSignals(
+        _ operation: @escaping @Sendable (AsyncStream<Void>) async throws -> StatusReport
+    ) async throws -> StatusReport {
+        let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
+            group.addTask { try await operation(wakeUps) }
+            group.addTask {
+                for await signal in signals {
+                    guard signal == .sighup else { return nil }
+                    wakeUp.yield()
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let end = try await group.next() {
+                if let report = end { return report }
+                group.cancelAll()
+            }
+            throw CancellationError()
+        }
+    }
+}
+
+extension AddressRange: @retroactive ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import SyncAgent
+import SyncPlan
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show what the agent is doing, or what it left on disk.",
+        discussion: """
+            Exit codes: 0 all is well, 1 something is wrong (failed icons, bad lists, suspended eviction), 3 the agent is \
+            not running, and what is shown comes from disk.
+            """)
+
+    @Flag(help: "Print one JSON document; with --watch, one a line.")
+    var json = false
+
+    @Flag(help: "Print the status again whenever it has become another, until the agent ends.")
+    var watch = false
+
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        if watch { try await follow() }
+        let report = try await configuration.currentStatus()
+        print(json ? report.json.text : Self.text(of: report, cache: try configuration.folders().cache.string))
+        if report.state == .stopped { throw Exit.with(.notRunning) }
+        if report.needsAttention { throw Exit.with(.attention) }
+    }
+
+    private func follow() async throws {
+        let folders = try configuration.folders()
+        guard let reports = try await ControlClient(socket: folders.socket).statuses() else { return }
+        for try await report in reports {
+            print(json ? report.json.line : Self.text(of: report, cache: folders.cache.string) + "\n")
+            Message.flush()
+        }
+    }
+
+    private static func text(of report: StatusReport, cache: String) -> String {
+        var lines: [String] = []
+        let process = report.pid.map { " (process \($0))" } ?? ""
+        lines.append("syncagent \(report.version) is \(report.state.rawValue)\(process)")
+        if let generation = report.generation, let published = report.published {
+            let sync = report.inSync ? "in sync" : "not in sync"
+            lines.append("generation \(generation), published \(published), \(sync)")
+        } else {
+            lines.append("nothing has been published yet")
+        }
+        if !report.lists.isEmpty { lines += ["", lists(of: report)] }
+        let icons = report.icons
+        lines += [
+            "",
+            "icons      \(icons.referenced) referenced: \(icons.ready) ready, \(icons.pending) pending, "
+                + "\(icons.failed) failed; \(icons.stale) stale, \(icons.retired) retired",
+            "downloads  \(report.downloads.active) active, \(report.downloads.queued) queued, "
+                + "\(report.downloads.waiting) waiting to be tried again",
+            "cache      \(report.cache.images) images, \(size(report.cache.bytes)), in \(cache)",
+        ]
+        if let reason = report.eviction.reason { lines.append("eviction   \(report.eviction.state): \(printable(reason))") }
+        if let reason = report.watch.reason { lines.append("watch      \(report.watch.mode ?? "none"): \(printable(reason))") }
+        if let error = report.publication.error { lines.append("publishing failed: \(printable(error))") }
+        return lines.joined(separator: "\n")
+    }
+
+    static func lists(of report: StatusReport) -> String {
+        var table = Table("LIST", "STATE", "APPS", "READY", "PENDING", "FAILED", "")
+        for list in report.lists {
+            table.add(
+                printable(list.name), list.state, String(list.apps), String(list.ready), String(list.pending),
+                String(list.failed), list.error.map(printable) ?? note(on: list))
+        }
+        return table.text
+    }
+
+    private static func note(on list: StatusReport.List) -> String {
+        switch list.problems {
+        case 0: ""
+        case 1: "1 entry passed over: see the log, or syncagent check"
+        default: "\(list.problems) entries passed over: see the log, or syncagent check"
+        }
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        switch bytes {
+        case ..<1024: "\(bytes) B"
+        case ..<(1 << 20): "\(bytes >> 10) KiB"
+        case ..<(10 << 30): "\(bytes >> 20) MiB"
+        default: "\(bytes >> 30) GiB"
+        }
+    }
+}
+
+extension Configuration {
+    /// The state as the running agent tells it, else as the folders show it.
+    func currentStatus() async throws -> StatusReport {
+        let folders = try folders()
+        if let report = try await ControlClient(socket: folders.socket).status() { return report }
+        let disk = DiskStatus(folders: folders, settings: try settings(), parser: try Agent.Helpers.installed().parse)
+        return await disk.report()
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+/// The options that every command takes, and what comes of them and of the environment.
+struct Configuration: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The folder that app lists are dropped into.", valueName: "dir"), completion: .directory)
+    var lists: String?
+
+    @Option(help: ArgumentHelp("The cache folder, which others read.", valueName: "dir"), completion: .directory)
+    var cache: String?
+
+    @Option(help: ArgumentHelp("The folder of the agent's own state.", valueName: "dir"), completion: .directory)
+    var state: String?
+
+    @Option(help: ArgumentHelp("The socket at which the agent answers.", valueName: "path"), completion: .file())
+    var socket: String?
+
+    /// Where everything is: as the options say, else in the user's own folders (XDG Base Directory Specification).
+    func folders() throws -> AgentFolders {
+        let state = try folder(state, variable: "XDG_STATE_HOME", fallback: ".local/state")
+        // Without a runtime folder, as in a cron job, the socket is in the state folder, which is private too.
+        let socket = try socket.map(absolute) ?? runtimeFolder().appending("control.sock")
+        return AgentFolders(
+            lists: try folder(lists, variable: "XDG_CONFIG_HOME", fallback: ".config", inside: "lists.d"),
+            cache: try folder(cache, variable: "XDG_CACHE_HOME", fallback: ".cache"), state: state, socket: socket)
+
+        func runtimeFolder() -> FilePath {
+            Variable["XDG_RUNTIME_DIR"].map { FilePath($0).appending("syncagent") } ?? state
+        }
+    }
+
+    /// The settings, as the environment has them.
+    ///
+    /// - Throws: Exit code 78 if a variable is not of its setting's form.
+    func settings() throws -> Settings {
+        var settings = Settings()
+        for key in SettingKey.all {
+            guard let text = Variable[key.variable] else { continue }
+            do {
+                try key.set(text, in: &settings)
+            } catch {
+                throw Exit.because("\(key.variable): \(error)", code: .badConfiguration)
+            }
+        }
+        return settings
+    }
+
+    private func folder(
+        _ option: String?, variable: String, fallback: String, inside: String? = nil
+    ) throws -> FilePath {
+        if let option { return try absolute(option) }
+        let base: FilePath
+        // A relative path in one of these variables is to be ignored, the specification says.
+        if let path = Variable[variable].map({ FilePath($0) }), path.isAbsolute {
+            base = path
+        } else if let home = Variable["HOME"].map({ FilePath($0) }), home.isAbsolute {
+            base = home.appending(FilePath(fallback).components)
+        } else {
+            throw Exit.because(
+                "Neither \(variable) nor HOME says where the folders are: set one of them, or name the folders with options.",
+                code: .badConfiguration)
+        }
+        let folder = base.appending("syncagent")
+        return inside.map { folder.appending($0) } ?? folder
+    }
+
+    private func absolute(_ text: String) throws -> FilePath {
+        let path = FilePath(text)
+        if path.isAbsolute { return path.lexicallyNormalized() }
+        guard let here = getcwd(nil, 0) else {
+            throw Exit.because("The current folder is gone: name \(text) from / on.", code: .badConfiguration)
+        }
+        defer { free(here) }
+        return FilePath(platformString: here).appending(path.components).lexicallyNormalized()
+    }
+}
+
+/// The environment; a variable that is set to nothing counts as not set.
+enum Variable {
+    static subscript(name: String) -> String? {
+        guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+        return value
+    }
+}

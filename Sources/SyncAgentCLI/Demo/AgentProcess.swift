@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import Subprocess
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+/// An agent with folders of its own: the built program, in a process of its own.
+struct AgentProcess: Sendable {
+    /// Something that did not come about.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// How long anything may take.
+    private static let patience: Duration = .seconds(30)
+
+    private let program: FilePath
+    private let folder: FilePath
+    /// What is set in the environment of every call.
+    var environment: [Environment.Key: String?] = [:]
+
+    init(program: FilePath, folder: FilePath) {
+        self.program = program
+        self.folder = folder
+    }
+
+    var lists: FilePath { folder.appending("lists.d") }
+    var cache: FilePath { folder.appending("cache") }
+    private var socket: FilePath { folder.appending("control.sock") }
+
+    private var folders: [String] {
+        [
+            "--lists", lists.string, "--cache", cache.string, "--state", folder.appending("state").string, "--socket",
+            socket.string,
+        ]
+    }
+
+    /// What the origins on loopback need.
+    private static let loopback = ["--allow-network", "127.0.0.0/8", "--log-level", "error"]
+
+    /// Calls the program with a command and the folders.
+    ///
+    /// - Returns: Its exit code, and what it wrote to stdout and stderr.
+    func call(_ command: String...) async throws -> (code: Int32, output: String, messages: String) {
+        let options = command[0] == "run" ? Self.loopback : []
+        let result = try await Subprocess.run(
+            .path(program), arguments: Arguments([command[0]] + options + folders + command.dropFirst()),
+            environment: .inherit.updating(environment), output: .string(limit: 64 << 20),
+            error: .string(limit: 1 << 20))
+        guard case .exited(let code) = result.terminationStatus else {
+            throw Failure(description: "\(command[0]) ended with \(result.terminationStatus)")
+        }
+        return (code, result.standardOutput ?? "", result.standardError ?? "")
+    }
+
+    /// Runs the agent for as long as the body runs, and then ends it.
+    ///
+    /// - Parameters:
+    ///   - signal: What ends it; it must end well if this is SIGTERM.
+    ///   - body: Called when the agent answers, with its process identifier.
+    func whileRunning(
+        endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> Void
+    ) async throws {
+        let result = try await Subprocess.run(
+            .path(program), arguments: Arguments(["run"] + Self.loopback + folders),
+            environment: .inherit.updating(environment), output: .discarded,
+            error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
+        ) { execution in
+            do {
+                try await waitUntilAnswered()
+                try await body(execution.processIdentifier)
+            } catch {
+                try? execution.send(signal: .kill)
+                throw error
+            }
+            try execution.send(signal: signal)
+        }
+        guard signal != .terminate || result.terminationStatus == .exited(0) else {
+            throw Failure(description: "the agent ended with \(result.terminationStatus)")
+        }
+    }
+
+    private func waitUntilAnswered() async throws {
+        let end = ContinuousClock.now + Self.patience
+        while try await ControlClient(socket: socket).status() == nil {
+            guard ContinuousClock.now < end else { throw Failure(description: "the agent does not answer") }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Returns the agent's status as soon as it is as wanted.
+    @discardableResult
+    func status(where isWanted: @escaping @Sendable (StatusReport) -> Bool) async throws -> StatusReport {
+        try await withThrowingTaskGroup(of: StatusReport?.self) { group in
+            group.addTask {
+                for try await report in try await ControlClient(socket: socket).statuses() ?? .finished where isWanted(report) {
+                    return report
+                }
+                throw Failure(description: "the agent ended before it came to the wanted state")
+            }
+            group.addTask {
+                try await Task.sleep(for: Self.patience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            if let report = try await group.next() ?? nil { return report }
+            let last = try await ControlClient(socket: socket).status()?.json.line ?? "the agent does not answer"
+            throw Failure(description: "the agent did not come to the wanted state: \(last)")
+        }
+    }
+
+    /// Drops a list as careful programs do: under another name first.
+    func drop(_ text: String, as name: String) throws {
+        let temporary = lists.appending(".\(name).new")
+        let file = try FileDescriptor.open(
+            temporary, .writeOnly, options: [.create, .truncate, .closeOnExec],
+            permissions: [.ownerReadWrite, .groupRead, .otherRead])
+        try file.closeAfter { _ = try file.writeAll(text.utf8) }
+        guard rename(temporary.string, lists.appending(name).string) == 0 else {
+            throw FileError("rename", temporary.string, Errno(rawValue: errno))
+        }
+    }
+}
+
+extension AsyncThrowingStream<StatusReport, any Error> {
+    fileprivate static var finished: Self { Self { $0.finish() } }
+}
+
+/// An app list of the first shape, as XML.
+func propertyList(_ apps: [(name: String, icon: String)]) -> String {
+    func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+    }
+    let entries = apps.map {
+        "<dict><key>name</key><string>\(escaped($0.name))</string><key>icon</key><string>\(escaped($0.icon))</string></dict>"
+    }
+    return "<plist version=\"1.0\"><array>\n\(entries.joined(separator: "\n"))\n</array></plist>\n"
+}

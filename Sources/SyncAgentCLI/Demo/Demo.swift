@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import SystemPackage
+
+/// The demo's story: a list dropped, changed and broken, the origin cut off, the agent stopped.
+///
+/// Everything goes through the built program, as a user would do it.
+struct Demo: Sendable {
+    private static let first = ["Mail", "Maps", "Music", "Notes", "Photos"]
+    private static let second = ["Mail", "Maps", "Music", "Books", "Clock"]
+
+    private let origin: DemoOrigin
+    private let agent: AgentProcess
+
+    init(origin: DemoOrigin, agent: AgentProcess) {
+        self.origin = origin
+        self.agent = agent
+    }
+
+    /// Tells the story.
+    ///
+    /// - Throws: ``AgentProcess/Failure`` if something did not hold.
+    func run() async throws {
+        print("An origin draws icons at \(origin.baseURL), and an agent watches \(agent.lists).\n")
+        try await agent.whileRunning { _ in
+            try await step("A list of five apps is dropped") {
+                try drop(Self.first)
+                try await waitUntilReady(Self.first)
+            }
+            print("\n\(try await agent.call("status").output)")
+            try await step("The list is changed: two apps go, two come") {
+                try drop(Self.second)
+                try await waitUntilReady(Self.second)
+                try expect(origin.requestCount == 7, "each icon was downloaded once")
+            }
+            try await step("The list is overwritten with garbage: its last good version stays") {
+                try agent.drop("<plist><array><dict>", as: "apps.plist")
+                let status = try await agent.status { $0.lists.first?.state == "last-good" }
+                try expect(status.icons.ready == 5, "all icons are ready")
+            }
+            try await step("The origin is cut off: every icon is still there") {
+                await origin.cutOff()
+                for name in Self.second { try await expectImage(of: name) }
+            }
+        }
+        try await step("The agent is stopped: every icon is still there") {
+            for name in Self.second { try await expectImage(of: name) }
+            try expect(try await agent.call("status").code == 3, "status tells that the agent is not running")
+        }
+        print("\n$ syncagent path \(origin.iconURL("Mail"))\n\(try await agent.call("path", origin.iconURL("Mail")).output)")
+    }
+
+    private func drop(_ names: [String]) throws {
+        try agent.drop(propertyList(names.map { ($0, origin.iconURL($0)) }), as: "apps.plist")
+    }
+
+    /// Returns when the newest manifest names an image for each of the icons.
+    private func waitUntilReady(_ names: [String]) async throws {
+        let urls = Set(names.map { origin.iconURL($0) })
+        try await agent.status { [cache = agent.cache] report in
+            guard report.inSync, report.icons.ready == urls.count,
+                let document = try? IconCache(at: cache).document(of: "apps.plist")
+            else { return false }
+            return Set(document.apps.map(\.icon)) == urls
+        }
+    }
+
+    /// Asks the program for an icon's path, and compares what is there with what the origin drew.
+    private func expectImage(of name: String) async throws {
+        let answer = try await agent.call("path", origin.iconURL(name))
+        try expect(answer.code == 0, "syncagent path tells where \(name) is")
+        let bytes = try FileBytes.read(FilePath(String(answer.output.prefix { $0 != "\n" })))
+        try expect(bytes == IconDrawing(name).png(), "the image of \(name) is the one that the origin drew")
+    }
+
+    private func step(_ title: String, _ work: () async throws -> Void) async throws {
+        print("• \(title) … ", terminator: "")
+        Message.flush()
+        let start = ContinuousClock.now
+        try await work()
+        let time = (ContinuousClock.now - start).components
+        print("✓ \(time.seconds * 1000 + time.attoseconds / 1_000_000_000_000_000) ms")
+    }
+
+    private func expect(_ condition: Bool, _ what: String) throws {
+        guard condition else { throw AgentProcess.Failure(description: "it does not hold that \(what)") }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import SyncAgent
+
+/// How commands end; the numbers are those of the contract (and of `sysexits(3)` where they agree).
+enum Exit {
+    enum Code: Int32 {
+        case done = 0
+        /// Done, but something is wrong.
+        case attention = 1
+        /// `status`: the agent is not running.
+        case notRunning = 3
+        /// `check`: not an acceptable list.
+        case notAList = 65
+        /// A folder cannot be created or written.
+        case folder = 73
+        /// Another agent holds this cache.
+        case busy = 75
+        case badConfiguration = 78
+    }
+
+    /// Says on stderr what is wrong, and gives the error that ends the command.
+    static func because(_ message: String, code: Code) -> ExitCode {
+        Message.error(message)
+        return ExitCode(code.rawValue)
+    }
+
+    /// Ends the command with the code, having said all there is to say.
+    static func with(_ code: Code) -> ExitCode { ExitCode(code.rawValue) }
+}
+
+/// Text for people that is not the command's output.
+enum Message {
+    static func error(_ message: String) {
+        fputs("syncagent: \(message)\n", stderr)
+    }
+
+    /// Shows what was printed without a newline so far.
+    static func flush() {
+        fflush(stdout)
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SyncAgent
+import SystemPackage
+
+extension Agent.Helpers {
+    /// The helper programs that were installed with this one: beside it, or in `../libexec/syncagent`.
+    ///
+    /// - Throws: Exit code 78 if one is missing.
+    static func installed() throws -> Agent.Helpers {
+        let program = try Self.program()
+        let folders = [
+            program.removingLastComponent(),
+            program.removingLastComponent().removingLastComponent().appending("libexec").appending("syncagent"),
+        ]
+        func find(_ name: String) throws -> FilePath {
+            for folder in folders {
+                let path = folder.appending(name)
+                if access(path.string, X_OK) == 0 { return path }
+            }
+            throw Exit.because(
+                "\(name) is missing: it belongs into \(folders[0]), beside syncagent.", code: .badConfiguration)
+        }
+        return Agent.Helpers(watch: try find("syncagent-watch"), parse: try find("syncagent-parse"))
+    }
+
+    /// This program's own file.
+    static func program() throws -> FilePath {
+        guard let path = realpath("/proc/self/exe", nil) else {
+            throw Exit.because("/proc is not mounted: the helper programs cannot be found.", code: .badConfiguration)
+        }
+        defer { free(path) }
+        return FilePath(platformString: path)
+    }
+}

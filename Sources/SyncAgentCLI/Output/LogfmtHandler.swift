@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import Logging
+
+/// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read list=apps.plist apps=16`.
+struct LogfmtHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .info
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        var line = "\(Timestamp(sinceEpoch: .seconds(time.tv_sec))) \(event.level) \(event.message)"
+        let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
+        for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
+        line += "\n"
+        // One write, so that lines of several threads do not mix.
+        _ = line.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// The value as it is if it is one plain word, else as a JSON string.
+    private static func quoted(_ value: String) -> String {
+        let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") }
+        return isPlain ? value : JSON.quoted(value)
+    }
+}

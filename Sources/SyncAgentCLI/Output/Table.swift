@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Columns of text, each as wide as its widest cell.
+struct Table {
+    private var rows: [[String]]
+
+    init(_ titles: String...) {
+        rows = [titles]
+    }
+
+    mutating func add(_ cells: String...) {
+        rows.append(cells)
+    }
+
+    /// The rows, one a line; the last column is not padded.
+    var text: String {
+        let widths = rows.reduce(into: [Int](repeating: 0, count: rows[0].count)) { widths, row in
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+        }
+        return rows.map { row in
+            row.enumerated().map { column, cell in
+                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}
+
+/// Text from lists and file names, made safe to print: control characters, which could rule a terminal, are shown as “�”.
+func printable(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 }))
+}

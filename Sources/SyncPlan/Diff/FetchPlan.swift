@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// Whether an icon is asked for now, and why.
+package enum FetchPlan: Equatable, Sendable {
+    case fetch(FetchReason)
+    /// The image on disk is fresh until then.
+    case fresh(until: Timestamp)
+    /// The last attempt failed; the next one is due then.
+    case waiting(until: Timestamp)
+    /// It is never asked for as things are.
+    case refused
+    /// No list names it.
+    case unreferenced
+    /// A download is under way, or its result waits to be published.
+    case underWay
+
+    package init(for icon: IconRecord, now: Timestamp) {
+        guard icon.isReferenced else {
+            self = .unreferenced
+            return
+        }
+        guard icon.phase == .idle, icon.staged == nil else {
+            self = .underWay
+            return
+        }
+        if let failure = icon.failure {
+            guard let next = failure.nextAttempt else {
+                self = .refused
+                return
+            }
+            self = next > now ? .waiting(until: next) : .fetch(.retry)
+        } else if icon.image == nil {
+            self = .fetch(icon.wasMissing ? .missingOnDisk : .notCached)
+        } else {
+            self = icon.freshUntil > now ? .fresh(until: icon.freshUntil) : .fetch(.expired)
+        }
+    }
+}

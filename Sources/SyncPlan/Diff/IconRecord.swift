@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// Everything known of one URL.
+package struct IconRecord: Equatable, Sendable {
+    /// Where the URL is between being planned and being on disk.
+    package enum Phase: Sendable {
+        case idle, queued, fetching
+    }
+
+    /// A failure, and what follows from it.
+    package struct Failure: Equatable, Sendable {
+        package var code: String
+        package var message: String
+        /// How many attempts failed in a row.
+        package var attempts: Int
+        /// When it is asked for again; `nil` if never, as things are.
+        package var nextAttempt: Timestamp?
+
+        package init(code: String, message: String, attempts: Int, nextAttempt: Timestamp?) {
+            self.code = code
+            self.message = message
+            self.attempts = attempts
+            self.nextAttempt = nextAttempt
+        }
+    }
+
+    /// The lists that name it; none if it is retired.
+    package var lists: [String] = []
+    /// The image on disk that the newest generation names or that an older one left.
+    package var image: AppListDocument.Image?
+    /// The image that waits to be published.
+    package var staged: StagedImage?
+    package var phase = Phase.idle
+    package var failure: Failure?
+    package var validators = Validators()
+    /// Until when no request is sent for an image that is on disk.
+    package var freshUntil = Timestamp(sinceEpoch: .zero)
+    /// Whether the image was on disk once, and was found missing.
+    package var wasMissing = false
+
+    package init() {}
+
+    package var isReferenced: Bool { !lists.isEmpty }
+
+    /// The state as a list document has it, once what is staged is published.
+    package var state: AppListDocument.State {
+        if let image = staged?.image ?? image { return .ready(image) }
+        if let failure { return .failed(error: failure.code) }
+        return .pending
+    }
+}
+
+/// What is remembered of a URL over a restart, beside what the cache folder itself tells.
+package struct IconMemo: Equatable, Sendable {
+    package var url: String
+    package var validators: Validators
+    package var freshUntil: Timestamp
+    package var failure: IconRecord.Failure?
+
+    package init(url: String, validators: Validators, freshUntil: Timestamp, failure: IconRecord.Failure?) {
+        self.url = url
+        self.validators = validators
+        self.freshUntil = freshUntil
+        self.failure = failure
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When to ask again after a failure.
+package struct Backoff: Sendable {
+    /// The first step after a passing failure.
+    package var base: Duration
+    /// The longest delay after a passing failure.
+    package var max: Duration
+
+    package init(base: Duration, max: Duration) {
+        self.base = base
+        self.max = max
+    }
+
+    /// How long to wait after the given attempt failed (the first one is 1); `nil` if asking again is no use.
+    ///
+    /// Passing failures: exponential with full jitter, so that ten thousand machines that lost the same server do not
+    /// come back to it together. The others are far apart, with a fifth of jitter either way.
+    package func delay(
+        after persistence: FetchFailure.Persistence, attempt: Int, using generator: inout some RandomNumberGenerator
+    ) -> Duration? {
+        precondition(attempt > 0, "attempts are counted from 1")
+        switch persistence {
+        case .passing:
+            let ceiling = Swift.min(Self.doubled(base, times: attempt - 1), max)
+            return ceiling * Double.random(in: 0...1, using: &generator)
+        case .lasting:
+            return Swift.min(Self.doubled(.seconds(3600), times: attempt - 1), .seconds(86_400)).jittered(using: &generator)
+        case .forbidden: return Duration.seconds(6 * 3600).jittered(using: &generator)
+        case .gone: return Duration.seconds(7 * 86_400).jittered(using: &generator)
+        case .refused: return nil
+        }
+    }
+
+    private static func doubled(_ duration: Duration, times: Int) -> Duration {
+        duration * (1 << Swift.min(times, 30))
+    }
+}
+
+extension Duration {
+    /// The duration times a random factor between 0.8 and 1.2.
+    package func jittered(using generator: inout some RandomNumberGenerator) -> Duration {
+        self * Double.random(in: 0.8...1.2, using: &generator)
+    }
+}

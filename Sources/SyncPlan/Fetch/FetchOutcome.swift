@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// What lets a server say that an image has not changed (RFC 9110, section 8.8), in the server's own spelling.
+package struct Validators: Hashable, Sendable {
+    package var etag: String?
+    package var lastModified: String?
+
+    package init(etag: String? = nil, lastModified: String? = nil) {
+        self.etag = etag
+        self.lastModified = lastModified
+    }
+
+    package var isEmpty: Bool { etag == nil && lastModified == nil }
+}
+
+/// Why an icon is asked for.
+package enum FetchReason: String, Sendable {
+    /// There is no image of it.
+    case notCached = "not-cached"
+    /// There was one, and it is not on disk any more.
+    case missingOnDisk = "missing-on-disk"
+    /// The image on disk is no longer fresh.
+    case expired
+    /// The last attempt failed, and its delay is over.
+    case retry
+
+    package var priority: FetchQueue.Priority {
+        switch self {
+        case .notCached, .missingOnDisk: .new
+        case .expired: .refresh
+        case .retry: .retry
+        }
+    }
+}
+
+/// A download to start.
+package struct FetchRequest: Equatable, Sendable {
+    /// The URL as the list spells it.
+    package var url: String
+    package var target: FetchTarget
+    package var reason: FetchReason
+    /// Set if there is an image on disk, whose bytes need not come again if they are the same.
+    package var validators: Validators?
+}
+
+/// An image that was downloaded and checked, in `staging/`.
+package struct StagedImage: Equatable, Sendable {
+    /// The file's name in `staging/`.
+    package var name: String
+    /// What it will be once it is published.
+    package var image: AppListDocument.Image
+
+    package init(name: String, image: AppListDocument.Image) {
+        self.name = name
+        self.image = image
+    }
+}
+
+/// How a download ended.
+package enum FetchOutcome: Equatable, Sendable {
+    case image(StagedImage, Validators)
+    /// The image on disk still is the current one.
+    case notModified
+    case failed(FetchFailure)
+    case cancelled
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+
+/// A URL that may be asked for: http or https, a plain host, a port that exists, no userinfo.
+///
+/// Lists and servers are not trusted to write URLs. Some would kill the HTTP client (port 65536) or lead it to other
+/// transports (`http+unix`), so that every URL, and every redirect's target, passes through here first.
+package struct FetchTarget: Hashable, Sendable {
+    /// The longest URL accepted, in bytes.
+    package static let maxLength = 8192
+
+    /// The URL as it is sent, without a fragment and with what RFC 3986 forbids percent-encoded.
+    package let url: String
+    package let isSecure: Bool
+    /// The host in lower case; an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+
+    /// The scheme, host and port: what one queue of requests goes to.
+    package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
+
+    /// Reads an absolute URL.
+    ///
+    /// - Throws: A ``FetchFailure`` with one of the codes `bad-url`, `scheme-refused`, `userinfo-refused`,
+    ///   `host-refused`, `port-refused`.
+    package init(_ text: String) throws(FetchFailure) {
+        guard text.utf8.count <= Self.maxLength else {
+            throw Self.bad("it is longer than \(Self.maxLength) bytes")
+        }
+        guard let colon = text.firstIndex(of: ":") else { throw Self.bad("it has no scheme") }
+        let scheme = text[..<colon].lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw FetchFailure("scheme-refused", "only http and https are asked for, not “\(scheme.prefix(20))”", .refused)
+        }
+        let rest = text[text.index(after: colon)...]
+        guard rest.hasPrefix("//") else { throw Self.bad("“//” does not follow its scheme") }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+        guard !authority.contains("@") else {
+            throw FetchFailure("userinfo-refused", "a URL with a user name in it is not asked for", .refused)
+        }
+        isSecure = scheme == "https"
+        (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
+        guard let parsed = URL(string: String(text.prefix { $0 != "#" })), parsed.scheme?.lowercased() == scheme,
+            let parsedHost = parsed.host(percentEncoded: true)?.lowercased(),
+            parsedHost == host || parsedHost == "[\(host)]", parsed.port == nil || parsed.port == port
+        else { throw Self.bad("it does not follow RFC 3986") }
+        url = parsed.absoluteString
+    }
+
+    /// The target of a redirect: `Location` resolved against this URL (RFC 9110, section 10.2.2).
+    package func redirected(to location: String) throws(FetchFailure) -> FetchTarget {
+        guard location.utf8.count <= Self.maxLength, let base = URL(string: url),
+            let target = URL(string: location, relativeTo: base)
+        else { throw FetchFailure("bad-redirect", "the server redirects to something that is no URL", .lasting) }
+        do {
+            return try FetchTarget(target.absoluteString)
+        } catch {
+            // The server may redirect elsewhere tomorrow: the refusal is not for ever.
+            throw FetchFailure(error.code, "in a redirect: \(error.message)", .lasting)
+        }
+    }
+
+    private static func hostAndPort(
+        _ authority: Substring, defaultPort: Int
+    ) throws(FetchFailure) -> (host: String, port: Int) {
+        let host: Substring
+        let port: Substring
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { throw bad("the bracket of its host is not closed") }
+            host = authority[authority.index(after: authority.startIndex)..<end]
+            port = authority[authority.index(after: end)...]
+            guard host.contains(":"), IPAddress(host) != nil else { throw bad("its host is no IPv6 address") }
+        } else {
+            host = authority.prefix { $0 != ":" }
+            port = authority.dropFirst(host.count)
+            guard !host.isEmpty else { throw bad("it has no host") }
+            guard host.utf8.count <= 253, host.utf8.allSatisfy(isHostCharacter) else {
+                throw FetchFailure(
+                    "host-refused", "its host is not of ASCII letters, digits, “-”, “.” and “_”: write it in Punycode", .refused)
+            }
+        }
+        guard !port.isEmpty else { return (host.lowercased(), defaultPort) }
+        let digits = port.dropFirst()
+        guard port.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw bad("what follows its host is no port")
+        }
+        if digits.isEmpty { return (host.lowercased(), defaultPort) }
+        guard digits.count <= 5, let number = Int(digits), (1...65_535).contains(number) else {
+            throw FetchFailure("port-refused", "its port is not between 1 and 65535", .refused)
+        }
+        return (host.lowercased(), number)
+    }
+
+    private static func isHostCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func bad(_ why: String) -> FetchFailure {
+        FetchFailure("bad-url", "the URL cannot be asked for: \(why)", .refused)
+    }
+}

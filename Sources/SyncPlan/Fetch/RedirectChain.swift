@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The URLs that a download passes through (RFC 9110, section 15.4), and when it is enough.
+package struct RedirectChain: Sendable {
+    /// The statuses that redirect a GET request.
+    package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+
+    /// Where the next request goes.
+    package private(set) var target: FetchTarget
+    private var visited: Set<FetchTarget>
+    private let limit: Int
+    private let allowDowngrade: Bool
+
+    package init(from target: FetchTarget, limit: Int, allowDowngrade: Bool) {
+        self.target = target
+        self.limit = limit
+        self.allowDowngrade = allowDowngrade
+        visited = [target]
+    }
+
+    /// Goes where a redirect leads.
+    ///
+    /// - Throws: A ``FetchFailure`` with one of the codes `bad-redirect`, `redirect-loop`, `too-many-redirects`,
+    ///   `downgrade-refused`, or of those of ``FetchTarget``.
+    package mutating func follow(_ location: String?) throws(FetchFailure) {
+        guard let location else {
+            throw FetchFailure("bad-redirect", "the server redirects without saying where to", .lasting)
+        }
+        guard visited.count <= limit else {
+            throw FetchFailure("too-many-redirects", "the server redirects more than \(limit) times", .lasting)
+        }
+        let next = try target.redirected(to: location)
+        guard next.isSecure || !target.isSecure || allowDowngrade else {
+            throw FetchFailure(
+                "downgrade-refused", "the server redirects from https to http, which fetch.allowDowngrade would allow",
+                .lasting)
+        }
+        guard visited.insert(next).inserted else {
+            throw FetchFailure("redirect-loop", "the server redirects in a circle", .lasting)
+        }
+        target = next
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// All app lists and all icons, and who names what.
+package struct Catalog: Sendable {
+    package private(set) var lists: [String: ListRecord] = [:]
+    package private(set) var icons: [String: IconRecord] = [:]
+    /// How many referenced icons show an image.
+    private var users: [Digest: Int] = [:]
+
+    package init() {}
+
+    /// Whether a referenced icon shows the image.
+    package func needs(_ image: Digest) -> Bool { users[image] != nil }
+
+    /// Whether the URL's `by-url/` name is in use.
+    package func needs(url: String) -> Bool {
+        guard let icon = icons[url] else { return false }
+        return icon.isReferenced && icon.image != nil
+    }
+
+    /// Changes what is known of a list, its entries excepted.
+    package mutating func updateList(_ name: String, _ change: (inout ListRecord) -> Void) {
+        guard var list = lists[name] else { return }
+        let entries = list.entries
+        change(&list)
+        assert(list.entries == entries, "entries change through setList")
+        lists[name] = list
+    }
+
+    /// Puts a list in force, in place of its older version.
+    package mutating func setList(_ name: String, _ list: ListRecord) -> IconDiff {
+        let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
+        lists[name] = list
+        rename(diff, in: name)
+        return diff
+    }
+
+    /// Takes a list out.
+    package mutating func removeList(_ name: String) -> IconDiff {
+        let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
+        rename(diff, in: name)
+        return diff
+    }
+
+    private mutating func rename(_ diff: IconDiff, in list: String) {
+        for url in diff.added { updateIcon(url) { $0.lists.append(list) } }
+        for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
+    }
+
+    /// Changes an icon's record, which is made if there is none.
+    package mutating func updateIcon(_ url: String, _ change: (inout IconRecord) -> Void) {
+        var icon = icons.removeValue(forKey: url) ?? IconRecord()
+        let before = icon.isReferenced ? icon.image?.sha256 : nil
+        change(&icon)
+        let after = icon.isReferenced ? icon.image?.sha256 : nil
+        icons[url] = icon
+        guard before != after else { return }
+        if let after { users[after, default: 0] += 1 }
+        if let before, let count = users[before] { users[before] = count > 1 ? count - 1 : nil }
+    }
+
+    /// Forgets an icon that no list names.
+    package mutating func forgetIcon(_ url: String) {
+        precondition(icons[url]?.isReferenced != true, "a referenced icon is not forgotten")
+        icons[url] = nil
+    }
+
+    /// The document of a list as it stands; `nil` if it has no good version.
+    package func document(of name: String) -> AppListDocument? {
+        guard let list = lists[name], let source = list.source else { return nil }
+        let apps = list.entries.map { entry in
+            AppListDocument.App(
+                name: entry.name, icon: entry.icon, download: entry.download, state: icons[entry.icon]?.state ?? .pending)
+        }
+        return AppListDocument(list: name, source: source, apps: apps)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// What tells one version of a file from another without reading it (`stat(2)`).
+package struct FileFingerprint: Hashable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+    package var size: Int64
+    /// The modification time, since 1970.
+    package var modified: Duration
+    /// The time of the last status change, since 1970.
+    package var changed: Duration
+
+    package init(device: UInt64, inode: UInt64, size: Int64, modified: Duration, changed: Duration) {
+        self.device = device
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+    }
+}
+
+/// What one look at the lists folder showed.
+package enum ListScan: Sendable {
+    /// The folder is missing, or could not be listed to its end: it says nothing of the lists, and is never taken for empty.
+    case unavailable(reason: String)
+    /// All lists that there are, and what became of those that are not as they were at the last look.
+    case listed(present: Set<String>, changed: [String: ListReading])
+}
+
+/// What reading one list's file gave.
+package struct ListReading: Sendable {
+    /// The file that was read; `nil` if it could not be.
+    package var source: AppListDocument.Source?
+    package var verdict: ListVerdict
+
+    package init(source: AppListDocument.Source?, verdict: ListVerdict) {
+        self.source = source
+        self.verdict = verdict
+    }
+}
+
+extension ListVerdict {
+    /// Whether it tells of the file, which is then not read again until it changes.
+    package var isOfTheFile: Bool {
+        guard case .failure(let rejection) = self else { return true }
+        return rejection != .cancelled && rejection.code != ListRejection.parserUnavailable("").code
+    }
+}
+
+/// One app list: its last good version, and what is to be said of the newest.
+package struct ListRecord: Sendable {
+    package enum State: Equatable, Sendable {
+        case ok
+        /// The file is not acceptable as it is now; an older version stays in force.
+        case lastGood(ListRejection)
+        /// The file is not acceptable, and never was.
+        case rejected(ListRejection)
+    }
+
+    package var state: State
+    /// The file of the last good version.
+    package var source: AppListDocument.Source?
+    package var entries: [AppEntry] = []
+    /// The entries that were passed over in the last good version.
+    package var problems: [EntryProblem] = []
+    /// What the newest manifest says of it; `nil` if it does not name it.
+    package var published: Manifest.List?
+
+    /// What is wrong with the file as it is now.
+    package var rejection: ListRejection? {
+        switch state {
+        case .ok: nil
+        case .lastGood(let rejection), .rejected(let rejection): rejection
+        }
+    }
+}

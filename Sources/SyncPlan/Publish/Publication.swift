@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// One generation to be published, and all that must be on disk before it is.
+package struct Publication: Sendable {
+    /// The number of the generation.
+    package var generation: Int
+    package var published: Timestamp
+    /// Staged images to be moved into `icons/`.
+    package var moves: [StagedImage] = []
+    /// Names in `staging/` of images that are in `icons/` already, or come there by one of the moves.
+    package var discards: [String] = []
+    /// The lists that changed, whose documents are written anew.
+    package var documents: [AppListDocument] = []
+    /// The lists that did not change.
+    package var kept: [String: Manifest.List] = [:]
+    /// The URLs whose `by-url/` names are set, each with the image's path.
+    package var links: [(url: String, path: String)] = []
+
+    package init(generation: Int, published: Timestamp) {
+        self.generation = generation
+        self.published = published
+    }
+}
+
+/// What became of a publication.
+package enum PublicationResult: Sendable {
+    /// It is durable, and `manifest.json` names it.
+    case published(Manifest, bytesWritten: Int)
+    /// Nothing of it is on disk any more; the generation before stays in force.
+    case failed(reason: String)
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// When changes are published: at once when nothing else is on its way, else in groups.
+///
+/// A publication costs about the same for one image as for a thousand. So while downloads run, changes are gathered for a
+/// moment, and at most a tenth of the time goes to publishing. What superseded documents take on disk is bounded too: they
+/// stay for the grace period, and are written at no more than `growth` bytes a second.
+package struct PublicationWindow: Sendable {
+    /// How long the first change waits for others, while downloads run.
+    private static let gathering: Duration = .milliseconds(50)
+    /// The time between two publications, as a multiple of what the first one cost.
+    private static let pace = 9
+    /// How many bytes of documents may be written a second, while downloads run.
+    private static let growth = 1 << 20
+    /// The first and the longest delay after a failed publication.
+    private static let retry: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
+
+    private var dirtySince: Timestamp?
+    private var paced = Timestamp(sinceEpoch: .zero)
+    private var notBefore = Timestamp(sinceEpoch: .zero)
+    private var failures = 0
+
+    package init() {}
+
+    /// Something changed that a manifest tells.
+    package mutating func noteChange(at now: Timestamp) {
+        if dirtySince == nil { dirtySince = now }
+    }
+
+    /// When to publish, if nothing more happens; `nil` if there is nothing to publish.
+    ///
+    /// - Parameter isIdle: Whether no download runs or waits for its turn.
+    package func due(isIdle: Bool) -> Timestamp? {
+        guard let dirtySince else { return nil }
+        return isIdle ? max(dirtySince, notBefore) : max(dirtySince + Self.gathering, paced, notBefore)
+    }
+
+    /// A publication of all changes noted so far begins.
+    package mutating func begin() {
+        dirtySince = nil
+    }
+
+    /// A publication ended well.
+    package mutating func finish(at now: Timestamp, cost: Duration, bytesWritten: Int) {
+        failures = 0
+        let growth = Duration.nanoseconds(1_000_000_000 * Int64(min(bytesWritten, 1 << 33)) / Int64(Self.growth))
+        paced = now + max(cost * Self.pace, growth)
+    }
+
+    /// A publication failed: what it would have published is a change again.
+    package mutating func fail(at now: Timestamp) {
+        failures += 1
+        notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
+        noteChange(at: now)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import HeapModule
+import IconCache
+
+extension Reconciler {
+    /// What is to be done. Each one but `discard`, `remember`, `forget` and `cancel` ends with an event.
+    package enum Action: Sendable {
+        /// Download an icon; ends with `.fetched`.
+        case fetch(FetchRequest)
+        /// No list names the URL any more: end its download, which then ends with `.fetched` as `.cancelled`.
+        case cancel(url: String)
+        /// Remove files from `staging/`.
+        case discard([String])
+        /// Publish a generation; ends with `.published`.
+        case publish(Publication)
+        /// Take the files of generations away, those excepted that readers hold a lease on; ends with `.released`.
+        case release([Int])
+        /// Remove what no generation names; ends with `.removed`.
+        case remove(RetirementPlan)
+        /// Store what is to be known after a restart.
+        case remember([IconMemo])
+        case forget(url: String)
+    }
+
+    /// Puts an icon in the queue if it is due, or notes when it will be.
+    mutating func consider(_ url: String, now: Timestamp) {
+        guard let icon = catalog.icons[url] else { return }
+        switch FetchPlan(for: icon, now: now) {
+        case .fetch(let reason): enqueue(url, reason, now: now)
+        case .fresh(let time), .waiting(let time): dueTimes.insert(DueTime(time: time, url: url))
+        case .refused, .unreferenced, .underWay: break
+        }
+    }
+
+    private mutating func enqueue(_ url: String, _ reason: FetchReason, now: Timestamp) {
+        do {
+            let target = try FetchTarget(url)
+            queue.add(url, origin: target.origin, priority: reason.priority)
+            catalog.updateIcon(url) { $0.phase = .queued }
+        } catch {
+            let before = catalog.icons[url]?.state ?? .pending
+            noteFailure(error, of: url, now: now)
+            noteState(of: url, was: before, now: now)
+        }
+    }
+
+    /// Does all that has become due.
+    mutating func advance(now: Timestamp, to actions: inout [Action]) {
+        while let due = dueTimes.min, due.time <= now {
+            dueTimes.removeMin()
+            consider(due.url, now: now)
+        }
+        startDownloads(now: now, to: &actions)
+        if hasScanned, publishing == nil, case .idle = eviction {
+            if let due = window.due(isIdle: isIdle), due <= now {
+                publish(now: now, to: &actions)
+            } else if mayEvict {
+                evict(now: now, to: &actions)
+            }
+        }
+        if let rememberAt, rememberAt <= now { flush(to: &actions) }
+    }
+
+    private mutating func startDownloads(now: Timestamp, to actions: inout [Action]) {
+        guard !isStopping else { return }
+        for url in queue.start() {
+            guard let icon = catalog.icons[url], let target = try? FetchTarget(url) else {
+                preconditionFailure("only known icons with a valid URL are queued")
+            }
+            let reason: FetchReason =
+                icon.failure != nil ? .retry : icon.image != nil ? .expired : icon.wasMissing ? .missingOnDisk : .notCached
+            let validators = icon.image == nil || icon.validators.isEmpty ? nil : icon.validators
+            catalog.updateIcon(url) { $0.phase = .fetching }
+            actions.append(.fetch(FetchRequest(url: url, target: target, reason: reason, validators: validators)))
+        }
+    }
+
+    private mutating func publish(now: Timestamp, to actions: inout [Action]) {
+        var publication = Publication(generation: nextGeneration, published: now)
+        nextGeneration += 1
+        var staged: [String: StagedImage] = [:]
+        var moved: Set<Digest> = []
+        for url in stagedURLs {
+            guard let icon = catalog.icons[url], let image = icon.staged else { continue }
+            staged[url] = image
+            if ledger.isOnDisk(image.image.sha256) || !moved.insert(image.image.sha256).inserted {
+                publication.discards.append(image.name)
+            } else {
+                publication.moves.append(image)
+            }
+            publication.links.append((url, image.image.path))
+        }
+        for (name, list) in catalog.lists {
+            if dirtyLists.contains(name) {
+                if let document = catalog.document(of: name) { publication.documents.append(document) }
+            } else if let published = list.published {
+                publication.kept[name] = published
+            }
+        }
+        stagedURLs = []
+        dirtyLists = []
+        window.begin()
+        publishing = PublicationInFlight(publication: publication, staged: staged, begun: now)
+        actions.append(.publish(publication))
+        flush(to: &actions)
+    }
+
+    private mutating func evict(now: Timestamp, to actions: inout [Action]) {
+        if let leaseRetry, leaseRetry > now { return }
+        let expired = ledger.expired(grace: settings.cache.grace, now: now)
+        guard !expired.isEmpty else { return }
+        eviction = .releasing
+        actions.append(.release(expired))
+    }
+
+    private mutating func flush(to actions: inout [Action]) {
+        rememberAt = nil
+        guard !unremembered.isEmpty else { return }
+        let memos = unremembered.compactMap { url in
+            catalog.icons[url].map { icon in
+                IconMemo(url: url, validators: icon.validators, freshUntil: icon.freshUntil, failure: icon.failure)
+            }
+        }
+        unremembered = []
+        actions.append(.remember(memos))
+    }
+
+    /// What is still to be remembered when the agent ends.
+    package mutating func lastMemos() -> [IconMemo] {
+        var actions: [Action] = []
+        flush(to: &actions)
+        guard case .remember(let memos) = actions.first else { return [] }
+        return memos
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension Reconciler {
+    /// What happened.
+    package enum Event: Sendable {
+        /// The lists folder was looked at.
+        case scanned(ListScan)
+        /// A download ended.
+        case fetched(url: String, FetchOutcome)
+        /// A publication ended.
+        case published(PublicationResult)
+        /// The evictor tried to take the files of generations away; some are leased by readers.
+        case released((removed: [Int], leased: [Int]))
+        /// The evictor has removed what it was given.
+        case removed
+        /// The agent is to end: no download is begun any more, and what was downloaded is published.
+        case stopping
+        /// Time has passed.
+        case tick
+    }
+
+    mutating func apply(_ event: Event, now: Timestamp, to actions: inout [Action]) {
+        switch event {
+        case .scanned(let scan):
+            applyScan(scan, now: now, to: &actions)
+        case .fetched(let url, let outcome):
+            applyOutcome(outcome, of: url, now: now, to: &actions)
+        case .published(let result):
+            applyPublication(result, now: now, to: &actions)
+        case .released(let (removed, leased)):
+            for generation in removed { ledger.release(generation) }
+            leaseRetry = leased.isEmpty ? nil : now + .seconds(2)
+            let plan = ledger.removable(in: catalog)
+            guard !plan.isEmpty else {
+                eviction = .idle
+                return
+            }
+            eviction = .removing(plan)
+            actions.append(.remove(plan))
+        case .removed:
+            guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
+            eviction = .idle
+            applyRemoval(plan, now: now, to: &actions)
+        case .stopping:
+            isStopping = true
+            actions += queue.activeURLs.map { .cancel(url: $0) }
+        case .tick:
+            break
+        }
+    }
+
+    // MARK: Lists
+
+    private mutating func applyScan(_ scan: ListScan, now: Timestamp, to actions: inout [Action]) {
+        let isFirst = !hasScanned
+        hasScanned = true
+        lastScan = now
+        switch scan {
+        case .unavailable(let reason):
+            unavailable = reason
+        case .listed(let present, let changed):
+            unavailable = nil
+            if manifest == nil, publishing == nil { window.noteChange(at: now) }
+            applyListing(present: present, changed: changed, now: now, to: &actions)
+        }
+        if isFirst {
+            for url in catalog.icons.keys { consider(url, now: now) }
+        }
+    }
+
+    private mutating func applyListing(
+        present: Set<String>, changed: [String: ListReading], now: Timestamp, to actions: inout [Action]
+    ) {
+        for name in catalog.lists.keys where !present.contains(name) {
+            let wasPublished = catalog.lists[name]?.published != nil
+            let diff = catalog.removeList(name)
+            dirtyLists.remove(name)
+            if wasPublished { window.noteChange(at: now) }
+            applyDiff(diff, now: now, to: &actions)
+        }
+        for (name, reading) in changed where present.contains(name) {
+            switch reading.verdict {
+            case .failure(let rejection):
+                if catalog.lists[name]?.source == nil {
+                    _ = catalog.setList(name, ListRecord(state: .rejected(rejection)))
+                } else {
+                    catalog.updateList(name) { $0.state = .lastGood(rejection) }
+                }
+            case .success(let list):
+                let old = catalog.lists[name]
+                let record = ListRecord(
+                    state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
+                    published: old?.published)
+                let diff = catalog.setList(name, record)
+                if old?.source != record.source || old?.entries != record.entries { markDirty(name, now: now) }
+                applyDiff(diff, now: now, to: &actions)
+            }
+        }
+    }
+
+    private mutating func applyDiff(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
+        for url in diff.removed where catalog.icons[url]?.isReferenced == false { dereference(url, to: &actions) }
+        for url in diff.added { consider(url, now: now) }
+    }
+
+    /// The last list that named a URL is gone: whatever is under way for it ends, and what is on disk is retired.
+    private mutating func dereference(_ url: String, to actions: inout [Action]) {
+        guard let icon = catalog.icons[url] else { return }
+        switch icon.phase {
+        case .idle: break
+        case .queued:
+            queue.remove(url)
+            catalog.updateIcon(url) { $0.phase = .idle }
+        case .fetching: actions.append(.cancel(url: url))
+        }
+        if let staged = icon.staged, publishing?.staged[url] == nil {
+            stagedURLs.remove(url)
+            catalog.updateIcon(url) { $0.staged = nil }
+            actions.append(.discard([staged.name]))
+        }
+        forgetIfDone(url, to: &actions)
+    }
+
+    /// Forgets an icon that no list names and of which nothing is on disk or under way.
+    private mutating func forgetIfDone(_ url: String, to actions: inout [Action]) {
+        guard let icon = catalog.icons[url], !icon.isReferenced, icon.image == nil, icon.staged == nil,
+            icon.phase == .idle
+        else { return }
+        catalog.forgetIcon(url)
+        unremembered.remove(url)
+        actions.append(.forget(url: url))
+    }
+
+    // MARK: Downloads
+
+    private mutating func applyOutcome(
+        _ outcome: FetchOutcome, of url: String, now: Timestamp, to actions: inout [Action]
+    ) {
+        queue.finish(url)
+        guard let icon = catalog.icons[url] else {
+            preconditionFailure("an icon is not forgotten while it is being fetched")
+        }
+        let before = icon.state
+        catalog.updateIcon(url) { $0.phase = .idle }
+        switch outcome {
+        case .cancelled: break
+        case .notModified: noteFresh(url, icon.validators, now: now)
+        case .image(let staged, let validators):
+            if !icon.isReferenced || staged.image.sha256 == icon.image?.sha256 {
+                actions.append(.discard([staged.name]))
+            } else {
+                catalog.updateIcon(url) { $0.staged = staged }
+                stagedURLs.insert(url)
+            }
+            noteFresh(url, validators, now: now)
+        case .failed(let failure): noteFailure(failure, of: url, now: now)
+        }
+        noteState(of: url, was: before, now: now)
+        consider(url, now: now)
+        forgetIfDone(url, to: &actions)
+    }
+
+    private mutating func noteFresh(_ url: String, _ validators: Validators, now: Timestamp) {
+        let freshUntil = now + settings.refresh.default.jittered(using: &generator)
+        catalog.updateIcon(url) {
+            $0.failure = nil
+            $0.wasMissing = false
+            $0.validators = validators
+            $0.freshUntil = freshUntil
+        }
+        remember(url, now: now)
+    }
+
+    mutating func noteFailure(_ failure: FetchFailure, of url: String, now: Timestamp) {
+        let attempts = (catalog.icons[url]?.failure?.attempts ?? 0) + 1
+        let delay = Backoff(base: settings.fetch.retryBase, max: settings.fetch.retryMax)
+            .delay(after: failure.persistence, attempt: attempts, using: &generator)
+        catalog.updateIcon(url) {
+            $0.failure = IconRecord.Failure(
+                code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
+        }
+        remember(url, now: now)
+    }
+
+    /// Marks the lists of an icon whose documents tell of it otherwise than it is now.
+    mutating func noteState(of url: String, was before: AppListDocument.State, now: Timestamp) {
+        guard let icon = catalog.icons[url], icon.state != before else { return }
+        for list in icon.lists { markDirty(list, now: now) }
+    }
+
+    private mutating func markDirty(_ list: String, now: Timestamp) {
+        dirtyLists.insert(list)
+        window.noteChange(at: now)
+    }
+
+    private mutating func remember(_ url: String, now: Timestamp) {
+        unremembered.insert(url)
+        if rememberAt == nil { rememberAt = now + .seconds(1) }
+    }
+
+    // MARK: Publication and removal
+
+    private mutating func applyPublication(
+        _ result: PublicationResult, now: Timestamp, to actions: inout [Action]
+    ) {
+        guard let done = publishing else { preconditionFailure("nothing was being published") }
+        publishing = nil
+        switch result {
+        case .published(let manifest, let bytesWritten):
+            publicationFailure = nil
+            window.finish(at: now, cost: now - done.begun, bytesWritten: bytesWritten)
+            let documents = done.publication.documents.compactMap { document in
+                manifest.lists[document.list].map { ($0.sha256, document) }
+            }
+            ledger.publish(manifest, newDocuments: Dictionary(documents) { a, _ in a }, at: now)
+            self.manifest = manifest
+            for (name, list) in manifest.lists { catalog.updateList(name) { $0.published = list } }
+            for (url, staged) in done.staged {
+                catalog.updateIcon(url) {
+                    $0.image = staged.image
+                    if $0.staged == staged { $0.staged = nil }
+                }
+            }
+        case .failed(let reason):
+            publicationFailure = reason
+            window.fail(at: now)
+            dirtyLists.formUnion(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil })
+            for url in done.staged.keys {
+                catalog.updateIcon(url) { $0.staged = nil }
+                noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
+                consider(url, now: now)
+                forgetIfDone(url, to: &actions)
+            }
+        }
+    }
+
+    private mutating func applyRemoval(_ plan: RetirementPlan, now: Timestamp, to actions: inout [Action]) {
+        ledger.remove(plan)
+        let removed = Set(plan.images.map(\.sha256))
+        for url in plan.urls {
+            guard let icon = catalog.icons[url] else { continue }
+            let before = icon.state
+            // A list may have named it again while its file was being removed: then it is fetched anew.
+            if let image = icon.image, removed.contains(image.sha256) || !icon.isReferenced {
+                catalog.updateIcon(url) {
+                    $0.image = nil
+                    $0.validators = Validators()
+                }
+            }
+            noteState(of: url, was: before, now: now)
+            consider(url, now: now)
+            forgetIfDone(url, to: &actions)
+        }
+    }
+}

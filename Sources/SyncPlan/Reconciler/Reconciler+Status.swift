@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+
+extension Reconciler {
+    /// What there is to tell at the moment.
+    ///
+    /// - Complexity: O(*n*) in the number of icons and of list entries.
+    package var status: StatusReport {
+        var report = StatusReport(state: .running)
+        report.generation = manifest?.generation
+        report.published = manifest?.published.description
+        report.inSync =
+            hasScanned && unavailable == nil && queue.isEmpty && publishing == nil && stagedURLs.isEmpty
+            && dirtyLists.isEmpty && publicationFailure == nil
+        report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
+            var row = StatusReport.List(name: name, state: list.state.word)
+            for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }
+            row.error = list.rejection?.message
+            row.problems = list.problems.count
+            return row
+        }
+        for icon in catalog.icons.values {
+            guard icon.isReferenced else {
+                if icon.image != nil { report.icons.retired += 1 }
+                continue
+            }
+            report.icons.count(icon.state)
+            if case .ready = icon.state, icon.failure != nil { report.icons.stale += 1 }
+            if icon.phase == .idle, icon.failure?.nextAttempt != nil { report.downloads.waiting += 1 }
+        }
+        report.downloads.active = queue.activeCount
+        report.downloads.queued = queue.queuedCount
+        report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
+        if let unavailable { report.eviction = .suspended(unavailable) }
+        report.watch.lastScan = lastScan?.description
+        report.publication.error = publicationFailure
+        return report
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import HeapModule
+package import IconCache
+
+/// The whole of what the agent decides: events in, actions out.
+///
+/// It reads no file and no clock. Its owner performs the actions, and feeds what came of them back as events.
+package struct Reconciler: Sendable {
+    let settings: Settings
+    var generator: SeededGenerator
+    var catalog = Catalog()
+    var queue: FetchQueue
+    var dueTimes = Heap<DueTime>()
+    var window = PublicationWindow()
+    var ledger = RetirementLedger()
+
+    /// Whether the lists folder has been looked at since the start: nothing is published or removed before.
+    var hasScanned = false
+    /// Why the lists folder could not be listed at the last look.
+    var unavailable: String?
+    var lastScan: Timestamp?
+
+    var manifest: Manifest?
+    var nextGeneration: Int
+    /// Lists whose documents no longer tell the present state.
+    var dirtyLists: Set<String> = []
+    /// Icons with an image that waits to be published.
+    var stagedURLs: Set<String> = []
+    var publishing: PublicationInFlight?
+    var publicationFailure: String?
+
+    /// Whether the agent is about to end.
+    package internal(set) var isStopping = false
+
+    var eviction = EvictionState.idle
+    /// When generations that were leased at the last try are tried again.
+    var leaseRetry: Timestamp?
+
+    /// Icons of which something changed that is to be remembered over a restart.
+    var unremembered: Set<String> = []
+    var rememberAt: Timestamp?
+
+    struct DueTime: Comparable {
+        var time: Timestamp
+        var url: String
+        static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
+    }
+
+    struct PublicationInFlight {
+        var publication: Publication
+        var staged: [String: StagedImage]
+        var begun: Timestamp
+    }
+
+    enum EvictionState {
+        case idle
+        case releasing
+        case removing(RetirementPlan)
+    }
+
+    /// Begins with what is on disk.
+    ///
+    /// - Parameters:
+    ///   - settings: What was configured.
+    ///   - seed: What the jitter of delays is derived from; another one on each machine and at each start.
+    ///   - restored: What an earlier run left.
+    ///   - now: The present time.
+    package init(settings: Settings, seed: UInt64, restored: RestoredState = RestoredState(), now: Timestamp) {
+        self.settings = settings
+        generator = SeededGenerator(seed: seed)
+        queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
+        nextGeneration = restored.nextGeneration
+        restore(restored, now: now)
+    }
+
+    /// Takes an event in.
+    ///
+    /// - Returns: What is to be done now, in this order.
+    package mutating func handle(_ event: Event, now: Timestamp) -> [Action] {
+        var actions: [Action] = []
+        apply(event, now: now, to: &actions)
+        advance(now: now, to: &actions)
+        return actions
+    }
+
+    /// When `.tick` is due, if no other event comes first; `nil` if nothing waits for time to pass.
+    package var nextWake: Timestamp? {
+        var times = [dueTimes.min?.time, rememberAt]
+        if hasScanned, publishing == nil, case .idle = eviction {
+            times.append(window.due(isIdle: isIdle))
+            if mayEvict { times.append(leaseRetry ?? ledger.nextExpiry(grace: settings.cache.grace)) }
+        }
+        return times.compactMap(\.self).min()
+    }
+
+    /// Whether all that can be done now has been done: what is left waits for a retry, a grace or a reader.
+    package var isSettled: Bool {
+        guard hasScanned || isStopping, isIdle, publishing == nil, case .idle = eviction else { return false }
+        return !hasScanned || window.due(isIdle: true) == nil || publicationFailure != nil
+    }
+
+    /// Whether nothing more is to be expected of downloads for now.
+    var isIdle: Bool { isStopping ? queue.activeCount == 0 : queue.isEmpty }
+
+    /// The state of one icon; `nil` if nothing is known of it.
+    package func icon(_ url: String) -> IconRecord? { catalog.icons[url] }
+
+    var mayEvict: Bool { hasScanned && unavailable == nil && !isStopping }
+}
+
+/// What an earlier run left.
+package struct RestoredState: Sendable {
+    /// The good generations on disk, the oldest first; the last one is the current one.
+    package var manifests: [Manifest] = []
+    /// The documents that they name.
+    package var documents: [Digest: AppListDocument] = [:]
+    /// Images of the current generation that are not on disk, or not as they should be.
+    package var missing: Set<Digest> = []
+    /// Larger than every generation that was ever published here.
+    package var nextGeneration = 1
+    package var memos: [IconMemo] = []
+
+    package init() {}
+}
+
+extension Reconciler {
+    private mutating func restore(_ state: RestoredState, now: Timestamp) {
+        for manifest in state.manifests {
+            // A published time has whole seconds: the next one keeps a grace from being cut short.
+            let published = min(manifest.published + .seconds(1), now)
+            ledger.publish(manifest, newDocuments: state.documents, at: published)
+            for document in manifest.lists.values.compactMap({ state.documents[$0.sha256] }) {
+                for app in document.apps {
+                    guard case .ready(let image) = app.state else { continue }
+                    let isMissing = state.missing.contains(image.sha256)
+                    catalog.updateIcon(app.icon) {
+                        $0.image = isMissing ? nil : image
+                        $0.wasMissing = isMissing
+                    }
+                }
+            }
+        }
+        for memo in state.memos {
+            catalog.updateIcon(memo.url) {
+                // Validators vouch for bytes: without the image they must not be sent.
+                if $0.image != nil {
+                    $0.validators = memo.validators
+                    $0.freshUntil = memo.freshUntil
+                }
+                // A URL that was refused is judged anew: another version may allow it.
+                if memo.failure?.nextAttempt != nil { $0.failure = memo.failure }
+            }
+        }
+        manifest = state.manifests.last
+        for (name, published) in manifest?.lists ?? [:] {
+            guard let document = state.documents[published.sha256] else { continue }
+            let entries = document.apps.map { AppEntry(name: $0.name, icon: $0.icon, download: $0.download) }
+            let list = ListRecord(state: .ok, source: document.source, entries: entries, published: published)
+            _ = catalog.setList(name, list)
+            if document.apps.contains(where: { $0.isReady(without: state.missing) == false }) { dirtyLists.insert(name) }
+        }
+        for (url, icon) in catalog.icons where !icon.isReferenced && icon.image == nil { catalog.forgetIcon(url) }
+        if !dirtyLists.isEmpty { window.noteChange(at: now) }
+    }
+}
+
+extension AppListDocument.App {
+    fileprivate func isReady(without missing: Set<Digest>) -> Bool? {
+        guard case .ready(let image) = state else { return nil }
+        return !missing.contains(image.sha256)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A number of bytes, written as people do: `5MiB`, `64 KiB`, `1000`.
+package struct ByteCount: Hashable, Comparable, Sendable {
+    package var bytes: Int
+
+    package init(_ bytes: Int) { self.bytes = bytes }
+
+    package static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
+    package static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
+
+    package static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
+
+    private static let units = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
+
+    /// Reads a whole number of bytes, or one with a unit: B, KiB, MiB, GiB. `nil` if the text is anything else.
+    package init?(_ text: some StringProtocol) {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let unit = text.dropFirst(digits.count).drop { $0 == " " }
+        guard let number = Int(digits), let factor = unit.isEmpty ? 1 : Self.units.first(where: { $0.0 == unit })?.1
+        else { return nil }
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
+        guard !overflow else { return nil }
+        self.bytes = bytes
+    }
+}
+
+extension ByteCount: CustomStringConvertible {
+    /// The largest unit that divides the number: `5 MiB`, `1500 B`.
+    package var description: String {
+        guard let unit = Self.units.last(where: { bytes.isMultiple(of: $0.1) }), bytes != 0 else { return "0 B" }
+        return "\(bytes / unit.1) \(unit.0)"
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Durations as settings write them: `100ms`, `2s`, `10m`, `24h`, `7d`.
+package enum DurationText {
+    private static let units: [(name: String, duration: Duration)] = [
+        ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)), ("d", .seconds(86_400)),
+    ]
+
+    /// Reads a whole number with a unit; `nil` if the text is anything else, or longer than a hundred years.
+    package static func parse(_ text: some StringProtocol) -> Duration? {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let name = text.dropFirst(digits.count).drop { $0 == " " }
+        guard let number = Int(digits), number <= 4_000_000_000, let unit = units.first(where: { $0.name == name })
+        else { return nil }
+        let duration = unit.duration * number
+        return duration <= .seconds(36_525 * 86_400) ? duration : nil
+    }
+
+    /// The duration in the largest unit that divides it: `10m`, `1500ms`. Anything below a millisecond is cut off.
+    package static func format(_ duration: Duration) -> String {
+        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        guard milliseconds != 0 else { return "0s" }
+        for (name, divisor) in [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, Int64)]
+        where milliseconds.isMultiple(of: divisor) {
+            return "\(milliseconds / divisor)\(name)"
+        }
+        return "\(milliseconds)ms"
+    }
+}

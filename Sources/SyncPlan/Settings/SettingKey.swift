@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A setting by its name (`fetch.maxBytes`): how it is read from text, and shown.
+package struct SettingKey: Sendable {
+    /// The name in the configuration: `fetch.maxBytes`.
+    package let name: String
+    private let form: String
+    private let read: @Sendable (String, inout Settings) -> Bool
+    private let show: @Sendable (Settings) -> String
+
+    /// The environment variable that sets it: `SYNCAGENT_FETCH_MAX_BYTES`.
+    package var variable: String {
+        var variable = "SYNCAGENT_"
+        for character in name {
+            if character == "." {
+                variable += "_"
+            } else {
+                if character.isUppercase { variable += "_" }
+                variable += character.uppercased()
+            }
+        }
+        return variable
+    }
+
+    /// Sets it from text.
+    ///
+    /// - Throws: ``SettingError`` if the text is not of the setting's form, or out of its range.
+    package func set(_ text: String, in settings: inout Settings) throws(SettingError) {
+        guard read(text, &settings) else { throw SettingError(name: name, value: text, form: form) }
+    }
+
+    /// The value as it would be written.
+    package func value(in settings: Settings) -> String { show(settings) }
+}
+
+/// A setting whose text is not of its form.
+package struct SettingError: Error, Equatable, CustomStringConvertible {
+    package var name: String
+    package var value: String
+    package var form: String
+
+    package var description: String { "“\(value)” is not a value for \(name): it takes \(form)." }
+}
+
+extension SettingKey {
+    /// Every setting, in the order in which the documentation has them.
+    package static let all: [SettingKey] = [
+        .duration("lists.settle", \.lists.settle),
+        .duration("lists.settleMax", \.lists.settleMax),
+        .duration("lists.rescan", \.lists.rescan, atLeast: .milliseconds(100)),
+        .bytes("lists.maxBytes", \.lists.maxBytes),
+        .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000),
+        .list("lists.iconKeys", "keys, with commas between", \.lists.iconKeys, { $0.isEmpty ? nil : $0 }, { $0 }),
+        .duration("cache.grace", \.cache.grace),
+        .count("fetch.concurrency", \.fetch.concurrency, 1...1000),
+        .count("fetch.perHost", \.fetch.perHost, 1...1000),
+        .duration("fetch.connectTimeout", \.fetch.connectTimeout, atLeast: .milliseconds(1)),
+        .duration("fetch.idleTimeout", \.fetch.idleTimeout, atLeast: .milliseconds(1)),
+        .duration("fetch.totalTimeout", \.fetch.totalTimeout, atLeast: .milliseconds(1)),
+        .bytes("fetch.maxBytes", \.fetch.maxBytes),
+        .count("fetch.maxRedirects", \.fetch.maxRedirects, 0...100),
+        .duration("fetch.retryBase", \.fetch.retryBase, atLeast: .milliseconds(1)),
+        .duration("fetch.retryMax", \.fetch.retryMax, atLeast: .milliseconds(1)),
+        SettingKey(
+            name: "fetch.userAgent", form: "printable ASCII",
+            read: { text, settings in
+                guard !text.isEmpty, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return false }
+                settings.fetch.userAgent = text
+                return true
+            }, show: { $0.fetch.userAgent }),
+        .flag("fetch.allowDowngrade", \.fetch.allowDowngrade),
+        .list(
+            "network.allow", "networks such as 10.0.0.0/8 or fd00::/8, with commas between", \.network.allow,
+            { AddressRange($0) }, { $0.description }),
+        .count("images.maxSide", \.images.maxSide, 1...65_535),
+        .count("images.maxPixels", \.images.maxPixels, 1...1 << 32),
+        .duration("refresh.default", \.refresh.default, atLeast: .seconds(1)),
+    ]
+
+    private static func duration(
+        _ name: String, _ path: any WritableKeyPath<Settings, Duration> & Sendable, atLeast minimum: Duration = .zero
+    ) -> SettingKey {
+        SettingKey(
+            name: name, form: "a whole number with its unit (ms, s, m, h, d), at least \(DurationText.format(minimum))",
+            read: { text, settings in
+                guard let value = DurationText.parse(text), value >= minimum else { return false }
+                settings[keyPath: path] = value
+                return true
+            }, show: { DurationText.format($0[keyPath: path]) })
+    }
+
+    private static func bytes(
+        _ name: String, _ path: any WritableKeyPath<Settings, ByteCount> & Sendable
+    ) -> SettingKey {
+        SettingKey(
+            name: name, form: "a size from 1 B to 1 GiB (B, KiB, MiB, GiB)",
+            read: { text, settings in
+                guard let value = ByteCount(text), (1...1 << 30).contains(value.bytes) else { return false }
+                settings[keyPath: path] = value
+                return true
+            }, show: { $0[keyPath: path].description })
+    }
+
+    private static func count(
+        _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>
+    ) -> SettingKey {
+        SettingKey(
+            name: name, form: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            read: { text, settings in
+                guard let value = Int(text), range.contains(value) else { return false }
+                settings[keyPath: path] = value
+                return true
+            }, show: { String($0[keyPath: path]) })
+    }
+
+    private static func flag(_ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable) -> SettingKey {
+        SettingKey(
+            name: name, form: "true or false",
+            read: { text, settings in
+                guard let value = Bool(text) else { return false }
+                settings[keyPath: path] = value
+                return true
+            }, show: { String($0[keyPath: path]) })
+    }
+
+    private static func list<Element>(
+        _ name: String, _ form: String, _ path: any WritableKeyPath<Settings, [Element]> & Sendable,
+        _ parse: @escaping @Sendable (String) -> Element?, _ format: @escaping @Sendable (Element) -> String
+    ) -> SettingKey {
+        SettingKey(
+            name: name, form: form,
+            read: { text, settings in
+                let parts = text.split(separator: ",").map { String($0.drop { $0 == " " }) }
+                let values = parts.compactMap(parse)
+                guard values.count == parts.count else { return false }
+                settings[keyPath: path] = values
+                return true
+            }, show: { $0[keyPath: path].map(format).joined(separator: ",") })
+    }
+}

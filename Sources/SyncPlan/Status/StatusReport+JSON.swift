@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+extension StatusReport {
+    /// The JSON document of the contract, with its keys in their order.
+    package var json: JSON {
+        [
+            "format": 1, "state": .string(state.rawValue), "pid": pid.map(JSON.number) ?? .null,
+            "version": .string(version), "generation": generation.map(JSON.number) ?? .null,
+            "published": .string(orNull: published), "inSync": .bool(inSync),
+            "lists": .lines(.array(lists.map(\.json))),
+            "icons": [
+                "referenced": .number(icons.referenced), "ready": .number(icons.ready), "pending": .number(icons.pending),
+                "failed": .number(icons.failed), "stale": .number(icons.stale), "retired": .number(icons.retired),
+            ],
+            "downloads": [
+                "active": .number(downloads.active), "queued": .number(downloads.queued),
+                "waiting": .number(downloads.waiting),
+            ],
+            "cache": ["bytes": .number(cache.bytes), "images": .number(cache.images)],
+            "eviction": ["state": .string(eviction.state), "reason": .string(orNull: eviction.reason)],
+            "watch": [
+                "mode": .string(orNull: watch.mode), "reason": .string(orNull: watch.reason),
+                "overflows": .number(watch.overflows), "lastScan": .string(orNull: watch.lastScan),
+            ],
+            "publication": ["error": .string(orNull: publication.error)],
+        ]
+    }
+}
+
+extension StatusReport.List {
+    package var json: JSON {
+        [
+            "name": .string(name), "state": .string(state), "apps": .number(apps), "ready": .number(ready),
+            "pending": .number(pending), "failed": .number(failed), "error": .string(orNull: error),
+            "problems": .number(problems),
+        ]
+    }
+}

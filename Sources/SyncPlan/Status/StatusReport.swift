@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// What `syncagent status` tells, whether it comes from the running agent or from disk.
+package struct StatusReport: Codable, Equatable, Sendable {
+    package enum State: String, Codable, Sendable {
+        case running, paused, stopped
+    }
+
+    package struct List: Codable, Equatable, Sendable {
+        package var name: String
+        /// `ok`, `last-good` or `rejected`.
+        package var state: String
+        package var apps = 0
+        package var ready = 0
+        package var pending = 0
+        package var failed = 0
+        /// What is wrong with the file.
+        package var error: String?
+        /// How many entries were passed over.
+        package var problems = 0
+
+        package init(name: String, state: String) {
+            self.name = name
+            self.state = state
+        }
+    }
+
+    package struct Icons: Codable, Equatable, Sendable {
+        package var referenced = 0
+        package var ready = 0
+        package var pending = 0
+        package var failed = 0
+        /// Ready, but its last refresh failed.
+        package var stale = 0
+        /// On disk, but named by no list.
+        package var retired = 0
+    }
+
+    package struct Downloads: Codable, Equatable, Sendable {
+        package var active = 0
+        package var queued = 0
+        /// Icons that failed and are asked for again later.
+        package var waiting = 0
+    }
+
+    package struct Cache: Codable, Equatable, Sendable {
+        package var bytes = 0
+        package var images = 0
+
+        package init(bytes: Int = 0, images: Int = 0) {
+            self.bytes = bytes
+            self.images = images
+        }
+    }
+
+    package struct Eviction: Codable, Equatable, Sendable {
+        package var state = "active"
+        /// Why nothing is removed at the moment.
+        package var reason: String?
+
+        package static let active = Eviction()
+
+        package static func suspended(_ reason: String) -> Eviction { Eviction(state: "suspended", reason: reason) }
+    }
+
+    package struct Watch: Codable, Equatable, Sendable {
+        /// `inotify` or `polling`; `nil` if nothing watches.
+        package var mode: String?
+        /// Why it is not watched through inotify.
+        package var reason: String?
+        /// How often there were more changes than could be told apart.
+        package var overflows = 0
+        package var lastScan: String?
+    }
+
+    package struct Publication: Codable, Equatable, Sendable {
+        /// Why the last one failed.
+        package var error: String?
+    }
+
+    package var state: State
+    package var pid: Int?
+    package var version = Version.current
+    package var generation: Int?
+    package var published: String?
+    /// Whether the newest generation tells all that is known, and nothing is on its way.
+    package var inSync = false
+    package var lists: [List] = []
+    package var icons = Icons()
+    package var downloads = Downloads()
+    package var cache = Cache()
+    package var eviction = Eviction.active
+    package var watch = Watch()
+    package var publication = Publication()
+
+    package init(state: State) {
+        self.state = state
+    }
+
+    /// Whether something is wrong that a person should look at: failed icons, bad lists, a folder in doubt.
+    package var needsAttention: Bool {
+        icons.failed > 0 || lists.contains { $0.state != "ok" } || eviction != .active || publication.error != nil
+    }
+}
+
+extension StatusReport.List {
+    /// Counts an entry of the list.
+    package mutating func count(_ state: AppListDocument.State) {
+        apps += 1
+        switch state {
+        case .ready: ready += 1
+        case .pending: pending += 1
+        case .failed: failed += 1
+        }
+    }
+}
+
+extension StatusReport.Icons {
+    /// Counts an icon that a list names.
+    package mutating func count(_ state: AppListDocument.State) {
+        referenced += 1
+        switch state {
+        case .ready: ready += 1
+        case .pending: pending += 1
+        case .failed: failed += 1
+        }
+    }
+}
+
+extension ListRecord.State {
+    /// The word that `status` has for it.
+    package var word: String {
+        switch self {
+        case .ok: "ok"
+        case .lastGood: "last-good"
+        case .rejected: "rejected"
+        }
+    }
+}

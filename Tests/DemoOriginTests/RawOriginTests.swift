@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import DemoOrigin
+import Glibc
+import NIOCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@Suite("The raw origin")
+struct RawOriginTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    @Test("sends what the script says, request after request on one connection, and counts both")
+    func keepAlive() async throws {
+        try await RawOrigin.run { request in
+            let body = "\(request.number) of \(request.target) on \(request.connection)"
+            return [.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n"), .send(body)]
+        } _: { origin in
+            for (target, body) in [("/a?b", "1 of /a?b on 1"), ("/a?b", "2 of /a?b on 1"), ("/c", "1 of /c on 1")] {
+                let answer = try await HTTPClient.shared.exchange(origin.baseURL + target)
+                #expect(answer.body == Array(body.utf8))
+            }
+            #expect(origin.connections.total == 1)
+            #expect(origin.requests.total == 3)
+            #expect(origin.requests.count(of: "/a?b") == 2)
+        }
+    }
+
+    @Test("shows the head as it was sent")
+    func head() async throws {
+        let heads = Tally()
+        try await RawOrigin.run { request in
+            heads.add(request.head)
+            return [.send(Self.ok), .close]
+        } _: { origin in
+            _ = try await Exchange.with(origin.baseURL + "/x", headers: [("If-None-Match", "\"1\"")])
+            let host = "127.0.0.1:\(origin.port)"
+            #expect(heads.count(of: "GET /x HTTP/1.1\r\nIf-None-Match: \"1\"\r\nhost: \(host)\r\n\r\n") == 1)
+        }
+    }
+
+    @Test("waits at a gate in the middle of an answer")
+    func gate() async throws {
+        let gate = Gate()
+        try await RawOrigin.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .wait(gate), .send("k")]
+        } _: { origin in
+            let response = try await HTTPClient.shared.execute(
+                HTTPClientRequest(url: origin.baseURL), timeout: .seconds(30))
+            var body = response.body.makeAsyncIterator()
+            #expect(try await body.next() == ByteBuffer(string: "o"))
+            gate.open()
+            #expect(try await body.next() == ByteBuffer(string: "k"))
+            #expect(try await body.next() == nil)
+        }
+    }
+
+    @Test("cuts an answer off, in order or by a reset", arguments: [RawOrigin.Step.close, .reset])
+    func cut(end: RawOrigin.Step) async throws {
+        try await RawOrigin.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this"), end]
+        } _: { origin in
+            let failure = await #expect(throws: (any Error).self) { try await Exchange.with(origin.baseURL) }
+            if case .reset = end {
+                #expect((failure as? IOError)?.errnoCode == ECONNRESET)
+            } else {
+                #expect(failure as? HTTPParserError == .invalidEOFState)
+            }
+            try await origin.closedConnections.reach(1)
+        }
+    }
+
+    @Test("sends for ever until the client hangs up")
+    func forever() async throws {
+        let chunk = Array("1000\r\n\(String(repeating: ".", count: 0x1000))\r\n".utf8)
+        try await RawOrigin.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .sendForever(chunk)]
+        } _: { origin in
+            await #expect(throws: NIOTooManyBytesError.self) { try await Exchange.with(origin.baseURL, upTo: 1 << 16) }
+            try await origin.closedConnections.reach(1)
+        }
+    }
+
+    @Test(
+        "closes every connection at the end of its scope",
+        arguments: [
+            [], [.wait(Gate())], [.sendForever([UInt8](repeating: 0, count: 1 << 20))],
+        ] as [[RawOrigin.Step]])
+    func scope(steps: [RawOrigin.Step]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            try await RawOrigin.run { _ in
+                steps
+            } _: { origin in
+                let url = origin.baseURL
+                group.addTask {
+                    await #expect(throws: (any Error).self) { try await Exchange.with(url) }
+                }
+                try await origin.requests.reach(1)
+            }
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import ListParse
+import SyncPlan
+import Testing
+
+@Suite("Problems with single entries")
+struct EntryProblemTests {
+    @Test(
+        "a bad entry is reported with its key path, and the rest counts",
+        arguments: [
+            ("<integer>1</integer>", "[0]: not a dictionary or a string"),
+            ("<array/>", "[0]: not a dictionary or a string"),
+            ("<date>0001-01-01T00:00:00Z</date>", "[0]: not a dictionary or a string"),
+            ("<string></string>", "[0]: empty"),
+            ("<string>a/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
+            ("<string>//e.org/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
+            ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
+            ("<string>http:</string>", "[0]: only the beginning of a URL"),
+            ("<string> http://e.org/b</string>", "[0]: has a space or a control character in it"),
+            ("<string>http://e.org/&#10;b</string>", "[0]: has a space or a control character in it"),
+            ("<dict/>", "[0]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
+            ("<dict><key>icon</key><true/></dict>", "[0].icon: not a string"),
+            (
+                "<dict><key>iconURL</key><string>x</string></dict>",
+                "[0].iconURL: relative URL, and lists.iconBaseURL is not set"
+            ),
+        ])
+    func badEntries(element: String, problem: String) throws {
+        let good = "<string>http://e.org/good</string>"
+        let list = try ListParser().parse("<plist><array>\(element)\(good)</array></plist>").get()
+        #expect(list.entries == [AppEntry(icon: "http://e.org/good")])
+        #expect(list.problems.map(\.description) == [problem])
+    }
+
+    @Test(
+        "an entry counts although its name or download does not",
+        arguments: [
+            ("<integer>12</integer>", "12", nil), ("<integer>-3</integer>", "-3", nil),
+            ("<integer>18446744073709551615</integer>", "18446744073709551615", nil),
+            ("<true/>", nil, "not a string"), ("<real>1.5</real>", nil, "not a string"),
+            ("<real>nan</real>", nil, "not a string"), ("<array/>", nil, "not a string"),
+            ("<string>\(String(repeating: "x", count: 5000))</string>", nil, "longer than 4096 bytes"),
+        ] as [(String, String?, String?)])
+    func optionalTexts(element: String, text: String?, problem: String?) throws {
+        let entry =
+            "<key>icon</key><string>http://e.org/a</string><key>name</key>\(element)<key>download</key>\(element)"
+        let list = try ListParser().parse("<plist><array><dict>\(entry)</dict></array></plist>").get()
+        #expect(list.entries == [AppEntry(name: text, icon: "http://e.org/a", download: text)])
+        #expect(list.problems.map(\.description) == problem.map { ["[0].name: \($0)", "[0].download: \($0)"] } ?? [])
+    }
+
+    @Test("the key path begins with the key of the list")
+    func nestedKeyPath() throws {
+        let list = try ListParser().parse(#"{"my apps" = (http://e.org/a, {}, {icon = ();});}"#).get()
+        #expect(list.problems.map(\.keyPath) == [#"["my apps"][1]"#, #"["my apps"][2].icon"#])
+    }
+
+    @Test("a list of which no icon is usable is a list, with problems alone")
+    func nothingUsable() throws {
+        let list = try ListParser().parse("({icon = a;}, {icon = b;})").get()
+        #expect(list.entries.isEmpty)
+        #expect(list.problems.count == 2)
+    }
+
+    @Test(
+        "after a hundred problems the rest is counted",
+        arguments: [(100, nil), (101, "…: 1 more problem"), (250, "…: 150 more problems")])
+    func manyProblems(count: Int, last: String?) throws {
+        let bad = String(repeating: "x, ", count: count)
+        let list = try ListParser().parse("(\(bad)http://e.org/a)").get()
+        #expect(list.entries.count == 1)
+        #expect(list.problems.count == (last == nil ? 100 : 101))
+        #expect(last == nil || list.problems.last?.description == last)
+    }
+}

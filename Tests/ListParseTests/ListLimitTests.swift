@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import ListParse
+import SyncPlan
+import TestSupport
+import Testing
+
+@Suite("Limits on app lists")
+struct ListLimitTests {
+    @Test("a file is as large as the limit, and no larger")
+    func size() {
+        let bytes = Array("(http://e.org/a)".utf8)
+        #expect(ListParser(limits: ListLimits(maxBytes: ByteCount(bytes.count))).parse(bytes).code == nil)
+        #expect(ListParser(limits: ListLimits(maxBytes: ByteCount(bytes.count - 1))).parse(bytes).code == "too-large")
+    }
+
+    @Test(
+        "entries are counted whether they are good or not",
+        arguments: [
+            ("(http://e.org/a, x, {})", nil), ("(http://e.org/a, x, {}, y)", "too-many-entries"),
+            ("{a = http://e.org/a; b = x; c = y;}", nil),
+            ("{a = http://e.org/a; b = x; c = y; d = z;}", "too-many-entries"),
+            ("{z = (http://e.org/a, x, {}, y);}", "too-many-entries"),
+        ] as [(String, String?)])
+    func entries(text: String, code: String?) {
+        #expect(ListParser(limits: ListLimits(maxEntries: 3)).parse(text).code == code)
+    }
+
+    @Test("icons are looked for under the keys that are set, and under “icon” before all")
+    func iconKeys() throws {
+        let parser = ListParser(limits: ListLimits(iconKeys: ["logo", "pic"]))
+        let list = try parser.parse(
+            "({pic = u:1; logo = u:2;}, {icon = u:3; logo = u:4;}, {pic = u:5;}, {artwork = u:6;})"
+        ).get()
+        #expect(list.entries.map(\.icon) == ["u:2", "u:3", "u:5"])
+        #expect(list.problems.map(\.description) == ["[3]: no icon key (icon, logo, pic)"])
+    }
+
+    @Test(
+        "thirty-two levels are accepted and no more",
+        arguments: [
+            { "<plist>" + wrap("<string>http://e.org</string>", in: ("<array>", "</array>"), $0) + "</plist>" },
+            { wrap("http://e.org", in: ("(", ")"), $0) },
+            { wrap("http://e.org", in: ("{ a = ", "; }"), $0) },
+        ] as [@Sendable (Int) -> String])
+    func depth(nested: @Sendable (Int) -> String) {
+        #expect(ListParser().parse(nested(32)).code != "too-deep")
+        #expect(ListParser().parse(nested(33)).code == "too-deep")
+    }
+
+    @Test("binary levels are counted, shared ones once and endless ones as too deep")
+    func binaryDepth() {
+        #expect(ListParser().parse(BinaryList.nested(32)).code == "no-known-shape")
+        #expect(ListParser().parse(BinaryList.nested(33)).code == "too-deep")
+        #expect(ListParser().parse(BinaryList.doubling(levels: 31)).code == "no-known-shape")
+        #expect(ListParser().parse(BinaryList.bytes(of: [[0xA1, 0]])).code == "too-deep")
+    }
+
+    @Test(
+        "brackets that nest nothing are not counted",
+        arguments: [
+            "(" + String(repeating: "{icon = http://e.org/a; }, ", count: 40) + "http://e.org)",
+            "(\"http://e.org/\(String(repeating: "(", count: 40))\")",
+            "(/* \(String(repeating: "{", count: 40)) */ http://e.org // \(String(repeating: "{", count: 40))\n)",
+            "<plist><!-- \(String(repeating: "<array>", count: 40)) --><array>"
+                + "<string><![CDATA[http://e.org/\(String(repeating: "<dict>", count: 40))]]></string></array></plist>",
+            "<plist><array>\(String(repeating: "<array/><dict />", count: 40))<string>http://e.org</string></array></plist>",
+        ])
+    func noDepth(text: String) throws {
+        #expect(try !ListParser().parse(text).get().entries.isEmpty)
+    }
+
+    @Test("a text that is said again and again is cut off when it comes to too much")
+    func repeatedText() {
+        let url = Array("http://e.org/".utf8) + [UInt8](repeating: 0x61, count: 8000)
+        let text: [UInt8] = [0x5F, 0x11] + BinaryList.bigEndian(url.count, 2) + url
+        let array: [UInt8] = [0xAF, 0x12] + BinaryList.bigEndian(50_000, 4) + [UInt8](repeating: 1, count: 50_000)
+        #expect(ListParser().parse(BinaryList.bytes(of: [array, text])).code == "too-much-text")
+    }
+}
+
+private func wrap(_ text: String, in brackets: (String, String), _ count: Int) -> String {
+    String(repeating: brackets.0, count: count) + text + String(repeating: brackets.1, count: count)
+}

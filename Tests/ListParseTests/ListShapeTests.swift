@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import ListParse
+import SyncPlan
+import Testing
+
+@Suite("Shapes of app lists")
+struct ListShapeTests {
+    @Test(
+        "an array of dictionaries, of URLs, or of both is a list",
+        arguments: [
+            (
+                #"({icon = "https://e.org/a.png"; name = Mail; download = "1.2M";})"#,
+                [AppEntry(name: "Mail", icon: "https://e.org/a.png", download: "1.2M")]
+            ),
+            (#"({artwork = "https://e.org/a.png";})"#, [AppEntry(icon: "https://e.org/a.png")]),
+            (#"({artwork = "https://e.org/b"; icon = "https://e.org/a";})"#, [AppEntry(icon: "https://e.org/a")]),
+            (#"({icon_url = "https://e.org/b"; icon = "";})"#, [AppEntry(icon: "https://e.org/b")]),
+            ("(http://e.org/a, http://e.org/b)", [AppEntry(icon: "http://e.org/a"), AppEntry(icon: "http://e.org/b")]),
+            ("(http://e.org/a, {icon = http://e.org/b;})", ["a", "b"].map { AppEntry(icon: "http://e.org/\($0)") }),
+            ("()", []),
+        ])
+    func arrays(text: String, entries: [AppEntry]) {
+        #expect(ListParser().parse(text) == .success(AppList(entries: entries)))
+    }
+
+    @Test(
+        "a dictionary is a list by the array that it has",
+        arguments: [
+            ("{apps = (http://e.org/a);}", ["http://e.org/a"]),
+            ("{Whatever = (http://e.org/a); other = 1; text = (a, b); none = ();}", ["http://e.org/a"]),
+            ("{items = (http://e.org/a); apps = (http://e.org/b);}", ["http://e.org/b"]),
+            ("{items = (a, b); icons = (http://e.org/b); x = (http://e.org/c);}", ["http://e.org/b"]),
+            ("{apps = (); x = (http://e.org/c);}", []),
+            ("{title = http://e.org; x = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
+        ])
+    func arraysInDictionaries(text: String, icons: [String]) {
+        #expect(ListParser().parse(text) == .success(AppList(entries: icons.map { AppEntry(icon: $0) })))
+    }
+
+    @Test("a dictionary of name → URL is a list in the order of the names")
+    func namedIcons() {
+        let list = AppList(
+            entries: [AppEntry(name: "Mail", icon: "http://e.org/m"), AppEntry(name: "Maps", icon: "http://e.org/p")],
+            problems: [
+                EntryProblem(keyPath: "[\"At Home\"]", reason: "relative URL, and lists.iconBaseURL is not set"),
+                EntryProblem(keyPath: "Mix", reason: "not a string"),
+            ])
+        let text = #"{Maps = http://e.org/p; Mail = http://e.org/m; "At Home" = home; Mix = {a = b;};}"#
+        #expect(ListParser().parse(text) == .success(list))
+    }
+
+    @Test(
+        "what has none of the shapes is rejected, and never an empty list",
+        arguments: [
+            ("", "empty-file"), (" \n\t", "empty-file"), ("\u{FEFF}\n", "empty-file"),
+            ("// x", "no-known-shape"), ("{}", "no-known-shape"), ("hello", "no-known-shape"),
+            ("(a, b)", "no-known-shape"),
+            ("({title = x;})", "no-known-shape"), ("{a = b;}", "no-known-shape"), ("{x = ();}", "no-known-shape"),
+            ("((), ())", "no-known-shape"), ("<plist><true/></plist>", "no-known-shape"),
+            ("bplist00", "not-a-property-list"), (#"[{"icon": "http://e.org/a"}]"#, "not-a-property-list"),
+            ("<!DOCTYPE html><html><body>404</body></html>", "not-a-property-list"),
+            ("<plist><array><string>http://e.org/a", "not-a-property-list"),
+            ("{x = (http://e.org/a); y = (http://e.org/b);}", "ambiguous-shape"),
+        ])
+    func noShape(text: String, code: String) {
+        #expect(ListParser().parse(text).code == code)
+    }
+
+    @Test("an ambiguous dictionary is rejected with the keys that it could be")
+    func ambiguousKeys() throws {
+        let verdict = ListParser().parse(#"{x = (http://e.org/a); "y z" = (http://e.org/b); t = (a);}"#)
+        let rejection = try #require(throws: ListRejection.self) { try verdict.get() }
+        #expect(rejection.message.contains(#"(x, ["y z"])"#))
+    }
+
+    @Test("the rejection says what stopped the parser")
+    func parserDetail() throws {
+        let verdict = ListParser().parse("<plist>\n<array>\n<strin>x</strin></array></plist>")
+        let rejection = try #require(throws: ListRejection.self) { try verdict.get() }
+        #expect(rejection == .notAPropertyList("encountered unknown tag strin"))
+    }
+}
+
+extension ListParser {
+    func parse(_ text: String) -> ListVerdict { parse(Array(text.utf8)) }
+}
+
+extension ListVerdict {
+    /// The rejection's code; `nil` for an app list.
+    var code: String? {
+        switch self {
+        case .success: nil
+        case .failure(let rejection): rejection.code
+        }
+    }
+}

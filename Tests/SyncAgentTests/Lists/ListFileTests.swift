@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import Testing
+
+@Suite("Opening property lists")
+struct ListFileTests {
+    @Test("a file is opened, and its fingerprint changes with it")
+    func fingerprint() throws {
+        try withFolder { folder in
+            let path = folder.appending("a.plist")
+            try write("(a)", to: path)
+            let opened = try ListFile.open(path, maxBytes: ByteCount(3))
+            defer { try? opened.descriptor.close() }
+            #expect(opened.fingerprint.size == 3)
+            #expect(try ListFile.fingerprint(of: opened.descriptor) == opened.fingerprint)
+            try write("(a, b)", to: path)
+            #expect(try ListFile.fingerprint(of: opened.descriptor) != opened.fingerprint)
+        }
+    }
+
+    @Test("the contents are hashed from the first byte, and the offset stays")
+    func contents() throws {
+        try withFolder { folder in
+            let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+            let path = folder.appending("a.plist")
+            try Data(bytes).write(to: URL(filePath: path.string))
+            let opened = try ListFile.open(path, maxBytes: ByteCount(bytes.count))
+            defer { try? opened.descriptor.close() }
+            try opened.descriptor.seek(offset: 7, from: .start)
+            let contents = try ListFile.contents(of: opened.descriptor, maxBytes: ByteCount(bytes.count))
+            #expect(contents.sha256 == Digest.of(bytes))
+            #expect(contents.bytes == bytes.count)
+            #expect(try opened.descriptor.seek(offset: 0, from: .current) == 7)
+            #expect(throws: ListRejection.tooLarge(limit: ByteCount(199_999))) {
+                try ListFile.contents(of: opened.descriptor, maxBytes: ByteCount(199_999))
+            }
+        }
+    }
+
+    @Test("what is no regular file, too large, or not there is rejected without waiting")
+    func rejections() throws {
+        try withFolder { folder in
+            #expect(mkfifo(folder.appending("fifo").string, 0o600) == 0)
+            try FileManager.default.createDirectory(
+                atPath: folder.appending("folder").string, withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.appending("link").string, withDestinationPath: "/dev/zero")
+            try write("(abc)", to: folder.appending("file"))
+            for (name, code) in [
+                ("fifo", "not-a-regular-file"), ("folder", "not-a-regular-file"), ("link", "not-a-regular-file"),
+                ("file", "too-large"), ("missing", "unreadable"),
+            ] {
+                let rejection = try #require(throws: ListRejection.self, "\(name)") {
+                    try ListFile.open(folder.appending(name), maxBytes: ByteCount(4))
+                }
+                #expect(rejection.code == code, "\(name)")
+            }
+        }
+    }
+
+    private func write(_ text: String, to path: FilePath) throws {
+        try text.write(toFile: path.string, atomically: false, encoding: .utf8)
+    }
+
+    private func withFolder(_ body: (FilePath) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "lists-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(FilePath(folder.path))
+    }
+}

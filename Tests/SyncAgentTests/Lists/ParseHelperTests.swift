@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Parsing in a process of its own")
+struct ParseHelperTests {
+    private let helper = ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60))
+
+    @Test("a list is parsed, from its beginning, however often")
+    func list() async throws {
+        try await withFile("({icon = http://e.org/a; name = Mail;}, 12)") { file in
+            let list = AppList(
+                entries: [AppEntry(name: "Mail", icon: "http://e.org/a")],
+                problems: [EntryProblem(keyPath: "[1]", reason: "relative URL, and lists.iconBaseURL is not set")])
+            for _ in 1...3 {
+                #expect(await helper.parse(file) == .success(list))
+                try file.seek(offset: 0, from: .end)
+            }
+        }
+    }
+
+    @Test("the limits and the icon keys reach the parser")
+    func limits() async throws {
+        let executable = BuiltProducts.path("syncagent-parse")
+        let limits = ListLimits(maxBytes: ByteCount(20), maxEntries: 1, iconKeys: ["logo"])
+        let helper = ParseHelper(executable: executable, limits: limits)
+        try await withFile("({logo = u:1;})") { #expect(await helper.parse($0).map(\.entries.count) == .success(1)) }
+        try await withFile("(u:1, u:2)") { #expect(await helper.parse($0) == .failure(.tooManyEntries(limit: 1))) }
+        try await withFile("(http://e.org/123456)") {
+            #expect(await helper.parse($0) == .failure(.tooLarge(limit: ByteCount(20))))
+        }
+    }
+
+    /// Files that kill, hang or fool a parser of property lists.
+    private static let traps: [(name: String, bytes: [UInt8])] = [
+        ("an array of 2^63", BinaryList.bytes(of: [[0xAF, 0x13] + BinaryList.bigEndian(1 << 62, 8).map { $0 << 1 }])),
+        ("a text of 2^31 characters", BinaryList.bytes(of: [[0xA1, 1], [0x6F, 0x12, 0x7F, 0xFF, 0xFF, 0xFF]])),
+        ("UTF-16 past the end", BinaryList.bytes(of: [[0xA1, 1], [0x6E, 0, 0x61]])),
+        ("a set", BinaryList.bytes(of: [[0xA1, 1], [0xC1, 2], [0x51, 0x61]])),
+        ("a set at the top", BinaryList.bytes(of: [[0xC1, 1], [0x51, 0x61]])),
+        ("a tree of 2^30 leaves", BinaryList.doubling(levels: 30)),
+        ("an array within itself", BinaryList.bytes(of: [[0xA1, 0]])),
+        ("a NaN date", BinaryList.bytes(of: [[0xA1, 1], [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]])),
+        ("a key that is no text", BinaryList.bytes(of: [[0xD1, 1, 2], [0x10, 1], [0x51, 0x61]])),
+        ("nothing but an end", Array("bplist00".utf8) + [UInt8](repeating: 0, count: 32)),
+        ("an end of ones", Array("bplist00".utf8) + [UInt8](repeating: 0xFF, count: 32)),
+        ("XML, 100,000 deep", Array(deep("<array>", "</array>").utf8)),
+        ("XML in UTF-16, 100,000 deep", deep("<array>", "</array>").utf16.flatMap { [UInt8($0), 0] }),
+        ("XML that does not end", Array(deep("<dict><key>a</key>", "").utf8)),
+        ("OpenStep, 100,000 deep", Array(String(repeating: "({a=", count: 50_000).utf8)),
+        ("zeros", [UInt8](repeating: 0, count: 100)),
+        ("an image", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+    ]
+
+    private static func deep(_ open: String, _ close: String) -> String {
+        "<?xml version=\"1.0\"?><plist>" + String(repeating: open, count: 100_000)
+            + String(repeating: close, count: 100_000)
+    }
+
+    @Test("whatever a file does to the parser, there is a rejection of it", arguments: traps.indices)
+    func trap(index: Int) async throws {
+        let trap = Self.traps[index]
+        try await withFile(trap.bytes) { file in
+            let verdict = await helper.parse(file)
+            let rejection = try #require(throws: ListRejection.self, "\(trap.name)") { try verdict.get() }
+            #expect(!["cancelled", "parser-unavailable", "parser-timeout", "parser-failed"].contains(rejection.code))
+        }
+    }
+
+    @Test("the signal that the parser died of is named")
+    func signal() async throws {
+        try await withFile(Self.traps[0].bytes) {
+            #expect(await helper.parse($0) == .failure(.parserDied(signal: "SIGILL")))
+        }
+    }
+
+    @Test("a parser that hangs is killed and reaped when its time is over")
+    func timeout() async throws {
+        try await withScript("echo $$ > \"$0.pid\"; while :; do :; done") { script in
+            let helper = ParseHelper(executable: script, timeout: .milliseconds(300))
+            try await withFile("()") { #expect(await helper.parse($0) == .failure(.parserTimeout(limit: "300ms"))) }
+            try expectGone(script)
+        }
+    }
+
+    @Test("a parser is killed and reaped when its task is cancelled")
+    func cancellation() async throws {
+        try await withScript("echo $$ > \"$0.pid\"; while :; do :; done") { script in
+            try await withFile("()") { file in
+                let task = Task { await ParseHelper(executable: script, timeout: .seconds(600)).parse(file) }
+                while (try? pid(of: script)) == nil { await Task.yield() }
+                task.cancel()
+                #expect(await task.value == .failure(.cancelled))
+            }
+            try expectGone(script)
+        }
+    }
+
+    @Test(
+        "a parser that fails or talks nonsense gives a rejection that says so",
+        arguments: [
+            ("exit 3", .parserFailed(status: 3)), ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
+            ("echo hello", .parserNonsense), ("exit 0", .parserNonsense), ("exec cat /dev/zero", .parserNonsense),
+        ] as [(String, ListRejection)])
+    func failures(body: String, rejection: ListRejection) async throws {
+        try await withScript(body) { script in
+            try await withFile("()") { #expect(await ParseHelper(executable: script).parse($0) == .failure(rejection)) }
+        }
+    }
+
+    @Test("a parser that is not installed is no fault of the file")
+    func missing() async throws {
+        try await withFile("()") { file in
+            let verdict = await ParseHelper(executable: "/nonexistent/syncagent-parse").parse(file)
+            let rejection = try #require(throws: ListRejection.self) { try verdict.get() }
+            #expect(rejection.code == "parser-unavailable")
+        }
+    }
+
+    @Test("the parser is given its file and nothing else of the agent's")
+    func inheritance() async throws {
+        // One that is not closed on exec.
+        let leaked = try FileDescriptor.open("/dev/null", .readOnly)
+        defer { try? leaked.close() }
+        try await withScript("ls /proc/self/fd > \"$0.out\"; env >> \"$0.out\"; exit 3") { script in
+            try await withFile("()") { _ = await ParseHelper(executable: script).parse($0) }
+            let output = try String(contentsOfFile: "\(script).out", encoding: .utf8).split(separator: "\n")
+            // The shell adds PWD, SHLVL and _; ls itself has the folder open as 3.
+            #expect(Set(output.prefix(4)) == ["0", "1", "2", "3"])
+            let variables = Set(output.dropFirst(4).compactMap { $0.split(separator: "=").first })
+            #expect(variables.subtracting(["PWD", "SHLVL", "_", "OLDPWD"]) == ["SWIFT_BACKTRACE", "LIBDISPATCH_LOG"])
+        }
+    }
+
+    private static let corpus = "../shared/corpora/plist-parsers/libplist"
+
+    @Test(
+        "every property list of libplist's tests gets a verdict",
+        .enabled(if: FileManager.default.fileExists(atPath: corpus), "\(corpus) is not there"))
+    func libplist() async throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: Self.corpus).sorted() {
+            let file = try FileDescriptor.open("\(Self.corpus)/\(name)", .readOnly, options: [.closeOnExec])
+            defer { try? file.close() }
+            if case .failure(let rejection) = await helper.parse(file) {
+                #expect(!["cancelled", "parser-unavailable", "parser-timeout"].contains(rejection.code), "\(name)")
+            }
+        }
+    }
+
+    private func pid(of script: FilePath) throws -> pid_t {
+        // The line is there in full once it has its end.
+        let text = try String(contentsOfFile: "\(script).pid", encoding: .utf8)
+        return try #require(text.hasSuffix("\n") ? pid_t(text.dropLast()) : nil)
+    }
+
+    private func expectGone(_ script: FilePath) throws {
+        #expect(try kill(pid(of: script), 0) == -1)
+    }
+}
+
+/// Runs the body with an open file of these contents.
+private func withFile(_ text: String, _ body: (FileDescriptor) async throws -> Void) async throws {
+    try await withFile(Array(text.utf8), body)
+}
+
+private func withFile(_ bytes: [UInt8], _ body: (FileDescriptor) async throws -> Void) async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "list-\(UUID().uuidString).plist").path
+    try Data(bytes).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+    defer { try? file.close() }
+    try await body(file)
+}
+
+/// Runs the body with a shell script of this body, in a folder of its own.
+private func withScript(_ text: String, _ body: (FilePath) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let script = folder.appending(path: "parser").path
+    try "#!/bin/sh\n\(text)\n".write(toFile: script, atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+    try await body(FilePath(script))
+}

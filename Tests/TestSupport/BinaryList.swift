@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Binary property lists made by hand, so that they can be wrong.
+package enum BinaryList {
+    /// A file of these objects, with the first one at the top and references of one byte.
+    package static func bytes(of objects: [[UInt8]]) -> [UInt8] {
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets += bigEndian(bytes.count, 4)
+            bytes += object
+        }
+        let table = bytes.count
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 4, 1]
+        return bytes + bigEndian(objects.count, 8) + bigEndian(0, 8) + bigEndian(table, 8)
+    }
+
+    /// That many arrays, each within the one before.
+    package static func nested(_ levels: Int) -> [UInt8] {
+        bytes(of: (1..<levels).map { [0xA1, UInt8($0)] } + [[0xA0]])
+    }
+
+    /// Arrays that each have the next one in them twice: a tree of 2^levels leaves in few bytes.
+    package static func doubling(levels: Int) -> [UInt8] {
+        bytes(of: (1...levels).map { [0xA2, UInt8($0), UInt8($0)] } + [[0x51, 0x61]])
+    }
+
+    package static func bigEndian(_ number: Int, _ size: Int) -> [UInt8] {
+        (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package import DemoOrigin
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// A TCP origin on 127.0.0.1 that sends exactly the bytes it is told to: for servers that misbehave.
+package final class RawOrigin: Sendable {
+    /// One request head that came in.
+    package struct Request: Sendable {
+        /// The head as it was sent, with the empty line at its end.
+        package var head: String
+
+        /// What stands between the first two spaces of the request line: the path, with the query.
+        package var target: String
+
+        /// Which of the accepted connections it came in on, counted from 1.
+        package var connection: Int
+
+        /// Which request of this target it is, counted from 1.
+        package var number: Int
+    }
+
+    /// One thing to do on the connection that a request came in on.
+    ///
+    /// After the last one the connection is kept open, and the next request on it is read.
+    package enum Step: Sendable, CustomStringConvertible {
+        /// Sends the bytes, and goes on when the kernel has all of them.
+        case send([UInt8])
+        /// Sends the bytes again and again, until the client hangs up.
+        case sendForever([UInt8])
+        /// Goes on when the gate is open.
+        case wait(Gate)
+        /// Ends the connection in order (FIN).
+        case close
+        /// Breaks the connection off (RST).
+        case reset
+
+        /// Sends the text's UTF-8 bytes.
+        package static func send(_ text: String) -> Step { .send(Array(text.utf8)) }
+
+        package var description: String {
+            switch self {
+            case .send(let bytes): "send \(bytes.count) bytes"
+            case .sendForever(let bytes): "send \(bytes.count) bytes for ever"
+            case .wait: "wait"
+            case .close: "close"
+            case .reset: "reset"
+            }
+        }
+    }
+
+    /// The port that the origin listens on.
+    package let port: Int
+
+    /// Every connection that was accepted, under the key `tcp`.
+    package let connections = Tally()
+
+    /// Every connection that is over, whoever ended it, under the key `tcp`.
+    package let closedConnections = Tally()
+
+    /// Every request head that was read, under its target.
+    package let requests = Tally()
+
+    private init(port: Int) { self.port = port }
+
+    /// `http://127.0.0.1:PORT`, without a slash at its end.
+    package var baseURL: String { "http://127.0.0.1:\(port)" }
+
+    /// Runs an origin for as long as `body` runs: when this returns or throws, every connection is closed.
+    ///
+    /// - Parameters:
+    ///   - script: what to do for a request. It is asked once for each request head, in the order they come in on
+    ///     their connection. Bodies of requests are not understood.
+    ///   - body: gets the origin, already listening.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws, or the error of a socket that cannot be listened on.
+    @discardableResult
+    package static func run<R>(
+        _ script: @escaping @Sendable (Request) -> [Step], _ body: (RawOrigin) async throws -> R
+    ) async throws -> R {
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                }
+            }
+        guard let port = listener.channel.localAddress?.port else { preconditionFailure("a listener has a port") }
+        let origin = RawOrigin(port: port)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await origin.serve(listener, script) }
+            return try await body(origin)
+        }
+    }
+
+    private func serve(
+        _ listener: NIOAsyncChannel<NIOAsyncChannel<ByteBuffer, Never>, Never>,
+        _ script: @escaping @Sendable (Request) -> [Step]
+    ) async throws {
+        try await listener.executeThenClose { accepted in
+            try await withThrowingDiscardingTaskGroup { group in
+                for try await connection in accepted {
+                    let number = connections.add("tcp")
+                    group.addTask {
+                        // A connection that breaks is what many scripts are about: it ends itself, nothing else.
+                        try? await self.serve(connection, number: number, script)
+                        self.closedConnections.add("tcp")
+                    }
+                }
+            }
+        }
+    }
+
+    private func serve(
+        _ connection: NIOAsyncChannel<ByteBuffer, Never>, number: Int, _ script: (Request) -> [Step]
+    ) async throws {
+        let channel = connection.channel
+        try await withTaskCancellationHandler {
+            try await connection.executeThenClose { inbound in
+                var received: [UInt8] = []
+                for try await bytes in inbound {
+                    received += bytes.readableBytesView
+                    while let head = Self.takeHead(from: &received) {
+                        let target = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+                        let request = Request(
+                            head: head, target: target, connection: number, number: requests.add(target))
+                        for step in script(request) { try await Self.perform(step, on: channel) }
+                    }
+                }
+            }
+        } onCancel: {
+            channel.close(promise: nil)  // a write that the client does not read would wait for ever
+        }
+    }
+
+    private static func perform(_ step: Step, on channel: any Channel) async throws {
+        switch step {
+        case .send(let bytes):
+            try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+        case .sendForever(let bytes):
+            let buffer = ByteBuffer(bytes: bytes)
+            while true { try await channel.writeAndFlush(buffer) }
+        case .wait(let gate):
+            try await gate.wait()
+        case .close:
+            try await channel.close()
+        case .reset:
+            try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+            try await channel.close()
+        }
+    }
+
+    /// The bytes up to the first empty line, which are taken away; `nil` while there is none.
+    private static func takeHead(from received: inout [UInt8]) -> String? {
+        let end = Array("\r\n\r\n".utf8)
+        guard let start = received.indices.first(where: { received[$0...].starts(with: end) }) else { return nil }
+        defer { received.removeFirst(start + end.count) }
+        return String(decoding: received[..<(start + end.count)], as: UTF8.self)
+    }
+}
