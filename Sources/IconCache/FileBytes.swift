@@ -15,18 +15,15 @@ package enum FileBytes {
 
     /// The bytes of an open file, from its first one to the end; the file offset is left alone.
     package static func read(_ file: FileDescriptor) throws(Errno) -> [UInt8] {
-        let step = 1 << 16
         var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
         do {
             while true {
-                let count = bytes.count
-                bytes.append(contentsOf: repeatElement(0, count: step))
-                let got = try bytes.withUnsafeMutableBytes { buffer in
-                    try file.read(
-                        fromAbsoluteOffset: Int64(count), into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                let count = try chunk.withUnsafeMutableBytes {
+                    try file.read(fromAbsoluteOffset: Int64(bytes.count), into: $0)
                 }
-                bytes.removeLast(step - got)
-                if got == 0 { return bytes }
+                if count == 0 { return bytes }
+                bytes += chunk[..<count]
             }
         } catch {
             throw error as? Errno ?? .ioError

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
-import SyncAgent
+import SystemPackage
 
 /// How commands end; the numbers are those of the contract (and of `sysexits(3)` where they agree).
 enum Exit {
@@ -33,11 +33,11 @@ enum Exit {
 /// Text for people that is not the command's output.
 enum Message {
     static func error(_ message: String) {
-        fputs("syncagent: \(message)\n", stderr)
+        _ = try? FileDescriptor.standardError.writeAll("syncagent: \(message)\n".utf8)
     }
 
     /// Shows what was printed without a newline so far.
     static func flush() {
-        fflush(stdout)
+        fflush(nil)
     }
 }

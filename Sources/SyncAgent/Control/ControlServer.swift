@@ -7,7 +7,7 @@ import SyncPlan
 import SystemPackage
 
 /// Answers on the control socket.
-struct ControlServer: Sendable {
+package struct ControlServer: Sendable {
     private let path: FilePath
     private let logger: Logger
     private let status: @Sendable () async -> StatusReport
@@ -79,8 +79,8 @@ struct ControlServer: Sendable {
     }
 
     /// Another agent answers at the socket.
-    struct InUse: Error, CustomStringConvertible {
+    package struct InUse: Error, CustomStringConvertible {
         var path: FilePath
-        var description: String { "Another agent answers at \(path): stop it, or name another socket with --socket." }
+        package var description: String { "Another agent answers at \(path): stop it, or name another socket with --socket." }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import DemoOrigin
+import FoundationEssentials
 import Glibc
 import SyncAgent
 import SystemPackage
@@ -20,9 +21,9 @@ struct DemoCommand: AsyncParsableCommand {
             try await DemoOrigin.run { origin in
                 try await Demo(origin: origin, agent: AgentProcess(program: program, folder: folder)).run()
             }
-            try Self.remove(folder)
+            try FileManager.default.removeItem(atPath: folder.string)
         } catch {
-            try? Self.remove(folder)
+            try? FileManager.default.removeItem(atPath: folder.string)
             guard let failure = error as? AgentProcess.Failure else { throw error }
             throw Exit.because("The demo failed: \(failure)", code: .attention)
         }
@@ -36,14 +37,5 @@ struct DemoCommand: AsyncParsableCommand {
             throw Exit.because("No temporary folder can be made in \(base): \(Errno(rawValue: errno)).", code: .folder)
         }
         return FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    }
-
-    private static func remove(_ folder: FilePath) throws {
-        let step: @convention(c) (UnsafePointer<CChar>?, UnsafePointer<stat>?, Int32, UnsafeMutablePointer<FTW>?) -> Int32 = {
-            path, _, _, _ in path.map { Glibc.remove($0) } ?? 0
-        }
-        guard nftw(folder.string, step, 16, FTW_DEPTH.rawValue | FTW_PHYS.rawValue) == 0 else {
-            throw FileError("remove", folder.string, Errno(rawValue: errno))
-        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import IconCache
+import SyncAgent
 
 struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -18,10 +18,11 @@ struct RunCommand: AsyncParsableCommand {
     var once = false
 
     @Option(
-        help: ArgumentHelp("A network that may be asked although it is not public; repeatable.", valueName: "cidr"))
+        help: ArgumentHelp("A network that may be asked although it is not public; repeatable.", valueName: "cidr"),
+        transform: Self.network)
     var allowNetwork: [AddressRange] = []
 
-    @Option(help: "How much is logged: trace, debug, info, notice, warning, error, critical.")
+    @Option(help: "How much is logged: trace, debug, info, notice, warning, error, critical.", transform: Self.level)
     var logLevel: Logger.Level = .info
 
     @OptionGroup var configuration: Configuration
@@ -75,10 +76,16 @@ struct RunCommand: AsyncParsableCommand {
             throw CancellationError()
         }
     }
-}
 
-extension AddressRange: @retroactive ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
+    private static func level(_ text: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: text) else { throw ValidationError("“\(text)” is no log level.") }
+        return level
+    }
 
-extension Logger.Level: @retroactive ExpressibleByArgument {}
+    private static func network(_ text: String) throws -> AddressRange {
+        guard let range = AddressRange(text) else {
+            throw ValidationError("“\(text)” is no network: write one such as 10.0.0.0/8 or fd00::/8.")
+        }
+        return range
+    }
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import IconCache
 import SyncAgent
 import SyncPlan
+import SystemPackage
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import Glibc
+import IconCache
 import Subprocess
 import SyncAgent
 import SyncPlan
@@ -52,7 +53,7 @@ struct AgentProcess: Sendable {
         guard case .exited(let code) = result.terminationStatus else {
             throw Failure(description: "\(command[0]) ended with \(result.terminationStatus)")
         }
-        return (code, result.standardOutput ?? "", result.standardError ?? "")
+        return (code, result.standardOutput, result.standardError)
     }
 
     /// Runs the agent for as long as the body runs, and then ends it.
@@ -65,7 +66,7 @@ struct AgentProcess: Sendable {
     ) async throws {
         let result = try await Subprocess.run(
             .path(program), arguments: Arguments(["run"] + Self.loopback + folders),
-            environment: .inherit.updating(environment), output: .discarded,
+            environment: .inherit.updating(environment), input: .none, output: .discarded,
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in
             do {

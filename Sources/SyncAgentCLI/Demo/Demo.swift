@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import IconCache
+import SyncPlan
 import SystemPackage
 
 /// The demo's story: a list dropped, changed and broken, the origin cut off, the agent stopped.

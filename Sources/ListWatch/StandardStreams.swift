@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+import Glibc
+
+/// The process's own three descriptors.
+enum StandardStreams {
+    /// Waits until a descriptor can be read.
+    ///
+    /// What comes in on standard input meanwhile is passed over; only its end counts.
+    ///
+    /// - Returns: `false` if nobody is there any more: standard input has ended, or standard output has no reader.
+    static func wait(for descriptor: Int32) -> Bool {
+        var polled = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+        ]
+        while true {
+            guard poll(&polled, nfds_t(polled.count), -1) >= 0 else {
+                guard errno == EINTR else { fail("poll failed: \(String(cString: strerror(errno)))", status: EX_OSERR) }
+                continue
+            }
+            if polled[1].revents != 0 && hasInputEnded() || polled[2].revents != 0 { return false }
+            if polled[0].revents != 0 { return true }
+        }
+    }
+
+    /// Writes a record to standard output, at once.
+    ///
+    /// Nobody may be left to read it: then the process ends.
+    static func write(_ record: WatchRecord) {
+        // A line is shorter than what a pipe takes in one piece.
+        var line = record.line
+        let written = line.withUTF8 { bytes in
+            retrying { Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count) }
+        }
+        guard written < 0 else { return }
+        if errno == EPIPE { exit(EXIT_SUCCESS) }
+        fail("standard output cannot be written: \(String(cString: strerror(errno)))", status: EX_IOERR)
+    }
+
+    /// Writes a message to standard error and ends the process.
+    static func fail(_ message: String, status: Int32) -> Never {
+        let line = Array("syncagent-watch: \(message)\n".utf8)
+        _ = Glibc.write(STDERR_FILENO, line, line.count)
+        exit(status)
+    }
+
+    private static func hasInputEnded() -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        return retrying { read(STDIN_FILENO, &bytes, bytes.count) } <= 0
+    }
+
+    /// Makes a call again for as long as signals interrupt it.
+    private static func retrying(_ call: () -> Int) -> Int {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}

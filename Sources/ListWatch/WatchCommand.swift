@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+import Glibc
+
+/// Watches one folder and says on standard output, one record a line, that something has happened in it.
+///
+/// It ends with 0 when the watch is lost, when its standard input ends, and when nobody reads its standard output.
+@main
+enum WatchCommand {
+    static func main() {
+        // libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        // A reader that is gone is the end, and not a death.
+        signal(SIGPIPE, SIG_IGN)
+        // The library aborts the process when its descriptor is 1,024 or more.
+        closefrom(STDERR_FILENO + 1)
+
+        guard CommandLine.arguments.count == 2 else {
+            StandardStreams.fail("usage: syncagent-watch FOLDER", status: EX_USAGE)
+        }
+        do throws(InotifyError) {
+            try watch(CommandLine.arguments[1])
+        } catch {
+            StandardStreams.fail(error.description, status: EX_IOERR)
+        }
+    }
+
+    private static func watch(_ path: String) throws(InotifyError) {
+        let folder: WatchedFolder
+        do throws(InotifyError) {
+            folder = try WatchedFolder(path: path)
+        } catch {
+            StandardStreams.write(.refused(errno: error.name))
+            StandardStreams.fail(error.description, status: EX_CANTCREAT)
+        }
+        StandardStreams.write(.ready)
+
+        var hasMore = false
+        while hasMore || StandardStreams.wait(for: folder.descriptor) {
+            let happenings = try folder.takeHappenings()
+            happenings.records.forEach(StandardStreams.write)
+            if happenings.loss != nil { return }
+            hasMore = happenings.hasMore
+        }
+    }
+}

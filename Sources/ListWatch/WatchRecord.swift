@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/// What is said of a folder, a line each.
+package enum WatchRecord: Equatable, Sendable {
+    /// It is watched from now on; whatever was there before is for the reader to look at.
+    case ready
+    /// Something in it was made, written, renamed, removed, or given other attributes.
+    case changed
+    /// More happened than the kernel keeps in mind: anything may have changed.
+    case overflow
+    /// It is not watched any more.
+    case lost(WatchLoss)
+    /// It could not be watched, for the reason that this error of the system names, such as `ENOSPC`.
+    case refused(errno: String)
+
+    /// The record as it is written, with its line break.
+    package var line: String {
+        switch self {
+        case .ready: "ready\n"
+        case .changed: "changed\n"
+        case .overflow: "overflow\n"
+        case .lost(let loss): "lost \(loss.rawValue)\n"
+        case .refused(let errno): "refused \(errno)\n"
+        }
+    }
+}
+
+/// How a folder got out of sight.
+package enum WatchLoss: String, Sendable {
+    case deleteSelf = "delete-self"
+    case moveSelf = "move-self"
+    case unmount
+    case ignored
+}

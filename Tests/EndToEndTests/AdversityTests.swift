@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import Glibc
+import IconCache
+import Subprocess
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("What happens to agents", .serialized)
+struct AdversityTests {
+    @Test("every URL is asked for once, however many lists name it, and not again by the next run")
+    func once() async throws {
+        try await World.with { world in
+            let names = (0..<1000).map { "icon-\($0)" }
+            for list in 0..<10 {
+                try world.drop(names.enumerated().filter { ($0.offset + list) % 2 == 0 }.map(\.element), as: "\(list).plist")
+            }
+            let first = try await world.agent.call("run", "--once")
+            #expect(first.code == 0, "\(first.messages)")
+            #expect(world.origin.requestCount == 1000)
+            #expect(try world.expectWholeCache() == 1000)
+            let second = try await world.agent.call("run", "--once")
+            #expect(second.code == 0, "\(second.messages)")
+            #expect(world.origin.requestCount == 1000)
+        }
+    }
+
+    @Test("a lists folder that is removed suspends eviction, and heals when it is back")
+    func folderRemoved() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
+            try await world.agent.whileRunning { _ in
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                try world.remove("apps.plist")
+                try #require(rmdir(world.agent.lists.string) == 0)
+                let report = try await world.agent.status { $0.eviction.state == "suspended" }
+                #expect(report.eviction.reason?.contains(world.agent.lists.string) == true)
+                #expect(report.icons.ready == 1)
+                #expect(try world.expectWholeCache() == 1)
+                #expect(try await world.agent.call("status").code == 1)
+                try makeFolder(world.agent.lists)
+                try world.drop(["Mail", "Maps"])
+                try await world.published(["Mail", "Maps"])
+                let healed = try await world.agent.status { $0.watch.reason == nil }
+                #expect(healed.eviction.state == "active")
+            }
+            #expect(world.origin.requestCount == 2)
+        }
+    }
+
+    @Test("with the origin down nothing that is ready is taken away, and a restart asks for nothing")
+    func offline() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { _ in
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                await world.origin.cutOff()
+                try world.drop(["Mail", "Maps"])
+                let report = try await world.agent.status { $0.icons.failed == 1 }
+                #expect(report.icons.ready == 1)
+                #expect(report.downloads.waiting + report.downloads.active + report.downloads.queued == 1)
+            }
+            let status = try await world.agent.call("status")
+            #expect(status.code == 3)
+            #expect(try await world.agent.call("path", world.origin.iconURL("Mail")).code == 0)
+            let failed = try await world.agent.call("path", world.origin.iconURL("Maps"))
+            #expect(failed.code == 1)
+            #expect(failed.messages.contains("connect"))
+            let once = try await world.agent.call("run", "--once")
+            #expect(once.code == 1)
+            #expect(try world.expectWholeCache() == 1)
+        }
+    }
+
+    @Test("after kill -9 at any moment the manifest's images are whole, and the next run completes the sync")
+    func killed() async throws {
+        try await World.with { world in
+            let names = (0..<400).map { "icon-\($0)" }
+            for (list, part) in stride(from: 0, to: 400, by: 40).enumerated() {
+                try world.drop(names[part..<part + 40], as: "\(list).plist")
+            }
+            for moment in 1...10 {
+                // The moment is a number of requests, so that it comes however fast the machine is.
+                try await world.agent.whileRunning(endedBy: .kill) { _ in
+                    try await world.origin.received(world.origin.requestCount + 4 * moment)
+                }
+                if access(world.agent.cache.appending("manifest.json").string, F_OK) == 0 { try world.expectWholeCache() }
+            }
+            let run = try await world.agent.call("run", "--once")
+            #expect(run.code == 0, "\(run.messages)")
+            #expect(try world.expectWholeCache() == 400)
+            #expect(try files(in: world.agent.cache.appending("icons")).count == 400)
+            #expect(try files(in: world.agent.cache.appending("staging")).isEmpty)
+        }
+    }
+
+    @Test("SIGTERM ends the agent within 2 seconds while downloads hang, and what was downloaded is published")
+    func terminated() async throws {
+        try await World.with { world in
+            let slow = DemoOrigin.iconPath("Slow")
+            world.origin.hold(slow)
+            let start = Mutex(ContinuousClock.now)
+            try await world.agent.whileRunning { _ in
+                try world.drop(["Mail", "Slow"])
+                try await world.origin.received(1, for: slow)
+                try await world.origin.received(1, for: DemoOrigin.iconPath("Mail"))
+                start.withLock { $0 = .now }
+            }
+            #expect(ContinuousClock.now - start.withLock(\.self) < .seconds(2))
+            #expect(try world.expectWholeCache() <= 1)
+            world.origin.release(slow)
+        }
+    }
+
+    @Test("a watcher that is killed is started again, and no change is lost")
+    func watcherKilled() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1h")
+            try await world.agent.whileRunning { agent in
+                for round in 0..<5 {
+                    let watcher = try #require(child(of: agent.value, named: "syncagent-watch"))
+                    try #require(kill(watcher, SIGKILL) == 0)
+                    try world.drop(["icon-\(round)"])
+                    try await world.published(["icon-\(round)"])
+                    try await world.agent.status { $0.watch.reason == nil && $0.watch.mode == "inotify" }
+                }
+            }
+        }
+    }
+
+    /// The child of a process that runs the program.
+    private func child(of parent: pid_t, named name: String) -> pid_t? {
+        let children = (try? allThreads(of: parent))?.flatMap { thread in
+            String(decoding: (try? FileBytes.read("/proc/\(parent)/task/\(thread)/children")) ?? [], as: UTF8.self)
+                .split(separator: " ").compactMap { pid_t($0) }
+        }
+        return children?.first { pid in
+            let command = String(decoding: (try? FileBytes.read("/proc/\(pid)/cmdline")) ?? [], as: UTF8.self)
+            return command.prefix { $0 != "\0" }.hasSuffix(name)
+        }
+    }
+
+    private func allThreads(of process: pid_t) throws -> [String] {
+        let entries = try #require(opendir("/proc/\(process)/task"))
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if Int(name) != nil { names.append(name) }
+        }
+        return names
+    }
+}

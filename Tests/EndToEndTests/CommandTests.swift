@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("How commands end")
+struct CommandTests {
+    @Test("the demo holds every promise")
+    func demo() async throws {
+        let result = try await Subprocess.run(
+            .path(BuiltProducts.path("syncagent")), arguments: ["demo"], output: .string(limit: 1 << 20),
+            error: .string(limit: 1 << 20))
+        #expect(result.terminationStatus == .exited(0), "\(result.standardOutput ?? "")\(result.standardError ?? "")")
+        #expect(result.standardOutput?.contains("Every promise held") == true)
+    }
+
+    @Test("a second agent on the same cache ends with 75, and names the first")
+    func busy() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { agent in
+                let second = try await world.agent.call("run")
+                #expect(second.code == 75)
+                #expect(second.messages.contains("process \(agent.value)"))
+            }
+        }
+    }
+
+    @Test("before anything was published, status ends with 3 and path with 1")
+    func empty() async throws {
+        try await World.with { world in
+            let status = try await world.agent.call("status", "--json")
+            #expect(status.code == 3)
+            #expect(status.output.contains("\"state\": \"stopped\", \"pid\": null"))
+            #expect(try await world.agent.call("path", "https://example.com/a.png").code == 1)
+            #expect(try await world.agent.call("list", "apps.plist").code == 1)
+        }
+    }
+
+    @Test("usage errors end with 64, a bad setting with 78, a folder that cannot be made with 73")
+    func wrong() async throws {
+        try await World.with { world in
+            #expect(try await world.agent.call("status", "--nonsense").code == 64)
+            let bad = world.setting("SYNCAGENT_FETCH_MAX_BYTES", "many")
+            let configuration = try await bad.agent.call("run", "--once")
+            #expect(configuration.code == 78)
+            #expect(configuration.messages.contains("SYNCAGENT_FETCH_MAX_BYTES") && configuration.messages.contains("many"))
+            try world.agent.drop("", as: "file")
+            let inFile = AgentProcess(program: BuiltProducts.path("syncagent"), folder: world.agent.lists.appending("file"))
+            let folder = try await inFile.call("run", "--once")
+            #expect(folder.code == 73)
+            #expect(folder.messages.contains(world.agent.lists.string))
+        }
+    }
+
+    @Test("check gives the agent's verdict, and ends with 65 if a file is not acceptable")
+    func check() async throws {
+        try await World.with { world in
+            let lists = world.agent.lists
+            try world.agent.drop(propertyList([("A", "https://example.com/a.png"), ("B", "ftp://example.com/b.png")]), as: "good.plist")
+            try world.agent.drop("not a list", as: "bad.plist")
+            let good = try await world.agent.call("check", lists.appending("good.plist").string)
+            #expect(good.code == 0, "\(good.output)\(good.messages)")
+            #expect(good.output.contains("2 apps") && good.output.contains("scheme-refused"))
+            let bad = try await world.agent.call("check", lists.appending("bad.plist").string, lists.appending("none.plist").string)
+            #expect(bad.code == 65)
+            #expect(bad.output.contains("bad.plist: not acceptable") && bad.output.contains("none.plist: not acceptable"))
+        }
+    }
+
+    @Test("list shows the lists, and one list's icons")
+    func list() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            #expect(try await world.agent.call("list").output.contains("apps.plist"))
+            let icons = try await world.agent.call("list", "apps.plist")
+            #expect(icons.code == 0)
+            #expect(icons.output.contains("ready") && icons.output.contains(world.origin.iconURL("Mail")))
+            let json = try await world.agent.call("list", "apps.plist", "--json").output
+            let document = try AppListDocument(json: Array(json.utf8), path: "stdout")
+            #expect(document.apps.map(\.name) == ["Mail"])
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import Glibc
+import IconCache
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+/// An origin, folders, and the built program.
+struct World: Sendable {
+    let origin: DemoOrigin
+    var agent: AgentProcess
+
+    /// Makes a world, and takes it away at the end.
+    static func with(_ body: @escaping @Sendable (World) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            try await DemoOrigin.run { origin in
+                let agent = AgentProcess(program: BuiltProducts.path("syncagent"), folder: folder)
+                try makeFolder(agent.lists)
+                try await body(World(origin: origin, agent: agent))
+            }
+        }
+    }
+
+    /// The same world, in which an agent has a setting.
+    func setting(_ variable: String, _ value: String) -> World {
+        var world = self
+        world.agent.environment[.init(stringLiteral: variable)] = value
+        return world
+    }
+
+    /// Drops a list of apps, each with the icon that is drawn from its name.
+    func drop(_ names: some Sequence<String>, as list: String = "apps.plist") throws {
+        try agent.drop(propertyList(names.map { ($0, origin.iconURL($0)) }), as: list)
+    }
+
+    /// Returns when the newest manifest names images for these icons, in this order, as the list's.
+    func published(_ names: [String], as list: String = "apps.plist") async throws {
+        let urls = names.map { origin.iconURL($0) }
+        try await agent.status { [cache = IconCache(at: agent.cache)] report in
+            report.inSync && (try? cache.document(of: list))?.apps.filter(\.isReady).map(\.icon) == urls
+        }
+    }
+
+    func remove(_ list: String) throws {
+        try #require(unlink(agent.lists.appending(list).string) == 0)
+    }
+
+    /// Reads everything that the manifest names, and holds it against the digests that it gives.
+    ///
+    /// - Returns: How many images it names.
+    @discardableResult
+    func expectWholeCache() throws -> Int {
+        let snapshot = try IconCache(at: agent.cache).snapshot()
+        var images: Set<AppListDocument.Image> = []
+        for list in snapshot.manifest.lists.keys {
+            for app in try #require(try snapshot.document(of: list)).apps {
+                guard case .ready(let image) = app.state else { continue }
+                images.insert(image)
+                let byURL = try FileBytes.read(agent.cache.appending(CacheLayout.byURL(app.icon)))
+                #expect(byURL.count == image.bytes)
+            }
+        }
+        for image in images {
+            let bytes = try FileBytes.read(agent.cache.pushing(FilePath(image.path)))
+            #expect(Digest.of(bytes) == image.sha256)
+        }
+        return images.count
+    }
+}
+
+extension AppListDocument.App {
+    var isReady: Bool {
+        if case .ready = state { true } else { false }
+    }
+}
+
+func makeFolder(_ path: FilePath) throws {
+    try #require(mkdir(path.string, 0o755) == 0)
+}
+
+/// The names in a folder, at any depth, without folders.
+func files(in folder: FilePath) throws -> [String] {
+    let entries = try #require(opendir(folder.string))
+    defer { closedir(entries) }
+    var names: [String] = []
+    while let entry = readdir(entries) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        guard name != ".", name != ".." else { continue }
+        if Int(entry.pointee.d_type) == Int(DT_DIR) {
+            names += try files(in: folder.appending(name)).map { "\(name)/\($0)" }
+        } else {
+            names.append(name)
+        }
+    }
+    return names.sorted()
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+import FoundationEssentials
+import Glibc
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Watching a folder", .timeLimit(.minutes(2)))
+struct WatchCommandTests {
+    /// What can be done in a folder that has a file `there`.
+    private static let deeds: [(name: String, deed: @Sendable (FilePath) throws -> Void)] = [
+        ("an empty file is made", { try write("", to: $0.appending("new")) }),
+        ("a file is written", { try write("more", to: $0.appending("there")) }),
+        ("a file is written and stays open", { try writeKeepingOpen($0.appending("there")) }),
+        ("a file is renamed", { try $0.appending("there").move(to: $0.appending("elsewhere")) }),
+        ("a file is moved away", { try $0.appending("there").move(to: $0.removingLastComponent().appending("out")) }),
+        ("a file is moved in", { try $0.removingLastComponent().appending("beside").move(to: $0.appending("in")) }),
+        ("a file is removed", { try check(unlink($0.appending("there").string)) }),
+        ("a file gets other permissions", { try check(chmod($0.appending("there").string, 0o600)) }),
+        ("a file gets another time", { try check(utimes($0.appending("there").string, nil)) }),
+        (
+            "a hard link is made",
+            { try check(link($0.removingLastComponent().appending("beside").string, $0.appending("link").string)) }
+        ),
+        ("a symbolic link is made", { try check(symlink("nowhere", $0.appending("link").string)) }),
+        ("a folder is made", { try check(mkdir($0.appending("folder").string, 0o755)) }),
+        ("the folder gets other permissions", { try check(chmod($0.string, 0o700)) }),
+    ]
+
+    @Test("a change is told", arguments: deeds.indices)
+    func change(index: Int) async throws {
+        try await withFolder { folder in
+            let status = try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try Self.deeds[index].deed(folder)
+                #expect(try await watch.next() == "changed", "\(Self.deeds[index].name)")
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test("one event is told once, and the next one too")
+    func single() async throws {
+        try await withFolder { folder in
+            try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                for mode: mode_t in [0o600, 0o640, 0o644] {
+                    try check(chmod(folder.appending("there").string, mode))
+                    #expect(try await watch.next() == "changed")
+                }
+                #expect(try await watch.recordsUntilMoved(folder) == ["lost move-self"])
+            }
+        }
+    }
+
+    @Test("a thousand files at once are told of, the last of them too", arguments: [false, true])
+    func burst(isStopped: Bool) async throws {
+        try await withFolder { folder in
+            try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                for round in 0..<3 {
+                    // A helper that stands still has them all to read at once.
+                    if isStopped { try watch.send(.suspend) }
+                    for number in 0..<1000 { try write("", to: folder.appending("\(round)-\(number)")) }
+                    if isStopped { try watch.send(.resume) }
+                    #expect(try await watch.next() == "changed")
+                }
+                let records = try await watch.recordsUntilMoved(folder)
+                #expect(records.last == "lost move-self")
+                #expect(records.dropLast().allSatisfy { $0 == "changed" })
+                if isStopped { #expect(records.count < 100) }
+            }
+        }
+    }
+
+    @Test("more events than the kernel keeps are told of as an overflow, and what follows as ever")
+    func overflow() async throws {
+        let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+        let count = try #require(Int(limit.dropLast()))
+        try await withFolder { folder in
+            try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try watch.send(.suspend)
+                // Two changes in turn, because one that is like the last is not kept.
+                for number in 0...count {
+                    try check(chmod(folder.appending(number.isMultiple(of: 2) ? "there" : "other").string, 0o600))
+                }
+                try watch.send(.resume)
+                var record = try await watch.next()
+                while record == "changed" { record = try await watch.next() }
+                #expect(record == "overflow")
+                try check(chmod(folder.appending("there").string, 0o644))
+                #expect(try await watch.next() == "changed")
+            }
+        }
+    }
+
+    @Test("a folder that is deleted is lost")
+    func deletion() async throws {
+        try await withFolder { folder in
+            let status = try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try FileManager.default.removeItem(atPath: folder.string)
+                let records = try await watch.rest()
+                #expect(Set(records.dropLast()) == ["changed"])
+                #expect(records.last == "lost delete-self")
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test("a folder that is moved is lost, even if another takes its name")
+    func move() async throws {
+        try await withFolder { folder in
+            let status = try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try folder.move(to: FilePath("\(folder).old"))
+                try check(mkdir(folder.string, 0o755))
+                #expect(try await watch.rest() == ["lost move-self"])
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test(
+        "what is no folder is refused, with the name of the error",
+        arguments: [("missing", "ENOENT"), ("lists/there", "ENOTDIR"), ("lists/loop", "ELOOP")])
+    func refusal(name: String, errno: String) async throws {
+        try await withFolder { folder in
+            try check(symlink("loop", folder.appending("loop").string))
+            let path = folder.removingLastComponent().pushing(FilePath(name))
+            let status = try await withWatch(path.string) { watch in
+                #expect(try await watch.rest() == ["refused \(errno)"])
+            }
+            #expect(status == .exited(EX_CANTCREAT))
+        }
+    }
+
+    @Test("a symbolic link to a folder is followed")
+    func link() async throws {
+        try await withFolder { folder in
+            let link = folder.removingLastComponent().appending("link")
+            try check(symlink("lists", link.string))
+            try await withWatch(link.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try write("", to: folder.appending("new"))
+                #expect(try await watch.next() == "changed")
+            }
+        }
+    }
+
+    @Test("it ends when its standard input does, and not before")
+    func input() async throws {
+        try await withFolder { folder in
+            let status = try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try write("", to: folder.appending("new"))
+                #expect(try await watch.next() == "changed")
+                try await watch.closeInput()
+                #expect(try await watch.rest().allSatisfy { $0 == "changed" })
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test("it ends when nobody reads what it says", .timeLimit(.minutes(1)))
+    func output() async throws {
+        try await withFolder { folder in
+            let (reader, writer) = try FileDescriptor.pipe()
+            try reader.close()
+            // Its standard input stays open until it has ended.
+            let (silence, voice) = try FileDescriptor.pipe()
+            defer { try? voice.close() }
+            let result = try await Subprocess.run(
+                .path(BuiltProducts.path("syncagent-watch")), arguments: [folder.string],
+                input: .fileDescriptor(silence, closeAfterSpawningProcess: true),
+                output: .fileDescriptor(writer, closeAfterSpawningProcess: true), error: .string(limit: 4096))
+            #expect(result.terminationStatus == .exited(0))
+            #expect(result.standardError == "")
+        }
+    }
+
+    @Test("one folder is named, no more and no less", arguments: [[], ["a", "b"]])
+    func usage(arguments: [String]) async throws {
+        let result = try await Subprocess.run(
+            .path(BuiltProducts.path("syncagent-watch")), arguments: Arguments(arguments),
+            output: .string(limit: 4096), error: .string(limit: 4096))
+        #expect(result.terminationStatus == .exited(EX_USAGE))
+        #expect(result.standardOutput == "")
+        #expect(result.standardError == "syncagent-watch: usage: syncagent-watch FOLDER\n")
+    }
+}
+
+/// Runs the body with a folder `lists` that has two files, beside a file `beside`.
+private func withFolder(_ body: (FilePath) async throws -> Void) async throws {
+    try await withTemporaryFolder { parent in
+        let folder = parent.appending("lists")
+        try check(mkdir(folder.string, 0o755))
+        for file in [folder.appending("there"), folder.appending("other"), parent.appending("beside")] {
+            try write("text", to: file)
+        }
+        try await body(folder)
+    }
+}
+
+private func write(_ text: String, to path: FilePath) throws {
+    let file = try FileDescriptor.open(
+        path, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: FilePermissions(rawValue: 0o644))
+    try file.closeAfter { _ = try file.writeAll(text.utf8) }
+}
+
+/// Leaves the file open until this process ends.
+private func writeKeepingOpen(_ path: FilePath) throws {
+    _ = try FileDescriptor.open(path, .writeOnly, options: [.append, .closeOnExec]).writeAll("more".utf8)
+}
+
+/// Throws the error of a call that has just failed.
+func check(_ result: Int32) throws {
+    if result != 0 { throw Errno(rawValue: errno) }
+}
+
+extension FilePath {
+    func move(to other: FilePath) throws {
+        try check(rename(string, other.string))
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import NIOHTTP1
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("A download from its request to staging")
+struct FetcherTests {
+    private static let icon = IconDrawing("Mail").png()
+    private static let large = IconDrawing("Mail", paddedTo: 200_000).png()
+
+    /// Runs a download against a table of answers.
+    private func fetch(
+        _ url: String = "http://127.0.0.1/icon.png", validators: Validators? = nil,
+        _ answers: [String: ScriptedTransport.Answer], change: (inout Settings) -> Void = { _ in }
+    ) async throws -> (outcome: FetchOutcome, requests: [(url: String, headers: HTTPHeaders)], staging: [String]) {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
+        change(&settings)
+        let transport = ScriptedTransport(answers)
+        return try await withTemporaryFolder { [settings] path in
+            let cache = try CacheFixture(path)
+            let fetcher = Fetcher(transport: transport, staging: cache.staging, settings: settings)
+            let request = FetchRequest(url: url, target: try FetchTarget(url), reason: .notCached, validators: validators)
+            let outcome = await fetcher.fetch(request)
+            return (outcome, transport.requests, try cache.names(in: "staging").sorted())
+        }
+    }
+
+    private func code(_ outcome: FetchOutcome) -> String? {
+        if case .failed(let failure) = outcome { failure.code } else { nil }
+    }
+
+    @Test("an image is staged with its digest, type and size, however large", arguments: [icon, large])
+    func image(bytes: [UInt8]) async throws {
+        let result = try await fetch([
+            "http://127.0.0.1/icon.png": .init(200, ["ETag": "\"1\"", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"], body: bytes)
+        ])
+        guard case .image(let staged, let validators) = result.outcome else {
+            Issue.record("\(result.outcome)")
+            return
+        }
+        #expect(staged.image.sha256 == .of(bytes) && staged.image.bytes == bytes.count)
+        #expect(staged.image.type == "image/png" && staged.image.width == 64 && staged.image.height == 64)
+        #expect(validators == Validators(etag: "\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"))
+        #expect(result.staging == [staged.name])
+    }
+
+    @Test(
+        "what is no wanted answer has its code, and leaves nothing in staging",
+        arguments: [
+            (.init(404), "http-404"), (.init(503), "http-503"), (.init(206, body: icon), "http-206"),
+            (.init(304), "http-304"), (.init(200, body: Array("<!DOCTYPE html>".utf8)), "not-an-image"),
+            (.init(200), "not-an-image"), (.init(200, ["Content-Length": "6000000"]), "too-large"),
+            (.init(200, body: Array(repeating: 0, count: 5 << 20 | 1)), "too-large"),
+            (.init(200, ["Content-Encoding": "gzip"], body: icon), "content-encoding"),
+            (.init(302), "bad-redirect"), (.init(302, ["Location": "/icon.png"]), "redirect-loop"),
+            (.init(302, ["Location": "ftp://127.0.0.1/"]), "scheme-refused"),
+            (.init(302, ["Location": "http://127.0.0.1:65536/"]), "port-refused"),
+            (.init(302, ["Location": "http://a:b@127.0.0.1/"]), "userinfo-refused"),
+            (.init(302, ["Location": "http://10.0.0.1/"]), "address-refused"),
+            (.init(302, ["Location": "http://2130706433:1/"]), "connect"),
+        ] as [(ScriptedTransport.Answer, String)])
+    func failures(answer: ScriptedTransport.Answer, expected: String) async throws {
+        let result = try await fetch(["http://127.0.0.1/icon.png": answer])
+        #expect(code(result.outcome) == expected, "\(result.outcome)")
+        #expect(result.staging.isEmpty)
+    }
+
+    @Test(
+        "an address that is not public is not asked, however it is spelled",
+        arguments: [
+            "http://127.0.0.1/", "http://127.1/", "http://2130706433/", "http://0x7f.1/", "http://[::1]/",
+            "http://[::ffff:127.0.0.1]/", "http://localhost/", "http://169.254.169.254/", "http://0/",
+        ])
+    func refused(url: String) async throws {
+        let result = try await fetch(url, [:]) { $0.network.allow = [] }
+        #expect(code(result.outcome) == "address-refused", "\(result.outcome)")
+        #expect(result.requests.isEmpty)
+    }
+
+    @Test("redirects are followed, and at most as many as allowed")
+    func redirects() async throws {
+        var answers: [String: ScriptedTransport.Answer] = ["http://127.0.0.1/3": .init(200, body: Self.icon)]
+        for hop in 0..<3 { answers["http://127.0.0.1/\(hop)"] = .init(301, ["Location": "\(hop + 1)"]) }
+        let followed = try await fetch("http://127.0.0.1/0", answers)
+        #expect(followed.requests.map(\.url) == (0...3).map { "http://127.0.0.1/\($0)" })
+        #expect(code(followed.outcome) == nil)
+        let limited = try await fetch("http://127.0.0.1/0", answers) { $0.fetch.maxRedirects = 2 }
+        #expect(code(limited.outcome) == "too-many-redirects")
+        #expect(limited.requests.count == 3)
+    }
+
+    @Test("validators are sent to the origin that gave them, and to no other")
+    func validators() async throws {
+        let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
+        let unchanged = try await fetch(validators: validators, ["http://127.0.0.1/icon.png": .init(304)])
+        #expect(unchanged.outcome == .notModified)
+        let headers = try #require(unchanged.requests.first).headers
+        #expect(headers.first(name: "If-None-Match") == "W/\"1\"")
+        #expect(headers.first(name: "If-Modified-Since") == "Fri, 20 Nov 2026 10:00:00 GMT")
+        #expect(headers.first(name: "Accept-Encoding") == "identity")
+        let elsewhere = try await fetch(
+            validators: validators,
+            [
+                "http://127.0.0.1/icon.png": .init(302, ["Location": "http://127.0.0.2/icon.png"]),
+                "http://127.0.0.2/icon.png": .init(200, body: Self.icon),
+            ])
+        #expect(elsewhere.requests.last?.headers.contains(name: "If-None-Match") == false)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import NIOCore
+import NIOHTTP1
+import SyncPlan
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("HTTP over the wire")
+struct HTTPTransportTests {
+    /// Sends one request, and reads its answer to the end.
+    private func get(
+        _ url: String, allow: String = "127.0.0.0/8", change: (inout Settings) -> Void = { _ in }
+    ) async throws -> Result<(status: Int, body: [UInt8]), FetchFailure> {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange(allow))]
+        change(&settings)
+        let transport = HTTPTransport(settings: settings)
+        let result: Result<(status: Int, body: [UInt8]), FetchFailure>
+        do {
+            let response = try await transport.get(try FetchTarget(url), headers: [:])
+            var body: [UInt8] = []
+            for try await buffer in response.body { body += Array(buffer.readableBytesView) }
+            result = .success((response.status, body))
+        } catch let failure as FetchFailure {
+            result = .failure(failure)
+        }
+        await transport.shutdown()
+        return result
+    }
+
+    @Test("an answer comes with its status and body, and a redirect is not followed")
+    func answers() async throws {
+        try await DemoOrigin.run { origin in
+            origin.respond(to: "/away", with: OriginReply(status: 302, headers: [("Location", "/icons/Mail.png")]))
+            let icon = try await get(origin.iconURL("Mail")).get()
+            #expect(icon.status == 200 && icon.body == IconDrawing("Mail").png())
+            #expect(try await get(origin.baseURL + "/away").get().status == 302)
+            #expect(origin.requestCount == 2)
+        }
+    }
+
+    @Test("a connection to an address that is not allowed ends before a byte is sent")
+    func rebinding() async throws {
+        try await RawOrigin.run { _ in [.close] } _: { origin in
+            let result = try await get(origin.baseURL + "/", allow: "10.0.0.0/8")
+            guard case .failure(let failure) = result else {
+                Issue.record("there was an answer")
+                return
+            }
+            #expect(failure.code == "address-refused", "\(failure)")
+            #expect(origin.requests.total == 0)
+        }
+    }
+
+    @Test("a broken answer is an error with a code, and never a short body")
+    func broken() async throws {
+        let head = "HTTP/1.1 200 OK\r\n"
+        let cases: [(String, [RawOrigin.Step], Set<String>)] = [
+            ("cut", [.send(head + "Content-Length: 10\r\n\r\n12345"), .close], ["connection-closed", "protocol"]),
+            ("chunk", [.send(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n"), .close], ["connection-closed", "protocol"]),
+            ("reset", [.reset], ["connection-closed"]),
+            ("silent", [], ["timeout"]),
+            ("nonsense", [.send("nonsense\r\n\r\n"), .close], ["protocol"]),
+        ]
+        for (name, steps, codes) in cases {
+            try await RawOrigin.run { _ in steps } _: { origin in
+                let result = try await get(origin.baseURL + "/") { $0.fetch.idleTimeout = .milliseconds(200) }
+                guard case .failure(let failure) = result else {
+                    Issue.record("\(name): there was an answer")
+                    return
+                }
+                #expect(codes.contains(failure.code), "\(name): \(failure)")
+            }
+        }
+    }
+
+    @Test("a refused connection and an unknown name fail at once")
+    func unreachable() async throws {
+        let port = try await DemoOrigin.run { $0.port }
+        let start = ContinuousClock.now
+        guard case .failure(let failure) = try await get("http://127.0.0.1:\(port)/") else {
+            Issue.record("there was an answer")
+            return
+        }
+        #expect(failure.code == "connect")
+        #expect(ContinuousClock.now - start < .seconds(4))
+    }
+}

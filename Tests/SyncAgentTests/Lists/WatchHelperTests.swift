@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Watching in a process of its own", .timeLimit(.minutes(2)))
+struct WatchHelperTests {
+    private let executable = BuiltProducts.path("syncagent-watch")
+
+    @Test("what the helper says arrives, and its last word is the end")
+    func run() async throws {
+        try await withTemporaryFolder { folder in
+            let lists = folder.appending("lists")
+            try makeFolder(lists)
+            let signals = Signals()
+            try await WatchHelper(executable: executable, folder: lists).run { signal in
+                signals.append(signal)
+                switch signal {
+                case .ready: try? "()".write(toFile: "\(lists)/a.plist", atomically: false, encoding: .utf8)
+                case .changed: try? FileManager.default.removeItem(atPath: lists.string)
+                default: break
+                }
+            }
+            #expect(signals.all.first == .ready)
+            #expect(signals.all.dropFirst().first == .changed)
+            #expect(signals.all.last == .lost(reason: "delete-self"))
+        }
+    }
+
+    @Test("a folder that is not there is refused")
+    func missing() async throws {
+        #expect(try await signals(of: executable, folder: "/nonexistent") == [.refused(errno: "ENOENT")])
+    }
+
+    @Test(
+        "a helper that is none has died",
+        arguments: [
+            ("exit 3", [.died("exit code 3")]),
+            ("exit 0", [.died("exit code 0")]),
+            ("echo no memory >&2; exit 70", [.died("exit code 70: no memory")]),
+            ("kill -SEGV $$", [.died("signal 11")]),
+            ("echo ready; kill -KILL $$", [.ready, .died("signal 9")]),
+            ("echo hello; exec sleep 600", [.died(#"spoke nonsense: "hello""#)]),
+            ("echo 'ready now'; exec sleep 600", [.died(#"spoke nonsense: "ready now""#)]),
+            ("echo lost; exec sleep 600", [.died(#"spoke nonsense: "lost""#)]),
+            ("exec cat /dev/zero", [.died("spoke nonsense, and too much of it")]),
+            ("cat /dev/zero >&2", [.died("spoke nonsense, and too much of it")]),
+            // Its last word is taken, whatever it does then.
+            ("echo lost unmount; exec sleep 600", [.lost(reason: "unmount")]),
+            ("echo ready; exec >&-; exec sleep 600", [.ready, .died("signal 9")]),
+        ] as [(String, [WatchSignal])])
+    func death(script: String, signals expected: [WatchSignal]) async throws {
+        try await withTemporaryFolder { folder in
+            let helper = try makeScript(script, in: folder)
+            #expect(try await signals(of: helper, folder: folder) == expected)
+        }
+    }
+
+    @Test("a helper that is not installed has died")
+    func notInstalled() async throws {
+        let signals = try await signals(of: "/nonexistent/syncagent-watch", folder: "/")
+        #expect(signals.count == 1)
+        guard case .died(let reason) = signals.first else { return Issue.record("\(signals)") }
+        #expect(reason.contains("/nonexistent/syncagent-watch"))
+    }
+
+    @Test("a helper is killed and reaped when its task is cancelled")
+    func cancellation() async throws {
+        try await withTemporaryFolder { folder in
+            // One that does not care whether its standard input is open.
+            let script = try makeScript("trap '' TERM; echo $$ > \"$0.pid\"; echo ready; exec sleep 600", in: folder)
+            let (ready, isReady) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                try await WatchHelper(executable: script, folder: folder).run { _ in isReady.finish() }
+            }
+            for await _ in ready {}
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            let text = try String(contentsOfFile: "\(script).pid", encoding: .utf8)
+            #expect(kill(try #require(pid_t(text.dropLast())), 0) == -1)
+        }
+    }
+
+    @Test("a helper that is killed is started again and says that it is ready")
+    func restart() async throws {
+        try await withTemporaryFolder { folder in
+            let script = try makeScript("echo $$ > \"$0.pid\"; exec \(executable) \"$@\"", in: folder)
+            let lists = folder.appending("lists")
+            try makeFolder(lists)
+            let signals = Signals()
+            let task = Task {
+                try await WatchHelper(executable: script, folder: lists).watch(clock: InstantClock()) { signal in
+                    signals.append(signal)
+                    let pid = try? pid_t(String(contentsOfFile: "\(script).pid", encoding: .utf8).dropLast())
+                    switch signals.all.count {
+                    case 1, 3: if let pid { kill(pid, SIGKILL) }
+                    case 5: try? "()".write(toFile: "\(lists)/a.plist", atomically: false, encoding: .utf8)
+                    case 6: withUnsafeCurrentTask { $0?.cancel() }
+                    default: break
+                    }
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(
+                signals.all.prefix(6) == [.ready, .died("signal 9"), .ready, .died("signal 9"), .ready, .changed])
+        }
+    }
+
+    @Test("one that keeps failing is started at once, and then ever more rarely")
+    func pauses() async throws {
+        let clock = InstantClock()
+        let signals = Signals()
+        let task = Task {
+            try await WatchHelper(executable: "/nonexistent/syncagent-watch", folder: "/").watch(clock: clock) { signal in
+                signals.append(signal)
+                if signals.all.count == 5 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(signals.all.count == 5)
+        #expect(clock.pauses == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
+    }
+
+    @Test("the pause doubles up to 10 s, and starts over after a helper that ran for a while")
+    func pause() {
+        var pause = RestartPause()
+        let pauses = (0..<10).map { _ in pause.next(afterRunningFor: .seconds(4.9)) }
+        #expect(pauses == [0, 100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000].map { .milliseconds($0) })
+        #expect(pause.next(afterRunningFor: .seconds(5)) == .zero)
+        #expect(pause.next(afterRunningFor: .zero) == .milliseconds(100))
+    }
+
+    @Test("a thousand files at once are told of, the last of them too")
+    func burst() async throws {
+        try await withTemporaryFolder { folder in
+            let lists = folder.appending("lists")
+            try makeFolder(lists)
+            let signals = Signals()
+            try await WatchHelper(executable: executable, folder: lists).run { signal in
+                signals.append(signal)
+                guard signal == .ready else { return }
+                for number in 0..<1000 {
+                    try? "()".write(toFile: "\(lists)/\(number).plist", atomically: false, encoding: .utf8)
+                }
+                rename(lists.string, "\(lists).moved")
+            }
+            #expect(signals.all.contains(.changed))
+            #expect(signals.all.last == .lost(reason: "move-self"))
+        }
+    }
+
+    private func signals(of executable: FilePath, folder: FilePath) async throws -> [WatchSignal] {
+        let signals = Signals()
+        try await WatchHelper(executable: executable, folder: folder).run { signals.append($0) }
+        return signals.all
+    }
+
+    private func makeFolder(_ path: FilePath) throws {
+        try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
+    }
+
+    /// A shell script of this body, in a folder.
+    private func makeScript(_ text: String, in folder: FilePath) throws -> FilePath {
+        let script = folder.appending("helper")
+        try "#!/bin/sh\n\(text)\n".write(toFile: script.string, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.string)
+        return script
+    }
+}
+
+/// What was reported so far.
+private final class Signals: Sendable {
+    private let storage = Mutex<[WatchSignal]>([])
+
+    var all: [WatchSignal] { storage.withLock(\.self) }
+
+    func append(_ signal: WatchSignal) {
+        storage.withLock { $0.append(signal) }
+    }
+}
+
+/// A clock that nobody waits for: a sleep moves it on.
+private final class InstantClock: Clock {
+    private let state = Mutex<(now: Duration, pauses: [Duration])>((.zero, []))
+
+    struct Instant: InstantProtocol {
+        var offset: Duration
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    var now: Instant { state.withLock { Instant(offset: $0.now) } }
+    var minimumResolution: Duration { .zero }
+    var pauses: [Duration] { state.withLock(\.pauses) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.pauses.append(deadline.offset - state.now)
+            state.now = deadline.offset
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import Logging
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+/// A cache folder with what works on it.
+struct CacheFixture {
+    let path: FilePath
+    let folder: CacheFolder
+    let staging: Staging
+    let publisher: Publisher
+    let evictor: Evictor
+    /// What was found when the folder was opened.
+    let restored: RestoredState
+
+    static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Opens the folder as an agent does at its start.
+    init(_ path: FilePath) throws {
+        self.path = path
+        folder = try CacheFolder(path)
+        restored = try StartUpRecovery.run(folder, logger: Self.logger)
+        staging = Staging(folder)
+        let thread = FileThread("tests")
+        publisher = Publisher(folder, thread: thread)
+        evictor = Evictor(folder, thread: thread, logger: Self.logger)
+    }
+
+    /// Stages bytes as if they were a downloaded image.
+    func stage(_ text: String) async throws -> StagedImage {
+        let name = try await staging.write(Array(text.utf8))
+        let digest = Digest.of(text)
+        let image = AppListDocument.Image(
+            path: CacheLayout.image(digest, suffix: "png"), sha256: digest, bytes: text.utf8.count, type: "image/png",
+            width: 1, height: 1)
+        return StagedImage(name: name, image: image)
+    }
+
+    /// Publishes a generation with one list, whose icons have these contents.
+    @discardableResult
+    func publish(_ generation: Int, _ icons: KeyValuePairs<String, String>, new: Set<String>? = nil) async throws -> Manifest {
+        var publication = Publication(generation: generation, published: Timestamp(sinceEpoch: .seconds(generation)))
+        var apps: [AppListDocument.App] = []
+        for (url, text) in icons {
+            let staged = try await stage(text)
+            if new?.contains(url) ?? true {
+                publication.moves.append(staged)
+                publication.links.append((url, staged.image.path))
+            } else {
+                publication.discards.append(staged.name)
+            }
+            apps.append(AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(staged.image)))
+        }
+        let source = AppListDocument.Source(
+            sha256: .of("\(generation)"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(generation)))
+        publication.documents = [AppListDocument(list: "apps.plist", source: source, apps: apps)]
+        guard case .published(let manifest, _) = await publisher.publish(publication) else {
+            Issue.record("generation \(generation) was not published")
+            return Manifest(generation: 0, published: publication.published, lists: [:])
+        }
+        return manifest
+    }
+
+    func exists(_ name: String) -> Bool { folder.entry(name) != nil }
+
+    func names(in name: String) throws -> Set<String> {
+        Set(try folder.names(in: name).map(\.name))
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Publication")
+struct PublisherTests {
+    @Test("a published generation has its images, names and documents in place, and nothing is left in staging")
+    func publish() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let manifest = try await cache.publish(1, ["http://a/1": "one", "http://a/2": "two"])
+            #expect(try Manifest(json: FileBytes.read(path.appending("manifest.json")), path: "") == manifest)
+            let document = try #require(manifest.lists["apps.plist"])
+            #expect(Digest.of(try FileBytes.read(path.pushing(FilePath(document.document)))) == document.sha256)
+            for (url, text) in [("http://a/1", "one"), ("http://a/2", "two")] {
+                let image = CacheLayout.image(.of(text), suffix: "png")
+                #expect(try FileBytes.read(path.pushing(FilePath(image))) == Array(text.utf8))
+                #expect(cache.folder.entry(image)?.inode == cache.folder.entry(CacheLayout.byURL(url))?.inode)
+            }
+            #expect(cache.folder.entry("manifest.json")?.inode == cache.folder.entry("generations/1.json")?.inode)
+            #expect(try cache.names(in: "staging").isEmpty)
+        }
+    }
+
+    @Test("a URL whose image changes gets its name moved, and the old image stays")
+    func changedImage() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one"])
+            try await cache.publish(2, ["http://a/1": "another"])
+            #expect(try FileBytes.read(path.appending(CacheLayout.byURL("http://a/1"))) == Array("another".utf8))
+            #expect(cache.exists(CacheLayout.image(.of("one"), suffix: "png")))
+            #expect(cache.exists("generations/1.json"))
+        }
+    }
+
+    @Test("a publication that fails takes back what it put in place, and the manifest stays")
+    func failure() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let before = try await cache.publish(1, ["http://a/1": "one"])
+            var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            publication.moves = [try await cache.stage("two"), StagedImage(name: "none", image: try await cache.stage("three").image)]
+            guard case .failed(let reason) = await cache.publisher.publish(publication) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(reason.contains("staging/none"))
+            #expect(!cache.exists(CacheLayout.image(.of("two"), suffix: "png")))
+            #expect(!cache.exists("generations/2.json"))
+            #expect(try Manifest(json: FileBytes.read(path.appending("manifest.json")), path: "") == before)
+        }
+    }
+
+    @Test("a generation that is leased stays, and one that is not goes")
+    func lease() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one"])
+            let snapshot = try IconCache(at: path).snapshot()
+            try await cache.publish(2, ["http://a/1": "two"])
+            try await cache.publish(3, ["http://a/1": "three"])
+            let first = await cache.evictor.release([1, 2])
+            #expect(first.removed == [2] && first.leased == [1])
+            #expect(try snapshot.document(of: "apps.plist") != nil)
+            snapshot.end()
+            let second = await cache.evictor.release([1])
+            #expect(second.removed == [1] && second.leased.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("What a start makes of a cache folder")
+struct StartUpRecoveryTests {
+    /// Makes a cache with two generations, damages it, and opens it again.
+    private func afterDamage(
+        _ damage: @escaping @Sendable (CacheFixture) async throws -> Void, _ check: @Sendable (CacheFixture) throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one", "http://a/2": "two"])
+            try await cache.publish(2, ["http://a/2": "two", "http://a/3": "three"], new: ["http://a/3"])
+            try await damage(cache)
+            try check(CacheFixture(path))
+        }
+    }
+
+    private static let three = CacheLayout.image(.of("three"), suffix: "png")
+
+    @Test("an untouched folder is restored as it was")
+    func untouched() async throws {
+        try await afterDamage { _ in
+        } _: { cache in
+            #expect(cache.restored.manifests.map(\.generation) == [1, 2])
+            #expect(cache.restored.missing.isEmpty)
+            #expect(cache.restored.nextGeneration == 3)
+            #expect(cache.exists("CACHEDIR.TAG"))
+        }
+    }
+
+    @Test("what no generation names is removed")
+    func unnamed() async throws {
+        let strays = [
+            "icons/aa/\(Digest.of("stray").hex).png", "by-url/bb/\(Digest.of("http://a/9").hex)",
+            "lists/\(Digest.of("x").hex).json", "lists/strange", "staging/7", "generations/3.json",
+        ]
+        try await afterDamage { cache in
+            for stray in strays { try cache.folder.write("stray".utf8, to: stray, mode: .ownerReadWrite) }
+        } _: { cache in
+            for stray in strays { #expect(!cache.exists(stray), "\(stray)") }
+            #expect(cache.restored.manifests.map(\.generation) == [1, 2])
+            #expect(cache.restored.nextGeneration == 4)
+        }
+    }
+
+    @Test("an image that is gone or has another size is reported as missing")
+    func missing() async throws {
+        try await afterDamage { cache in
+            cache.folder.remove(Self.three)
+        } _: { cache in
+            #expect(cache.restored.missing == [.of("three")])
+        }
+        try await afterDamage { cache in
+            cache.folder.remove(Self.three)
+            try cache.folder.write("thr".utf8, to: Self.three, mode: .ownerReadWrite)
+        } _: { cache in
+            #expect(cache.restored.missing == [.of("three")])
+        }
+    }
+
+    @Test("missing and wrong by-url names are put right")
+    func names() async throws {
+        try await afterDamage { cache in
+            cache.folder.remove(CacheLayout.byURL("http://a/2"))
+            cache.folder.remove(CacheLayout.byURL("http://a/3"))
+            try cache.folder.write("wrong".utf8, to: CacheLayout.byURL("http://a/3"), mode: .ownerReadWrite)
+        } _: { cache in
+            for (url, text) in [("http://a/2", "two"), ("http://a/3", "three")] {
+                #expect(try FileBytes.read(cache.path.appending(CacheLayout.byURL(url))) == Array(text.utf8))
+            }
+        }
+    }
+
+    @Test(
+        "a manifest that is gone or damaged is put back from its generation",
+        arguments: ["", "{", "{ \"format\": 1 }"])
+    func manifest(text: String) async throws {
+        try await afterDamage { cache in
+            cache.folder.remove("manifest.json")
+            if !text.isEmpty { try cache.folder.write(text.utf8, to: "manifest.json", mode: .ownerReadWrite) }
+        } _: { cache in
+            #expect(cache.restored.manifests.map(\.generation) == [1, 2])
+            #expect(try IconCache(at: cache.path).manifest().generation == 2)
+        }
+    }
+
+    @Test("a generation with a damaged document is passed over, and the one before is in force")
+    func damagedDocument() async throws {
+        try await afterDamage { cache in
+            let document = try #require(try IconCache(at: cache.path).manifest().lists["apps.plist"]).document
+            cache.folder.remove(document)
+            try cache.folder.write("{}".utf8, to: document, mode: .ownerReadWrite)
+        } _: { cache in
+            #expect(cache.restored.manifests.map(\.generation) == [1])
+            #expect(cache.restored.nextGeneration == 3)
+            #expect(try IconCache(at: cache.path).manifest().generation == 1)
+        }
+    }
+
+    @Test("a folder full of nonsense is an empty cache")
+    func nonsense() async throws {
+        try await withTemporaryFolder { path in
+            let folder = try CacheFolder(path)
+            try folder.makeFolder("generations", mode: .ownerReadWriteExecute)
+            try folder.write("nonsense".utf8, to: "manifest.json", mode: .ownerReadWrite)
+            try folder.write("nonsense".utf8, to: "generations/7.json", mode: .ownerReadWrite)
+            let cache = try CacheFixture(path)
+            #expect(cache.restored.manifests.isEmpty)
+            #expect(cache.restored.nextGeneration == 8)
+            #expect(!cache.exists("manifest.json"))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+
+/// Values that stand for real ones.
+enum Sample {
+    /// A moment on which the times of a test build.
+    static let start = Timestamp(sinceEpoch: .seconds(1_800_000_000))
+
+    /// The image that a word stands for.
+    static func image(_ word: String) -> AppListDocument.Image {
+        let digest = Digest.of(word)
+        return AppListDocument.Image(
+            path: CacheLayout.image(digest, suffix: "png"), sha256: digest, bytes: 100 + word.utf8.count,
+            type: "image/png", width: 64, height: 64)
+    }
+
+    static func entries(_ urls: [String]) -> [AppEntry] {
+        urls.map { AppEntry(name: "App", icon: $0) }
+    }
+
+    /// The file of a list that names these URLs.
+    static func source(_ urls: [String]) -> AppListDocument.Source {
+        AppListDocument.Source(
+            sha256: .of(urls.joined(separator: "\n")), bytes: urls.count, modified: start)
+    }
+
+    /// A list that names these URLs, as the lists folder has it.
+    static func list(_ urls: [String]) -> ListRecord {
+        ListRecord(state: .ok, source: source(urls), entries: entries(urls))
+    }
+
+    static func reading(_ urls: [String]) -> ListReading {
+        ListReading(source: source(urls), verdict: .success(AppList(entries: entries(urls))))
+    }
+
+    /// A document with these URLs, each with the image that its word stands for.
+    static func document(_ list: String, _ images: [String: String]) -> AppListDocument {
+        let apps = images.sorted { $0.key < $1.key }.map { url, word in
+            AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(image(word)))
+        }
+        return AppListDocument(list: list, source: source(Array(images.keys)), apps: apps)
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+
+/// A cache folder as sets of names, with what the publisher, the evictor and the start-up do to it.
+struct SimulatedDisk {
+    /// `generations/`; the newest one is also `manifest.json`.
+    var generations: [Int: Manifest] = [:]
+    /// `lists/`.
+    var documents: [Digest: AppListDocument] = [:]
+    /// `icons/`.
+    var images: Set<Digest> = []
+    /// `by-url/`: which image each name is a link to.
+    var names: [String: Digest] = [:]
+    /// `staging/`.
+    var staging: Set<String> = []
+    /// Images that somebody else took away, and the generations that named them then.
+    var damaged: [Int: Set<Digest>] = [:]
+
+    var current: Manifest? { generations.keys.max().flatMap { generations[$0] } }
+
+    /// Does what the publisher does if nothing fails.
+    ///
+    /// - Throws: ``Violation`` if the publication asks for what cannot be done.
+    mutating func publish(_ publication: Publication) throws(Violation) -> PublicationResult {
+        for staged in publication.moves {
+            try expect(staging.remove(staged.name) != nil, "\(staged.name) is moved, and is not in staging/")
+            images.insert(staged.image.sha256)
+        }
+        for name in publication.discards {
+            try expect(staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
+        }
+        var manifest = Manifest(
+            generation: publication.generation, published: publication.published, lists: publication.kept)
+        var bytesWritten = 0
+        for document in publication.documents {
+            let text = document.json
+            let list = Manifest.List(
+                sha256: .of(text), apps: document.apps.count, ready: document.readyImages.count, pending: 0, failed: 0)
+            if documents[list.sha256] == nil { bytesWritten += text.utf8.count }
+            documents[list.sha256] = document
+            manifest.lists[document.list] = list
+        }
+        for (url, path) in publication.links {
+            guard let image = images.first(where: { path.contains($0.hex) }) else {
+                throw Violation("the by-url/ name of \(url) would be a link to a file that is not there")
+            }
+            names[url] = image
+        }
+        try expect(manifest.generation > current?.generation ?? 0, "generation \(manifest.generation) is not the newest")
+        generations[manifest.generation] = manifest
+        return .published(manifest, bytesWritten: bytesWritten)
+    }
+
+    /// Does what the publisher does if something fails.
+    mutating func fail(_ publication: Publication) -> PublicationResult {
+        staging.subtract(publication.moves.map(\.name) + publication.discards)
+        return .failed(reason: "no space left on device")
+    }
+
+    /// Takes generations away that no reader holds.
+    mutating func release(_ numbers: [Int], leases: Set<Int>) -> Reconciler.Event {
+        let removed = numbers.filter { !leases.contains($0) }
+        for number in removed { generations[number] = nil }
+        return .released((removed: removed, leased: numbers.filter(leases.contains)))
+    }
+
+    mutating func remove(_ plan: RetirementPlan) throws(Violation) {
+        try check(plan)
+        for url in plan.urls { names[url] = nil }
+        images.subtract(plan.images.map(\.sha256))
+        for document in plan.documents { documents[document] = nil }
+    }
+
+    /// What a generation names.
+    func images(of manifest: Manifest) -> [AppListDocument.Image] {
+        manifest.lists.values.flatMap { documents[$0.sha256]?.readyImages ?? [] }
+    }
+
+    /// Fails if a plan would remove what a generation on disk names.
+    func check(_ plan: RetirementPlan) throws(Violation) {
+        for manifest in generations.values {
+            let kept = Set(images(of: manifest).map(\.sha256))
+            for image in plan.images where kept.contains(image.sha256) {
+                throw Violation("\(image.path) would be removed, and generation \(manifest.generation) names it")
+            }
+            for list in manifest.lists.values where plan.documents.contains(list.sha256) {
+                throw Violation("\(list.document) would be removed, and generation \(manifest.generation) names it")
+            }
+        }
+    }
+
+    /// Fails if a generation names what is not on disk, or if `by-url/` is not as the newest generation has it.
+    func check() throws(Violation) {
+        for manifest in generations.values {
+            let excused = damaged[manifest.generation] ?? []
+            for list in manifest.lists.values where documents[list.sha256] == nil {
+                throw Violation("generation \(manifest.generation) names \(list.document), which is not on disk")
+            }
+            for image in images(of: manifest) where !images.contains(image.sha256) && !excused.contains(image.sha256) {
+                throw Violation("generation \(manifest.generation) names \(image.path), which is not on disk")
+            }
+        }
+        guard let current, damaged[current.generation] == nil else { return }
+        for list in current.lists.values {
+            for app in documents[list.sha256]?.apps ?? [] {
+                guard case .ready(let image) = app.state else { continue }
+                try expect(names[app.icon] == image.sha256, "the by-url/ name of \(app.icon) is not its current image")
+            }
+        }
+    }
+
+    /// Does what the start-up does to a folder that an agent left in whatever state.
+    mutating func restore(memos: [IconMemo]) -> RestoredState {
+        staging = []
+        var state = RestoredState()
+        state.manifests = generations.values.sorted { $0.generation < $1.generation }
+        let named = Set(state.manifests.flatMap { $0.lists.values.map(\.sha256) })
+        documents = documents.filter { named.contains($0.key) }
+        state.documents = documents
+        names = [:]
+        var referenced: Set<Digest> = []
+        for manifest in state.manifests {
+            for app in manifest.lists.values.flatMap({ documents[$0.sha256]?.apps ?? [] }) {
+                guard case .ready(let image) = app.state else { continue }
+                referenced.insert(image.sha256)
+                names[app.icon] = images.contains(image.sha256) ? image.sha256 : nil
+            }
+        }
+        images.formIntersection(referenced)
+        state.missing = referenced.subtracting(images)
+        for manifest in state.manifests {
+            let lost = state.missing.intersection(images(of: manifest).map(\.sha256))
+            damaged[manifest.generation] = lost.isEmpty ? nil : lost
+        }
+        state.nextGeneration = (generations.keys.max() ?? 0) + 1
+        state.memos = memos
+        return state
+    }
+
+    func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(Violation) {
+        if !condition { throw Violation(message()) }
+    }
+}
+
+/// A promise that was not kept.
+struct Violation: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension AppListDocument {
+    /// The images of its apps.
+    var readyImages: [Image] {
+        apps.compactMap { app in
+            guard case .ready(let image) = app.state else { return nil }
+            return image
+        }
+    }
+}

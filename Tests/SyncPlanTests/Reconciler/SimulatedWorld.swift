@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+
+/// An agent, its lists folder, its disk and its servers, in which things happen in any order.
+///
+/// Every step checks the promises of the cache. What happens is determined by the seed, except where the plan follows the
+/// order of a set: `SWIFT_DETERMINISTIC_HASHING=1` makes two runs the same.
+struct SimulatedWorld {
+    static let refused = "ftp://a.example/x"
+    static let urls =
+        ["a", "b", "c"].flatMap { host in (1...4).map { "https://\(host).example/\($0).png" } } + [refused]
+    private static let listNames = ["1.plist", "2.plist", "3.plist", "4.plist"]
+
+    private enum ListFile: Equatable {
+        case good([String])
+        case broken
+    }
+
+    private var settings = Settings()
+    private var generator: SeededGenerator
+    private(set) var now = Sample.start
+    private(set) var plan: Reconciler
+    private(set) var disk = SimulatedDisk()
+    /// What happened, the newest last.
+    private(set) var log: [String] = []
+
+    private var files: [String: ListFile] = [:]
+    /// The lists as they were at the last look.
+    private var seen: [String: ListFile] = [:]
+    private var isFolderThere = true
+    /// Which image each server has at the moment; some have the same.
+    private var contents: [String: Int] = [:]
+
+    private var downloads: [String: FetchRequest] = [:]
+    private var publication: Publication?
+    private var release: [Int]?
+    /// What is being removed, and whether it is gone already.
+    private var removal: (plan: RetirementPlan, isDone: Bool)?
+    private var leases: Set<Int> = []
+    private var memos: [String: IconMemo] = [:]
+    private var lastStaged = 0
+    /// Until when a URL's image needs no request, and which one it is.
+    private var fresh: [String: (until: Timestamp, image: Digest)] = [:]
+
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+        settings.cache.grace = .seconds(10)
+        settings.fetch.concurrency = 4
+        settings.fetch.perHost = 2
+        settings.fetch.retryMax = .seconds(60)
+        plan = Reconciler(settings: settings, seed: seed, now: now)
+        for url in Self.urls { contents[url] = .random(in: 0..<8, using: &generator) }
+    }
+
+    // MARK: Steps
+
+    /// Lets one thing happen.
+    mutating func step() throws(Violation) {
+        switch Int.random(in: 0..<100, using: &generator) {
+        case 0..<10: changeLists()
+        case 10..<25: try look()
+        case 25..<55: try endDownload()
+        case 55..<68: try endPublication(fails: chance(10))
+        case 68..<76: try endEviction()
+        case 76..<88: try passTime()
+        case 88..<92: changeContents()
+        case 92..<95: changeLeases()
+        case 95..<97: isFolderThere.toggle()
+        case 97: try restart(after: "a crash")
+        case 98: try stop()
+        default: changeLists(rename: true)
+        }
+    }
+
+    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
+
+    private mutating func note(_ what: String) {
+        log.append("+\((now - Sample.start).components.seconds) s: \(what)")
+    }
+
+    private mutating func changeLists(rename: Bool = false) {
+        guard let name = Self.listNames.randomElement(using: &generator) else { return }
+        if rename, let other = Self.listNames.randomElement(using: &generator), files[other] == nil {
+            files[other] = files.removeValue(forKey: name)
+            note("\(name) is renamed to \(other)")
+            return
+        }
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0..<3: files[name] = nil
+        case 3: files[name] = .broken
+        default:
+            let urls = Self.urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
+            files[name] = .good(urls)
+        }
+        note("\(name) becomes \(files[name].map { "\($0)" } ?? "nothing")")
+    }
+
+    private mutating func look() throws(Violation) {
+        guard isFolderThere else {
+            note("the folder is looked at, and is not there")
+            return try handle(.scanned(.unavailable(reason: "it is not mounted")))
+        }
+        var changed: [String: ListReading] = [:]
+        for (name, file) in files where seen[name] != file {
+            switch file {
+            case .good(let urls): changed[name] = Sample.reading(urls)
+            case .broken: changed[name] = ListReading(source: nil, verdict: .failure(.emptyFile))
+            }
+        }
+        seen = files
+        note("the folder is looked at")
+        try handle(.scanned(.listed(present: Set(files.keys), changed: changed)))
+    }
+
+    private mutating func endDownload(succeeds: Bool = false) throws(Violation) {
+        guard let url = downloads.keys.sorted().randomElement(using: &generator), let content = contents[url],
+            let request = downloads.removeValue(forKey: url)
+        else { return }
+        let etag = "\(content)"
+        let image = Sample.image(etag)
+        let outcome: FetchOutcome
+        switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
+        case 0..<10: outcome = .failed(.timeout("the test's patience"))
+        case 10..<14: outcome = .failed(.status([401, 404, 410, 503].randomElement(using: &generator) ?? 404))
+        case 14..<24: outcome = .cancelled
+        default:
+            if request.validators?.etag == etag {
+                outcome = .notModified
+            } else {
+                lastStaged += 1
+                disk.staging.insert("\(lastStaged)")
+                outcome = .image(StagedImage(name: "\(lastStaged)", image: image), Validators(etag: etag))
+            }
+            fresh[url] = (now + settings.refresh.default * 0.79, image.sha256)
+        }
+        note("\(url): \(outcome)")
+        try handle(.fetched(url: url, outcome))
+    }
+
+    private mutating func endPublication(fails: Bool) throws(Violation) {
+        guard let publication else { return }
+        self.publication = nil
+        note("generation \(publication.generation) is \(fails ? "not " : "")published")
+        try handle(.published(fails ? disk.fail(publication) : try disk.publish(publication)))
+    }
+
+    private mutating func endEviction() throws(Violation) {
+        if let release {
+            self.release = nil
+            note("generations \(release) are taken away, but for \(leases.sorted())")
+            try handle(disk.release(release, leases: leases))
+        } else if let (plan, isDone) = removal {
+            if !isDone {
+                note("retired files are removed")
+                try disk.remove(plan)
+                removal?.isDone = true
+            } else {
+                note("the evictor is done")
+                removal = nil
+                try handle(.removed)
+            }
+        }
+    }
+
+    private mutating func passTime() throws(Violation) {
+        let limits: [Duration] = [.milliseconds(100), .seconds(5), .seconds(60), .seconds(3600), .seconds(86_400)]
+        let limit = limits.randomElement(using: &generator) ?? .seconds(1)
+        let next = now + limit * Double.random(in: 0...1, using: &generator)
+        now = chance(50) ? max(now, min(next, plan.nextWake ?? next)) : next
+        try handle(.tick)
+    }
+
+    private mutating func changeContents() {
+        guard let url = Self.urls.randomElement(using: &generator) else { return }
+        contents[url] = .random(in: 0..<8, using: &generator)
+        note("the server has another image for \(url)")
+    }
+
+    private mutating func changeLeases() {
+        guard let number = disk.generations.keys.sorted().randomElement(using: &generator) else { return }
+        if leases.remove(number) == nil { leases.insert(number) }
+        note("readers hold generations \(leases.sorted())")
+    }
+
+    /// Ends the agent as a person does.
+    private mutating func stop() throws(Violation) {
+        note("the agent is asked to end")
+        try handle(.stopping)
+        while !plan.isSettled {
+            try expect(hasWork, "the agent waits for nothing, and does not end")
+            try finishWork()
+        }
+        try expect(downloads.isEmpty, "downloads outlive the agent")
+        for memo in plan.lastMemos() { memos[memo.url] = memo }
+        try restart(after: "its end")
+    }
+
+    private mutating func restart(after event: String) throws(Violation) {
+        note("the agent starts again after \(event)")
+        if let (plan, isDone) = removal, !isDone, chance(50) { try disk.remove(plan) }
+        if let publication, chance(50) { _ = try disk.publish(publication) }
+        (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
+        if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
+            note("\(image) was lost")
+            disk.images.remove(image)
+        }
+        fresh = fresh.filter { url, record in
+            guard let memo = memos[url] else { return false }
+            return memo.failure == nil && memo.freshUntil >= record.until
+        }
+        plan = Reconciler(
+            settings: settings, seed: generator.next(),
+            restored: disk.restore(memos: memos.values.sorted { $0.url < $1.url }), now: now)
+        try look()
+    }
+
+    // MARK: The plan
+
+    private mutating func handle(_ event: Reconciler.Event) throws(Violation) {
+        for action in plan.handle(event, now: now) { try perform(action) }
+        try check()
+    }
+
+    private mutating func perform(_ action: Reconciler.Action) throws(Violation) {
+        switch action {
+        case .fetch(let request):
+            try checkFetch(request)
+            downloads[request.url] = request
+        case .cancel(let url):
+            try expect(downloads[url] != nil, "\(url) is not being downloaded, and is cancelled")
+        case .discard(let names):
+            for name in names {
+                try expect(disk.staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
+            }
+        case .publish(let new):
+            try expect(publication == nil && release == nil && removal == nil, "a publication meets another one")
+            publication = new
+        case .release(let generations):
+            try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
+            try expect(isFolderThere || plan.status.eviction == .active, "something is evicted while lists are in doubt")
+            release = generations
+        case .remove(let plan):
+            try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
+            try checkRemoval(plan)
+            removal = (plan, false)
+        case .remember(let new): for memo in new { memos[memo.url] = memo }
+        case .forget(let url): memos[url] = nil
+        }
+    }
+
+    private func checkFetch(_ request: FetchRequest) throws(Violation) {
+        try expect(downloads[request.url] == nil, "\(request.url) is being downloaded, and is again")
+        if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image {
+            throw Violation("\(request.url) is fresh, and is downloaded again")
+        }
+        guard let etag = request.validators?.etag else { return }
+        let image = plan.icon(request.url)?.image?.sha256
+        try expect(image == Sample.image(etag).sha256, "the validators sent for \(request.url) are of another image")
+    }
+
+    private func checkRemoval(_ removed: RetirementPlan) throws(Violation) {
+        try disk.check(removed)
+        let images = Set(removed.images.map(\.sha256))
+        for url in Self.urls {
+            guard let icon = plan.icon(url), icon.isReferenced, let image = icon.image else { continue }
+            try expect(!images.contains(image.sha256), "the image of \(url) would be removed, and a list names it")
+        }
+    }
+
+    private func check() throws(Violation) {
+        try disk.check()
+        let icons = Self.urls.compactMap { plan.icon($0) }
+        let staged = Set(icons.compactMap(\.staged?.name))
+        let published = Set((publication?.moves.map(\.name) ?? []) + (publication?.discards ?? []))
+        try expect(disk.staging == staged.union(published), "staging/ has \(disk.staging), and not \(staged) \(published)")
+        let ready = icons.filter(\.isReferenced).compactMap(\.image?.sha256)
+        let gone = removal?.isDone == true ? Set(removal?.plan.images.map(\.sha256) ?? []) : []
+        try expect(
+            disk.images.union(gone).isSuperset(of: ready), "an icon shows an image that is not on disk")
+        if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
+    }
+
+    private func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(Violation) {
+        try disk.expect(condition, message())
+    }
+
+    // MARK: Rest
+
+    private var hasWork: Bool { !downloads.isEmpty || publication != nil || release != nil || removal != nil }
+
+    private mutating func finishWork() throws(Violation) {
+        try endDownload(succeeds: true)
+        try endPublication(fails: false)
+        try endEviction()
+    }
+
+    /// Lets everything come to rest, and checks that the disk then holds what the lists name, and nothing else.
+    mutating func settle() throws(Violation) {
+        note("from here on all goes well")
+        isFolderThere = true
+        leases = []
+        for (name, file) in files where file == .broken { files[name] = .good([]) }
+        try look()
+        // Ten days are longer than every delay after a failure, and than the time for which an image is fresh.
+        let end = now + .seconds(10 * 86_400)
+        try advance(until: end)
+        // No icon is due in the next seconds, or its refresh changes nothing: the last grace ends.
+        try advance(until: end + settings.cache.grace * 3)
+        try checkRest()
+    }
+
+    private mutating func advance(until end: Timestamp) throws(Violation) {
+        for _ in 0..<5000 {
+            while hasWork { try finishWork() }
+            guard let wake = plan.nextWake, wake <= end else {
+                now = end
+                return try handle(.tick)
+            }
+            now = wake
+            try handle(.tick)
+        }
+        throw Violation("there is no end to what is to be done")
+    }
+
+    private func checkRest() throws(Violation) {
+        let wanted = files.mapValues { file in
+            guard case .good(let urls) = file else { return [String]() }
+            return urls
+        }
+        guard let manifest = disk.current else { throw Violation("there is no manifest") }
+        try expect(disk.generations.count == 1, "generations \(disk.generations.keys.sorted()) are left")
+        try expect(
+            Set(manifest.lists.keys) == Set(wanted.keys),
+            "the manifest names \(manifest.lists.keys.sorted()), and not \(wanted.keys.sorted())")
+        try expect(Set(disk.documents.keys) == Set(manifest.lists.values.map(\.sha256)), "documents are left")
+        for (name, list) in manifest.lists {
+            let apps = disk.documents[list.sha256]?.apps ?? []
+            try expect(apps.map(\.icon) == wanted[name], "the document of \(name) has other icons than the list")
+            for app in apps {
+                let state: AppListDocument.State =
+                    app.icon == Self.refused
+                    ? .failed(error: "scheme-refused") : .ready(Sample.image("\(contents[app.icon] ?? -1)"))
+                try expect(app.state == state, "\(app.icon) is \(app.state), and should be \(state)")
+            }
+        }
+        let urls = Set(wanted.values.joined()).subtracting([Self.refused])
+        try expect(Set(disk.names.keys) == urls, "by-url/ has \(disk.names.keys.sorted()), and not \(urls.sorted())")
+        let images = Set(urls.map { Sample.image("\(contents[$0] ?? -1)").sha256 })
+        try expect(disk.images == images, "\(disk.images.subtracting(images).count) images are left that no list names")
+        try expect(disk.staging.isEmpty, "staging/ is not empty")
+        try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
+    }
+}
