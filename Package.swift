@@ -116,7 +116,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DemoOrigin", "IconCache", "SyncAgentCLI", "ListParse", "ListWatch", "TestSupport", subprocess, system,
+                "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport", subprocess,
+                system,
             ],
             swiftSettings: settings
         ),

@@ -3,6 +3,11 @@ import Glibc
 
 /// The process's own three descriptors.
 enum StandardStreams {
+    /// Whether there are all three; the number of a missing one would go to the next that is opened.
+    static var areOpen: Bool {
+        (STDIN_FILENO...STDERR_FILENO).allSatisfy { fcntl($0, F_GETFD) != -1 }
+    }
+
     /// Waits until a descriptor can be read.
     ///
     /// What comes in on standard input meanwhile is passed over; only its end counts.

@@ -11,6 +11,9 @@ enum WatchCommand {
         setenv("LIBDISPATCH_LOG", "NO", 0)
         // A reader that is gone is the end, and not a death.
         signal(SIGPIPE, SIG_IGN)
+        guard StandardStreams.areOpen else {
+            StandardStreams.fail("standard input, output and error have to be open", status: EX_USAGE)
+        }
         // The library aborts the process when its descriptor is 1,024 or more.
         closefrom(STDERR_FILENO + 1)
 

@@ -4,6 +4,7 @@ import Glibc
 import IconCache
 import Subprocess
 import Synchronization
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -136,11 +137,11 @@ struct AdversityTests {
     /// The child of a process that runs the program.
     private func child(of parent: pid_t, named name: String) -> pid_t? {
         let children = (try? allThreads(of: parent))?.flatMap { thread in
-            String(decoding: (try? FileBytes.read("/proc/\(parent)/task/\(thread)/children")) ?? [], as: UTF8.self)
+            String(decoding: (try? FileBytes.read(FilePath("/proc/\(parent)/task/\(thread)/children"))) ?? [], as: UTF8.self)
                 .split(separator: " ").compactMap { pid_t($0) }
         }
         return children?.first { pid in
-            let command = String(decoding: (try? FileBytes.read("/proc/\(pid)/cmdline")) ?? [], as: UTF8.self)
+            let command = String(decoding: (try? FileBytes.read(FilePath("/proc/\(pid)/cmdline"))) ?? [], as: UTF8.self)
             return command.prefix { $0 != "\0" }.hasSuffix(name)
         }
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
 import Glibc
 import IconCache
 import Subprocess
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -15,8 +17,8 @@ struct CommandTests {
         let result = try await Subprocess.run(
             .path(BuiltProducts.path("syncagent")), arguments: ["demo"], output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20))
-        #expect(result.terminationStatus == .exited(0), "\(result.standardOutput ?? "")\(result.standardError ?? "")")
-        #expect(result.standardOutput?.contains("Every promise held") == true)
+        #expect(result.terminationStatus == .exited(0), "\(result.standardOutput)\(result.standardError)")
+        #expect(result.standardOutput.contains("Every promise held"))
     }
 
     @Test("a second agent on the same cache ends with 75, and names the first")

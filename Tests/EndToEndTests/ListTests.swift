@@ -2,6 +2,7 @@
 import DemoOrigin
 import Glibc
 import IconCache
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -113,7 +114,7 @@ struct ListTests {
     @Test("binary and OpenStep lists, arrays of strings and dictionaries of URLs are read")
     func shapes() async throws {
         try await World.with { world in
-            let url = { world.origin.iconURL($0) }
+            let url = { @Sendable in world.origin.iconURL($0) }
             try await world.agent.whileRunning { _ in
                 try world.agent.drop("( \"\(url("A"))\", \"\(url("B"))\" )", as: "strings.plist")
                 try world.agent.drop("{ apps = ( { name = C; icon = \"\(url("C"))\"; } ); }", as: "nested.plist")

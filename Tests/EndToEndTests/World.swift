@@ -2,6 +2,8 @@
 import DemoOrigin
 import Glibc
 import IconCache
+import Subprocess
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

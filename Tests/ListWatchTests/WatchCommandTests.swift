@@ -131,14 +131,15 @@ struct WatchCommandTests {
             try check(symlink("loop", folder.appending("loop").string))
             let path = folder.removingLastComponent().pushing(FilePath(name))
             let status = try await withWatch(path.string) { watch in
-                #expect(try await watch.rest() == ["refused \(errno)"])
+                let records = try await watch.rest()
+                #expect(records == ["refused \(errno)"])
             }
             #expect(status == .exited(EX_CANTCREAT))
         }
     }
 
     @Test("a symbolic link to a folder is followed")
-    func link() async throws {
+    func symbolicLink() async throws {
         try await withFolder { folder in
             let link = folder.removingLastComponent().appending("link")
             try check(symlink("lists", link.string))
@@ -181,6 +182,16 @@ struct WatchCommandTests {
         }
     }
 
+    @Test("it needs its standard streams", arguments: ["<&-", ">&-", "2>&-"])
+    func missingStream(redirection: String) async throws {
+        let result = try await Subprocess.run(
+            .path("/bin/sh"),
+            arguments: ["-c", "exec \"$0\" / \(redirection)", BuiltProducts.path("syncagent-watch").string],
+            output: .string(limit: 4096), error: .discarded)
+        #expect(result.terminationStatus == .exited(EX_USAGE))
+        #expect(result.standardOutput == "")
+    }
+
     @Test("one folder is named, no more and no less", arguments: [[], ["a", "b"]])
     func usage(arguments: [String]) async throws {
         let result = try await Subprocess.run(
@@ -216,11 +227,12 @@ private func writeKeepingOpen(_ path: FilePath) throws {
 }
 
 /// Throws the error of a call that has just failed.
-func check(_ result: Int32) throws {
+private func check(_ result: Int32) throws {
     if result != 0 { throw Errno(rawValue: errno) }
 }
 
 extension FilePath {
+    /// Gives a file or a folder another name.
     func move(to other: FilePath) throws {
         try check(rename(string, other.string))
     }

@@ -53,7 +53,8 @@ package struct ControlServer: Sendable {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
         }
         var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
+        // Hummingbird calls its own end by cancellation an error.
+        quiet.logLevel = .critical
         let application = Application(
             router: router,
             configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path.string), serverName: nil),

@@ -2,12 +2,12 @@
 import DemoOrigin
 import IconCache
 import NIOHTTP1
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import SyncAgent
+@testable import SyncPlan
 
 @Suite("A download from its request to staging")
 struct FetcherTests {
@@ -16,7 +16,7 @@ struct FetcherTests {
 
     /// Runs a download against a table of answers.
     private func fetch(
-        _ url: String = "http://127.0.0.1/icon.png", validators: Validators? = nil,
+        from url: String = "http://127.0.0.1/icon.png", validators: Validators? = nil,
         _ answers: [String: ScriptedTransport.Answer], change: (inout Settings) -> Void = { _ in }
     ) async throws -> (outcome: FetchOutcome, requests: [(url: String, headers: HTTPHeaders)], staging: [String]) {
         var settings = Settings()
@@ -79,7 +79,7 @@ struct FetcherTests {
             "http://[::ffff:127.0.0.1]/", "http://localhost/", "http://169.254.169.254/", "http://0/",
         ])
     func refused(url: String) async throws {
-        let result = try await fetch(url, [:]) { $0.network.allow = [] }
+        let result = try await fetch(from: url, [:]) { $0.network.allow = [] }
         #expect(code(result.outcome) == "address-refused", "\(result.outcome)")
         #expect(result.requests.isEmpty)
     }
@@ -88,10 +88,10 @@ struct FetcherTests {
     func redirects() async throws {
         var answers: [String: ScriptedTransport.Answer] = ["http://127.0.0.1/3": .init(200, body: Self.icon)]
         for hop in 0..<3 { answers["http://127.0.0.1/\(hop)"] = .init(301, ["Location": "\(hop + 1)"]) }
-        let followed = try await fetch("http://127.0.0.1/0", answers)
+        let followed = try await fetch(from: "http://127.0.0.1/0", answers)
         #expect(followed.requests.map(\.url) == (0...3).map { "http://127.0.0.1/\($0)" })
         #expect(code(followed.outcome) == nil)
-        let limited = try await fetch("http://127.0.0.1/0", answers) { $0.fetch.maxRedirects = 2 }
+        let limited = try await fetch(from: "http://127.0.0.1/0", answers) { $0.fetch.maxRedirects = 2 }
         #expect(code(limited.outcome) == "too-many-redirects")
         #expect(limited.requests.count == 3)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
-import SyncPlan
+@testable import SyncPlan
 
 /// Values that stand for real ones.
 enum Sample {
@@ -39,6 +39,6 @@ enum Sample {
         let apps = images.sorted { $0.key < $1.key }.map { url, word in
             AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(image(word)))
         }
-        return AppListDocument(list: list, source: source(Array(images.keys)), apps: apps)
+        return AppListDocument(list: list, source: source(images.keys.sorted()), apps: apps)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The reconciler in a world in which anything happens")
 struct ReconcilerModelTests {
-    @Test("every promise is kept after every step, and all comes to rest", arguments: 0..<300)
+    @Test("every promise is kept after every step, and all comes to rest", arguments: 0..<200)
     func anythingHappens(seed: Int) {
         var world = SimulatedWorld(seed: UInt64(seed))
         do {

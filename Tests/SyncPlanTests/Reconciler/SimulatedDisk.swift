@@ -47,7 +47,8 @@ struct SimulatedDisk {
             }
             names[url] = image
         }
-        try expect(manifest.generation > current?.generation ?? 0, "generation \(manifest.generation) is not the newest")
+        let newest = current?.generation ?? 0
+        try expect(manifest.generation > newest, "generation \(manifest.generation) is published after \(newest)")
         generations[manifest.generation] = manifest
         return .published(manifest, bytesWritten: bytesWritten)
     }

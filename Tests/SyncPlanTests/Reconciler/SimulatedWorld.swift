@@ -4,17 +4,27 @@ import SyncPlan
 
 /// An agent, its lists folder, its disk and its servers, in which things happen in any order.
 ///
-/// Every step checks the promises of the cache. What happens is determined by the seed, except where the plan follows the
-/// order of a set: `SWIFT_DETERMINISTIC_HASHING=1` makes two runs the same.
+/// Every step checks the promises of the cache. What happens is determined by the seed, except where the plan follows
+/// the order of a set: `SWIFT_DETERMINISTIC_HASHING=1` makes two runs the same.
 struct SimulatedWorld {
     static let refused = "ftp://a.example/x"
     static let urls =
         ["a", "b", "c"].flatMap { host in (1...4).map { "https://\(host).example/\($0).png" } } + [refused]
     private static let listNames = ["1.plist", "2.plist", "3.plist", "4.plist"]
 
+    /// A restart that nothing was prepared for.
+    private static let crash = "a crash"
+
     private enum ListFile: Equatable {
         case good([String])
         case broken
+
+        var summary: String {
+            switch self {
+            case .good(let urls): urls.joined(separator: " ")
+            case .broken: "broken"
+            }
+        }
     }
 
     private var settings = Settings()
@@ -67,7 +77,7 @@ struct SimulatedWorld {
         case 88..<92: changeContents()
         case 92..<95: changeLeases()
         case 95..<97: isFolderThere.toggle()
-        case 97: try restart(after: "a crash")
+        case 97: try restart(after: Self.crash)
         case 98: try stop()
         default: changeLists(rename: true)
         }
@@ -93,7 +103,7 @@ struct SimulatedWorld {
             let urls = Self.urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
             files[name] = .good(urls)
         }
-        note("\(name) becomes \(files[name].map { "\($0)" } ?? "nothing")")
+        note("\(name) becomes \(files[name]?.summary ?? "nothing")")
     }
 
     private mutating func look() throws(Violation) {
@@ -132,17 +142,25 @@ struct SimulatedWorld {
                 disk.staging.insert("\(lastStaged)")
                 outcome = .image(StagedImage(name: "\(lastStaged)", image: image), Validators(etag: etag))
             }
-            fresh[url] = (now + settings.refresh.default * 0.79, image.sha256)
         }
-        note("\(url): \(outcome)")
+        note("\(url): \(outcome.summary)")
         try handle(.fetched(url: url, outcome))
+        if outcome == .notModified { noteFresh(url) }
+    }
+
+    /// Notes that the server vouched for the image on disk just now.
+    private mutating func noteFresh(_ url: String) {
+        fresh[url] = disk.names[url].map { (now + settings.refresh.default * 0.79, $0) }
     }
 
     private mutating func endPublication(fails: Bool) throws(Violation) {
         guard let publication else { return }
         self.publication = nil
         note("generation \(publication.generation) is \(fails ? "not " : "")published")
-        try handle(.published(fails ? disk.fail(publication) : try disk.publish(publication)))
+        if fails { return try handle(.published(disk.fail(publication))) }
+        let result = try disk.publish(publication)
+        for (url, _) in publication.links { noteFresh(url) }
+        try handle(.published(result))
     }
 
     private mutating func endEviction() throws(Violation) {
@@ -204,11 +222,9 @@ struct SimulatedWorld {
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
             disk.images.remove(image)
+            fresh = fresh.filter { $0.value.image != image }
         }
-        fresh = fresh.filter { url, record in
-            guard let memo = memos[url] else { return false }
-            return memo.failure == nil && memo.freshUntil >= record.until
-        }
+        if event == Self.crash { fresh = [:] }
         plan = Reconciler(
             settings: settings, seed: generator.next(),
             restored: disk.restore(memos: memos.values.sorted { $0.url < $1.url }), now: now)
@@ -229,6 +245,8 @@ struct SimulatedWorld {
             downloads[request.url] = request
         case .cancel(let url):
             try expect(downloads[url] != nil, "\(url) is not being downloaded, and is cancelled")
+            let isWanted = plan.icon(url)?.isReferenced ?? false
+            try expect(!isWanted || plan.isStopping, "\(url) is cancelled, and a list names it")
         case .discard(let names):
             for name in names {
                 try expect(disk.staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
@@ -238,20 +256,25 @@ struct SimulatedWorld {
             publication = new
         case .release(let generations):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
-            try expect(isFolderThere || plan.status.eviction == .active, "something is evicted while lists are in doubt")
+            try expect(plan.status.eviction == .active, "something is evicted while lists are in doubt")
             release = generations
         case .remove(let plan):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
             try checkRemoval(plan)
             removal = (plan, false)
         case .remember(let new): for memo in new { memos[memo.url] = memo }
-        case .forget(let url): memos[url] = nil
+        case .forget(let url):
+            memos[url] = nil
+            fresh[url] = nil
         }
     }
 
     private func checkFetch(_ request: FetchRequest) throws(Violation) {
         try expect(downloads[request.url] == nil, "\(request.url) is being downloaded, and is again")
-        if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image {
+        let isGoing = removal?.plan.urls.contains(request.url) ?? false
+        if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image, !isGoing,
+            disk.images.contains(image)
+        {
             throw Violation("\(request.url) is fresh, and is downloaded again")
         }
         guard let etag = request.validators?.etag else { return }
@@ -270,14 +293,17 @@ struct SimulatedWorld {
 
     private func check() throws(Violation) {
         try disk.check()
-        let icons = Self.urls.compactMap { plan.icon($0) }
-        let staged = Set(icons.compactMap(\.staged?.name))
-        let published = Set((publication?.moves.map(\.name) ?? []) + (publication?.discards ?? []))
-        try expect(disk.staging == staged.union(published), "staging/ has \(disk.staging), and not \(staged) \(published)")
-        let ready = icons.filter(\.isReferenced).compactMap(\.image?.sha256)
-        let gone = removal?.isDone == true ? Set(removal?.plan.images.map(\.sha256) ?? []) : []
-        try expect(
-            disk.images.union(gone).isSuperset(of: ready), "an icon shows an image that is not on disk")
+        var staged: Set<String> = []
+        for url in Self.urls {
+            guard let icon = plan.icon(url) else { continue }
+            if let name = icon.staged?.name { staged.insert(name) }
+            guard removal == nil, icon.isReferenced, let image = icon.image, !disk.images.contains(image.sha256)
+            else { continue }
+            throw Violation("\(url) shows an image that is not on disk")
+        }
+        for move in publication?.moves ?? [] { staged.insert(move.name) }
+        staged.formUnion(publication?.discards ?? [])
+        try expect(disk.staging == staged, "staging/ has \(disk.staging.sorted()), and not \(staged.sorted())")
         if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
     }
 
@@ -311,8 +337,11 @@ struct SimulatedWorld {
     }
 
     private mutating func advance(until end: Timestamp) throws(Violation) {
-        for _ in 0..<5000 {
-            while hasWork { try finishWork() }
+        for _ in 0..<20_000 {
+            if hasWork {
+                try finishWork()
+                continue
+            }
             guard let wake = plan.nextWake, wake <= end else {
                 now = end
                 return try handle(.tick)
@@ -350,5 +379,17 @@ struct SimulatedWorld {
         try expect(disk.images == images, "\(disk.images.subtracting(images).count) images are left that no list names")
         try expect(disk.staging.isEmpty, "staging/ is not empty")
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
+    }
+}
+
+extension FetchOutcome {
+    /// The outcome in a few words.
+    fileprivate var summary: String {
+        switch self {
+        case .image(let staged, _): "image \(staged.image.sha256.hex.prefix(8)) as \(staged.name)"
+        case .notModified: "not modified"
+        case .failed(let failure): failure.code
+        case .cancelled: "cancelled"
+        }
     }
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an image says of itself.
+package struct ImageInfo: Equatable, Sendable {
+    package var type: ImageType
+    /// In pixels, at least 1.
+    package var width: Int
+    /// In pixels, at least 1.
+    package var height: Int
+
+    package init(type: ImageType, width: Int, height: Int) {
+        self.type = type
+        self.width = width
+        self.height = height
+    }
+}

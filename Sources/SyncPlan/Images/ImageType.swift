@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The image formats that are accepted.
+package enum ImageType: String, Sendable, CaseIterable {
+    case png
+    case jpeg
+    case gif
+    case webp
+    case bmp
+    case ico
+    case avif
+    case heic
+    case tiff
+    case icns
+
+    /// The media type, as servers give it: `image/png`.
+    package var mediaType: String {
+        switch self {
+        case .ico: "image/vnd.microsoft.icon"
+        default: "image/\(rawValue)"
+        }
+    }
+
+    /// The suffix of a file of this type, without the dot.
+    package var suffix: String {
+        switch self {
+        case .jpeg: "jpg"
+        default: rawValue
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What data that is not an accepted image looks like, so that a message can say what the server sent instead.
+enum Lookalike {
+    private static let magic: [(name: String, bytes: [UInt8], offset: Int)] = [
+        ("PDF", Array("%PDF-".utf8), 0),
+        ("a Windows cursor", [0, 0, 2, 0], 0),
+        ("JPEG XL", [0xFF, 0x0A], 0),
+        ("JPEG XL", Array("JXL ".utf8), 4),
+        ("JPEG 2000", Array("jP  ".utf8), 4),
+        ("an ISO media file", Array("ftyp".utf8), 4),
+        ("gzip", [0x1F, 0x8B], 0),
+        ("ZIP", [0x50, 0x4B, 3, 4], 0),
+    ]
+
+    /// How much of the data is looked at, in bytes.
+    private static let reach = 1024
+
+    /// A name for a message; `nil` if nothing can be told.
+    static func name(for bytes: RawSpan) -> String? {
+        guard bytes.byteCount > 0 else { return "an empty file" }
+        for candidate in magic where bytes.has(candidate.bytes, at: candidate.offset) {
+            return candidate.name
+        }
+        guard let text = text(in: bytes) else { return nil }
+        switch text.first {
+        case "<": return markup(in: text)
+        case "{", "[": return "JSON"
+        default: return "text"
+        }
+    }
+
+    private static func markup(in text: String) -> String {
+        let text = text.lowercased()
+        // A page may hold a drawing, but a drawing holds no page.
+        if text.contains("<!doctype html") || text.contains("<html") { return "HTML" }
+        if text.contains("<svg") { return "SVG" }
+        if text.contains("<?xml") { return "XML" }
+        return "HTML"
+    }
+
+    /// The beginning of the data without the white space before it, if it is text in UTF-8.
+    private static func text(in bytes: RawSpan) -> String? {
+        var units: [UInt8] = []
+        for offset in bytes.has([0xEF, 0xBB, 0xBF]) ? 3..<reach : 0..<reach {
+            guard let unit = try? bytes.byte(at: offset) else { break }
+            let isSpace = [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(unit)
+            guard isSpace || unit > 0x20 && unit != 0x7F else { return nil }
+            if !isSpace || !units.isEmpty { units.append(unit) }
+        }
+        let text = String(decoding: units, as: UTF8.self)
+        // The last character may be cut.
+        return text.unicodeScalars.dropLast().contains("\u{FFFD}") ? nil : text
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The order of the bytes of a number.
+enum ByteOrder {
+    /// The most significant byte comes first.
+    case big
+    /// The least significant byte comes first.
+    case little
+}
+
+/// Reads at any offset: within the bytes they give a value, elsewhere they throw ``ImageFault/truncated``.
+extension RawSpan {
+    func byte(at offset: Int) throws(ImageFault) -> UInt8 {
+        guard offset >= 0, offset < byteCount else { throw .truncated }
+        // Any byte is a valid UInt8, and the offset has just been checked: nothing is unsafe about it.
+        return unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+
+    /// An unsigned number of 1 to 8 bytes.
+    func number(at offset: Int, size: Int, _ order: ByteOrder) throws(ImageFault) -> Int {
+        let range = try range(at: offset, count: size)
+        var number: UInt64 = 0
+        switch order {
+        case .big: for index in range { number = number << 8 | UInt64(try byte(at: index)) }
+        case .little: for index in range.reversed() { number = number << 8 | UInt64(try byte(at: index)) }
+        }
+        guard let number = Int(exactly: number) else { throw .malformed("a number in it is larger than any file") }
+        return number
+    }
+
+    func uint16(at offset: Int, _ order: ByteOrder) throws(ImageFault) -> Int {
+        try number(at: offset, size: 2, order)
+    }
+
+    func uint32(at offset: Int, _ order: ByteOrder) throws(ImageFault) -> Int {
+        try number(at: offset, size: 4, order)
+    }
+
+    func code(at offset: Int) throws(ImageFault) -> FourCharacterCode {
+        FourCharacterCode(UInt32(truncatingIfNeeded: try uint32(at: offset, .big)))
+    }
+
+    /// The range of so many bytes, if all of them are there.
+    func range(at offset: Int, count: Int) throws(ImageFault) -> Range<Int> {
+        guard offset >= 0, count >= 0, offset <= byteCount - count else { throw .truncated }
+        return offset..<offset + count
+    }
+
+    /// Whether these bytes stand at an offset.
+    func has(_ pattern: some Collection<UInt8>, at offset: Int = 0) -> Bool {
+        guard offset >= 0, offset <= byteCount - pattern.count else { return false }
+        var index = offset
+        for byte in pattern {
+            guard unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// Whether this text stands at an offset.
+    func has(_ text: String, at offset: Int = 0) -> Bool {
+        has(text.utf8, at: offset)
+    }
+}
+
+/// Four bytes that name a chunk, a box or an icon element.
+struct FourCharacterCode: Equatable, ExpressibleByStringLiteral {
+    private let value: UInt32
+
+    init(_ value: UInt32) {
+        self.value = value
+    }
+
+    init(stringLiteral text: String) {
+        value = text.utf8.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

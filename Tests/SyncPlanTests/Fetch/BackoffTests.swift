@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Delays after failures")
+struct BackoffTests {
+    private static let backoff = Backoff(base: .seconds(1), max: .seconds(600))
+
+    private static func delays(
+        _ persistence: FetchFailure.Persistence, attempt: Int, of backoff: Backoff = backoff
+    ) -> [Duration?] {
+        var generator = SeededGenerator(seed: 1)
+        return (0..<1000).map { _ in backoff.delay(after: persistence, attempt: attempt, using: &generator) }
+    }
+
+    @Test(
+        "a delay lies within its bounds, and uses all of them",
+        arguments: [
+            (.passing, 1, .zero, .seconds(1)), (.passing, 2, .zero, .seconds(2)), (.passing, 5, .zero, .seconds(16)),
+            (.passing, 10, .zero, .seconds(512)), (.passing, 11, .zero, .seconds(600)),
+            (.passing, .max, .zero, .seconds(600)),
+            (.lasting, 1, .seconds(2880), .seconds(4320)), (.lasting, 2, .seconds(5760), .seconds(8640)),
+            (.lasting, 5, .seconds(46_080), .seconds(69_120)), (.lasting, 6, .seconds(69_120), .seconds(103_680)),
+            (.lasting, .max, .seconds(69_120), .seconds(103_680)), (.forbidden, 1, .seconds(17_280), .seconds(25_920)),
+            (.forbidden, 9, .seconds(17_280), .seconds(25_920)), (.gone, 1, .seconds(483_840), .seconds(725_760)),
+        ] as [(FetchFailure.Persistence, Int, Duration, Duration)])
+    func bounds(persistence: FetchFailure.Persistence, attempt: Int, low: Duration, high: Duration) throws {
+        let delays = Self.delays(persistence, attempt: attempt).compactMap(\.self)
+        let (least, most) = (try #require(delays.min()), try #require(delays.max()))
+        #expect(delays.count == 1000)
+        #expect(least >= low && most <= high)
+        let edge = (high - low) / 20
+        #expect(least < low + edge && most > high - edge)
+    }
+
+    @Test("what is refused is never asked for again")
+    func refused() {
+        #expect(Self.delays(.refused, attempt: 1).allSatisfy { $0 == nil })
+    }
+
+    @Test("the longest settings do not overflow")
+    func extremes() {
+        let century = Duration.seconds(3_155_760_000)
+        let delays = Self.delays(.passing, attempt: .max, of: Backoff(base: century, max: century))
+        #expect(delays.allSatisfy { $0.map { $0 <= century } ?? false })
+        let small = Self.delays(.passing, attempt: 1, of: Backoff(base: .seconds(60), max: .milliseconds(1)))
+        #expect(small.allSatisfy { $0.map { $0 <= .milliseconds(1) } ?? false })
+    }
+
+    @Test("the same seed gives the same delays")
+    func seeded() {
+        #expect(Self.delays(.passing, attempt: 4) == Self.delays(.passing, attempt: 4))
+    }
+
+    @Test(
+        "a status says how long its cause is likely to last",
+        arguments: [
+            (408, .passing), (425, .passing), (429, .passing), (500, .passing), (502, .passing), (503, .passing),
+            (504, .passing), (401, .forbidden), (403, .forbidden), (410, .gone), (404, .lasting), (400, .lasting),
+            (204, .lasting), (206, .lasting), (304, .lasting), (501, .lasting),
+        ] as [(Int, FetchFailure.Persistence)])
+    func statuses(status: Int, persistence: FetchFailure.Persistence) {
+        #expect(FetchFailure.status(status).persistence == persistence)
+        #expect(FetchFailure.status(status).code == "http-\(status)")
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Chains of redirects")
+struct RedirectChainTests {
+    private static func chain(_ url: String, limit: Int = 10, allowDowngrade: Bool = false) throws -> RedirectChain {
+        RedirectChain(from: try FetchTarget(url), limit: limit, allowDowngrade: allowDowngrade)
+    }
+
+    @Test("as many redirects are followed as the limit says, and no more", arguments: [0, 1, 2, 10])
+    func limit(limit: Int) throws {
+        var chain = try Self.chain("http://a/0", limit: limit)
+        for step in 0..<limit { try chain.follow("/\(step + 1)") }
+        #expect(chain.target.url == "http://a/\(limit)")
+        let failure = #expect(throws: FetchFailure.self) { try chain.follow("/more") }
+        #expect(failure?.code == "too-many-redirects")
+        #expect(chain.target.url == "http://a/\(limit)")
+    }
+
+    @Test(
+        "where a redirect must not lead",
+        arguments: [
+            (["/x"], "redirect-loop"), (["./x"], "redirect-loop"), (["#f"], "redirect-loop"),
+            (["/y", "/z", "/y"], "redirect-loop"),
+            (["http://a/x"], "downgrade-refused"), (["https://b/", "http://b/"], "downgrade-refused"),
+            (["ftp://b/"], "scheme-refused"), (["https://u@b/"], "userinfo-refused"),
+            (["https://b:65536/"], "port-refused"),
+            ([nil], "bad-redirect"), ([""], "bad-redirect"), (["https:///y"], "bad-url"),
+        ] as [([String?], String)])
+    func refuse(locations: [String?], code: String) throws {
+        var chain = try Self.chain("https://a/x")
+        for location in locations.dropLast() { try chain.follow(location) }
+        let before = chain.target
+        let failure = #expect(throws: FetchFailure.self) { try chain.follow(locations.last ?? nil) }
+        #expect(failure?.code == code)
+        #expect(failure?.persistence == .lasting)
+        #expect(chain.target == before)
+    }
+
+    @Test("from http to https and within http a redirect may always lead; from https to http if that is allowed")
+    func schemes() throws {
+        var plain = try Self.chain("http://a/")
+        try plain.follow("http://b/")
+        try plain.follow("https://c/")
+        #expect(throws: FetchFailure.self) { try plain.follow("http://d/") }
+        var lenient = try Self.chain("https://a/", allowDowngrade: true)
+        try lenient.follow("http://b/")
+        #expect(lenient.target.url == "http://b/")
+    }
+
+    @Test("these statuses redirect, and 300, 304 and 305 do not")
+    func statuses() {
+        #expect(RedirectChain.statuses == [301, 302, 303, 307, 308])
+    }
+}

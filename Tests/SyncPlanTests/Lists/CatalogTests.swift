@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Who names what")
+struct CatalogTests {
+    @Test("an icon knows the lists that name it")
+    func lists() {
+        var catalog = Catalog()
+        #expect(catalog.setList("1.plist", Sample.list(["a", "b", "a"])).added == ["a", "b"])
+        #expect(catalog.setList("2.plist", Sample.list(["b"])).added == ["b"])
+        #expect(catalog.icons["a"]?.lists == ["1.plist"])
+        #expect(Set(catalog.icons["b"]?.lists ?? []) == ["1.plist", "2.plist"])
+
+        #expect(catalog.setList("1.plist", Sample.list(["c"])).removed == ["a", "b"])
+        #expect(catalog.icons["a"]?.isReferenced == false)
+        #expect(catalog.icons["b"]?.lists == ["2.plist"])
+
+        #expect(catalog.removeList("2.plist").removed == ["b"])
+        #expect(catalog.icons["b"]?.isReferenced == false)
+        #expect(catalog.removeList("2.plist").removed.isEmpty)
+    }
+
+    @Test("an image is needed as long as a referenced icon shows it")
+    func needs() {
+        var catalog = Catalog()
+        let (image, other) = (Sample.image("x"), Sample.image("y"))
+        _ = catalog.setList("1.plist", Sample.list(["a"]))
+        _ = catalog.setList("2.plist", Sample.list(["b"]))
+        #expect(!catalog.needs(image.sha256) && !catalog.needs(url: "a"))
+        catalog.updateIcon("a") { $0.image = image }
+        catalog.updateIcon("b") { $0.image = image }
+        #expect(catalog.needs(image.sha256) && catalog.needs(url: "a"))
+        _ = catalog.removeList("1.plist")
+        #expect(catalog.needs(image.sha256) && !catalog.needs(url: "a"))
+        catalog.updateIcon("b") { $0.image = other }
+        #expect(!catalog.needs(image.sha256) && catalog.needs(other.sha256))
+        _ = catalog.setList("3.plist", Sample.list(["a"]))
+        #expect(catalog.needs(image.sha256) && catalog.needs(url: "a"))
+        catalog.updateIcon("a") { $0.image = nil }
+        #expect(!catalog.needs(image.sha256) && !catalog.needs(url: "a"))
+        #expect(!catalog.needs(url: "never named"))
+    }
+
+    @Test("a document has the list's order, and each entry's state")
+    func document() throws {
+        var catalog = Catalog()
+        _ = catalog.setList("1.plist", Sample.list(["b", "a", "c", "b"]))
+        catalog.updateIcon("a") { $0.image = Sample.image("x") }
+        catalog.updateIcon("c") {
+            $0.failure = IconRecord.Failure(code: "timeout", message: "", attempts: 1, nextAttempt: nil)
+        }
+        let document = try #require(catalog.document(of: "1.plist"))
+        #expect(document.apps.map(\.icon) == ["b", "a", "c", "b"])
+        #expect(
+            document.apps.map(\.state) == [.pending, .ready(Sample.image("x")), .failed(error: "timeout"), .pending])
+        #expect(document.source == Sample.source(["b", "a", "c", "b"]))
+        #expect(catalog.document(of: "2.plist") == nil)
+    }
+
+    @Test("a list without a good version has no document")
+    func rejected() {
+        var catalog = Catalog()
+        var list = Sample.list([])
+        list.source = nil
+        _ = catalog.setList("1.plist", list)
+        #expect(catalog.document(of: "1.plist") == nil)
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Names of files in the lists folder")
+struct ListNameTests {
+    @Test(
+        "these are app lists",
+        arguments: ["apps.plist", "a b.plist", "ü.plist", "a.b.plist", "plist.plist", "new.plist", "a.plist.plist"])
+    func lists(name: String) {
+        #expect(ListName.isAppList(name))
+    }
+
+    @Test(
+        "these are not",
+        arguments: [
+            "", "apps", "plist", ".plist", "apps.plis", "apps.PLIST", "apps.xml", ".apps.plist", "..plist",
+            "#apps.plist#",
+            "#apps.plist", ".#apps.plist", "apps.plist~", "apps.plist.swp", ".apps.plist.swp", "apps.plist.bak",
+            "apps.plist.dpkg-new", "apps.plist.dpkg-old", "apps.plist.rpmnew", "apps.plist.rpmsave",
+            "apps.plist.ucf-dist",
+            "apps.plist.tmp", "apps.plist.part", "apps.plist\n", "apps~.plist", "apps.bak.plist", "apps.dpkg-new.plist",
+        ])
+    func others(name: String) {
+        #expect(!ListName.isAppList(name))
+    }
+}

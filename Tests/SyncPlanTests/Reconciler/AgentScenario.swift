@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+/// A reconciler whose actions are kept until the test says what comes of them.
+struct AgentScenario {
+    private(set) var plan: Reconciler
+    private(set) var disk = SimulatedDisk()
+    private(set) var now = Sample.start
+    private let settings: Settings
+
+    /// The downloads under way, by URL.
+    private(set) var downloads: [String: FetchRequest] = [:]
+    /// Every download that was begun, in order.
+    private(set) var requests: [FetchRequest] = []
+    private(set) var cancelled: [String] = []
+    private(set) var publication: Publication?
+    private(set) var release: [Int]?
+    private(set) var removal: RetirementPlan?
+    private(set) var memos: [String: IconMemo] = [:]
+    /// The lists as they are in the folder.
+    private(set) var lists: [String: [String]] = [:]
+    private var lastStaged = 0
+
+    init(_ change: (inout Settings) -> Void = { _ in }) {
+        var settings = Settings()
+        change(&settings)
+        self.settings = settings
+        plan = Reconciler(settings: settings, seed: 1, now: now)
+    }
+
+    // MARK: What happens
+
+    mutating func handle(_ event: Reconciler.Event) throws {
+        for action in plan.handle(event, now: now) {
+            switch action {
+            case .fetch(let request):
+                try #require(downloads.updateValue(request, forKey: request.url) == nil, "one request in flight a URL")
+                requests.append(request)
+            case .cancel(let url): cancelled.append(url)
+            case .discard(let names): disk.staging.subtract(names)
+            case .publish(let new): publication = new
+            case .release(let generations): release = generations
+            case .remove(let plan): removal = plan
+            case .remember(let new): for memo in new { memos[memo.url] = memo }
+            case .forget(let url): memos[url] = nil
+            }
+        }
+    }
+
+    /// Changes lists (`nil` removes one), and has the folder looked at.
+    mutating func drop(_ changes: [String: [String]?]) throws {
+        for (name, urls) in changes { lists[name] = urls }
+        let changed = changes.compactMapValues { $0.map(Sample.reading) }
+        try handle(.scanned(.listed(present: Set(lists.keys), changed: changed)))
+    }
+
+    /// Puts a file in place of a list that is none.
+    mutating func spoil(_ name: String) throws {
+        lists[name] = []
+        let reading = ListReading(source: nil, verdict: .failure(.emptyFile))
+        try handle(.scanned(.listed(present: Set(lists.keys), changed: [name: reading])))
+    }
+
+    /// Lets a download end with an image, which the server tags with the image's word.
+    mutating func finish(_ url: String, with word: String) throws {
+        lastStaged += 1
+        let staged = StagedImage(name: "\(lastStaged)", image: Sample.image(word))
+        disk.staging.insert(staged.name)
+        try finish(url, .image(staged, Validators(etag: word)))
+    }
+
+    mutating func finish(_ url: String, _ outcome: FetchOutcome) throws {
+        try #require(downloads.removeValue(forKey: url) != nil, "\(url) is not being downloaded")
+        try handle(.fetched(url: url, outcome))
+    }
+
+    mutating func finishPublication(fails: Bool = false) throws {
+        let publication = try #require(self.publication, "nothing is being published")
+        self.publication = nil
+        try handle(.published(fails ? disk.fail(publication) : try disk.publish(publication)))
+        try disk.check()
+    }
+
+    mutating func finishRelease(leases: Set<Int> = []) throws {
+        let release = try #require(self.release, "nothing is being released")
+        self.release = nil
+        try handle(disk.release(release, leases: leases))
+    }
+
+    mutating func finishRemoval() throws {
+        let removal = try #require(self.removal, "nothing is being removed")
+        try disk.remove(removal)
+        self.removal = nil
+        try handle(.removed)
+    }
+
+    mutating func pass(_ time: Duration) throws {
+        now = now + time
+        try handle(.tick)
+    }
+
+    /// Lets time pass until the plan wants to be woken, and wakes it.
+    mutating func passToNextWake() throws {
+        now = try #require(plan.nextWake, "nothing waits for time to pass")
+        try handle(.tick)
+    }
+
+    /// Ends the agent where it stands, and starts it again.
+    mutating func restart(losing lost: Set<Digest> = []) throws {
+        disk.images.subtract(lost)
+        (downloads, publication, release, removal) = ([:], nil, nil, nil)
+        let restored = disk.restore(memos: Array(memos.values))
+        plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)
+    }
+
+    /// Drops lists, downloads each URL's image, and publishes.
+    mutating func publish(_ new: [String: [String: String]]) throws {
+        try drop(new.mapValues { $0.keys.sorted() })
+        let words = new.values.reduce(into: [:]) { $0.merge($1) { a, _ in a } }
+        for url in downloads.keys.sorted() { try finish(url, with: try #require(words[url])) }
+        while publication != nil { try finishPublication() }
+    }
+
+    // MARK: What is seen
+
+    /// The state of each of a list's icons in the newest manifest.
+    func published(_ list: String) throws -> [AppListDocument.State] {
+        let entry = try #require(disk.current?.lists[list], "the manifest does not name \(list)")
+        return try #require(disk.documents[entry.sha256]).apps.map(\.state)
+    }
+
+    func isOnDisk(_ word: String) -> Bool { disk.images.contains(Sample.image(word).sha256) }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("From a dropped list to published icons")
+struct DownloadScenarioTests {
+    private static let a = "https://h.example/a.png"
+    private static let b = "https://h.example/b.png"
+
+    private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
+
+    @Test("a dropped list is fetched and published")
+    func drop() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        #expect(Set(agent.downloads.keys) == [Self.a, Self.b])
+        #expect(agent.requests.allSatisfy { $0.reason == .notCached && $0.validators == nil })
+        try agent.finish(Self.a, with: "x")
+        try agent.finish(Self.b, with: "y")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x"), Self.ready("y")])
+        #expect(agent.disk.names == [Self.a: Sample.image("x").sha256, Self.b: Sample.image("y").sha256])
+        #expect(agent.disk.staging.isEmpty)
+        #expect(agent.plan.isSettled && agent.plan.status.inSync)
+        #expect(agent.publication == nil)
+    }
+
+    @Test("what is known is published while downloads run, after a moment")
+    func gathering() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.publication == nil)
+        try agent.pass(.milliseconds(50))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.pending])
+    }
+
+    @Test("an empty folder is published too, and an empty list is a list")
+    func empty() throws {
+        var agent = AgentScenario()
+        try agent.drop([:])
+        try agent.finishPublication()
+        #expect(agent.disk.current?.lists == [:])
+        try agent.drop(["1.plist": []])
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [])
+    }
+
+    @Test("a URL that several lists name is fetched once, and an image that several URLs have is stored once")
+    func shared() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a, Self.a], "2.plist": [Self.a, Self.b]])
+        try agent.drop(["3.plist": [Self.a]])
+        #expect(agent.requests.count == 2)
+        try agent.finish(Self.a, with: "x")
+        try agent.finish(Self.b, with: "x")
+        let publication = try #require(agent.publication)
+        #expect(publication.moves.count == 1 && publication.discards.count == 1)
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x"), Self.ready("x")])
+        #expect(try agent.published("3.plist") == [Self.ready("x")])
+        #expect(agent.disk.staging.isEmpty)
+    }
+
+    @Test("a list that comes later is served from what is there")
+    func alreadyThere() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["2.plist": [Self.a]])
+        #expect(agent.requests.count == 1)
+        let publication = try #require(agent.publication)
+        #expect(publication.documents.map(\.list) == ["2.plist"] && Array(publication.kept.keys) == ["1.plist"])
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist") == [Self.ready("x")])
+    }
+
+    @Test("an unchanged list changes nothing")
+    func unchanged() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.publication == nil && agent.downloads.isEmpty)
+    }
+
+    @Test("a renamed list cancels nothing, and has nothing downloaded again")
+    func renamed() throws {
+        var agent = AgentScenario { $0.fetch.concurrency = 2 }
+        let c = "https://h.example/c.png"
+        try agent.drop(["1.plist": [Self.a, Self.b, c]])
+        let first = try #require(agent.requests.first?.url)
+        try agent.finish(first, with: "x")
+        try agent.drop(["1.plist": nil, "2.plist": [Self.a, Self.b, c]])
+        #expect(agent.cancelled.isEmpty)
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, with: "y") }
+        #expect(agent.requests.count == 3)
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist").count { $0 == Self.ready("x") } == 1)
+        #expect(agent.disk.staging.isEmpty)
+    }
+
+    @Test("an icon is asked for again when it is no longer fresh, and not before")
+    func refresh() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(Int(86_400 * 0.8) - 1))
+        #expect(agent.requests.count == 1)
+        try agent.pass(.seconds(Int(86_400 * 0.4) + 2))
+        let request = try #require(agent.downloads[Self.a])
+        #expect(request.reason == .expired && request.validators == Validators(etag: "x"))
+    }
+
+    @Test("a 304 keeps the icon, publishes nothing, and makes it fresh again")
+    func notModified() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, .notModified)
+        #expect(agent.publication == nil && agent.downloads.isEmpty)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        try agent.pass(.seconds(3600))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+    }
+
+    @Test("a refresh with the same bytes publishes nothing, and one with others replaces the image")
+    func changed() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.publication == nil && agent.disk.staging.isEmpty)
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, with: "y")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+        #expect(agent.isOnDisk("x"))
+        try agent.pass(.seconds(600))
+        try agent.finishRelease()
+        try agent.finishRemoval()
+        #expect(!agent.isOnDisk("x") && agent.isOnDisk("y"))
+        #expect(agent.disk.names == [Self.a: Sample.image("y").sha256])
+    }
+
+    @Test("a failure is published, and asked again after its delay until it succeeds")
+    func failure() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        for attempt in 1...5 {
+            try agent.finish(Self.a, .failed(.timeout("10 s")))
+            if attempt == 1 { try agent.finishPublication() }
+            #expect(agent.publication == nil)
+            #expect(try agent.published("1.plist") == [.failed(error: "timeout")])
+            #expect(agent.plan.icon(Self.a)?.failure?.attempts == attempt)
+            #expect(agent.plan.isSettled && agent.downloads.isEmpty && agent.plan.status.downloads.waiting == 1)
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            #expect(agent.requests.last?.reason == .retry)
+        }
+        try agent.finish(Self.a, with: "x")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        #expect(agent.plan.icon(Self.a)?.failure == nil)
+    }
+
+    @Test("a failed refresh keeps the icon ready, and is asked again")
+    func failedRefresh() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, .failed(.status(503)))
+        #expect(agent.publication == nil)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        #expect(agent.plan.status.icons.stale == 1 && agent.plan.status.icons.ready == 1)
+        while agent.downloads.isEmpty { try agent.passToNextWake() }
+        #expect(agent.requests.last?.validators == Validators(etag: "x"))
+    }
+
+    @Test("a URL that may not be asked for fails at once, and is never asked for")
+    func refused() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": ["ftp://h/a", "http://h:65536/"]])
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.failed(error: "scheme-refused"), .failed(error: "port-refused")])
+        try agent.pass(.seconds(365 * 86_400))
+        #expect(agent.requests.isEmpty && agent.plan.status.icons.failed == 2)
+    }
+
+    @Test("a failed publication takes nothing away, and what it dropped is downloaded and published again")
+    func failedPublication() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["2.plist": [Self.b]])
+        try agent.finish(Self.b, with: "y")
+        try agent.finishPublication(fails: true)
+        #expect(agent.disk.staging.isEmpty)
+        #expect(agent.plan.status.publication.error != nil && !agent.plan.status.inSync)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        while agent.downloads.isEmpty {
+            try agent.passToNextWake()
+            if agent.publication != nil { try agent.finishPublication(fails: true) }
+        }
+        try agent.finish(Self.b, with: "y")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist") == [Self.ready("y")])
+        #expect(agent.plan.status.publication.error == nil && agent.plan.status.inSync)
+    }
+
+    @Test("after a refresh that could not be published, the server is asked with what is on disk")
+    func validatorsAfterFailedPublication() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, with: "y")
+        try agent.finishPublication(fails: true)
+        while agent.downloads.isEmpty {
+            try agent.passToNextWake()
+            if agent.publication != nil { try agent.finishPublication() }
+        }
+        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+    }
+
+    @Test("no more downloads run than the limits allow")
+    func limits() throws {
+        var agent = AgentScenario {
+            $0.fetch.concurrency = 3
+            $0.fetch.perHost = 2
+        }
+        let urls = (1...5).map { "https://h.example/\($0)" } + (1...5).map { "https://i.example/\($0)" }
+        try agent.drop(["1.plist": urls])
+        while !agent.downloads.isEmpty {
+            #expect(agent.downloads.count <= 3)
+            #expect(agent.downloads.values.count { $0.target.host == "h.example" } <= 2)
+            try agent.finish(try #require(agent.downloads.keys.min()), .failed(.status(404)))
+        }
+        #expect(agent.requests.count == 10)
+    }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Lists that change, break and go")
+struct ListScenarioTests {
+    private static let a = "https://h.example/a.png"
+    private static let b = "https://h.example/b.png"
+
+    private static func agent() -> AgentScenario { AgentScenario { $0.cache.grace = .seconds(600) } }
+
+    private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
+
+    @Test("what a removed list alone named goes after the grace, and not before a manifest without it is there")
+    func removed() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        try agent.drop(["1.plist": nil])
+        try agent.pass(.seconds(86_400 / 2))
+        // The manifest without it is still on its way: nothing is superseded yet.
+        #expect(agent.release == nil)
+        try agent.finishPublication()
+        #expect(agent.disk.current?.lists.keys.sorted() == ["2.plist"])
+        #expect(agent.plan.status.icons.retired == 1)
+        try agent.pass(.seconds(599))
+        #expect(agent.release == nil && agent.isOnDisk("x"))
+        try agent.pass(.seconds(1))
+        #expect(agent.release == [1])
+        try agent.finishRelease()
+        #expect(agent.removal?.images.map(\.sha256) == [Sample.image("x").sha256] && agent.removal?.urls == [Self.a])
+        try agent.finishRemoval()
+        #expect(!agent.isOnDisk("x") && agent.isOnDisk("y") && agent.disk.names[Self.a] == nil)
+        #expect(agent.plan.icon(Self.a) == nil && agent.memos[Self.a] == nil)
+        #expect(agent.plan.status.icons.retired == 0)
+    }
+
+    @Test("a list that comes back within the grace is served from disk")
+    func comesBack() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(300))
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finishPublication()
+        #expect(agent.requests.count == 1)
+        try agent.pass(.seconds(600))
+        try agent.finishRelease()
+        #expect(agent.removal.map { $0.images.isEmpty && $0.urls.isEmpty } ?? true)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+    }
+
+    @Test("a list that comes back while its icon is being removed has it fetched anew")
+    func comesBackDuringRemoval() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        try agent.finishRelease()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finishRemoval()
+        if agent.publication != nil { try agent.finishPublication() }
+        try agent.finish(Self.a, with: "x")
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        #expect(agent.isOnDisk("x"))
+    }
+
+    @Test("a by-url name that is being removed is there again when its list is, although its image stayed")
+    func nameComesBack() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        try agent.finishRelease()
+        #expect(agent.removal?.urls == [Self.a] && agent.removal?.images.isEmpty == true)
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finishRemoval()
+        if !agent.downloads.isEmpty { try agent.finish(Self.a, with: "x") }
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        #expect(agent.disk.names[Self.a] == Sample.image("x").sha256)
+    }
+
+    @Test("a removed list cancels its downloads, and leaves nothing in staging")
+    func cancelled() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.disk.staging.count == 1)
+        try agent.drop(["1.plist": nil])
+        #expect(agent.disk.staging.isEmpty && agent.cancelled == [Self.b])
+        try agent.finish(Self.b, .cancelled)
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.disk.current?.lists == [:] && agent.disk.images.isEmpty)
+        #expect(agent.plan.icon(Self.a) == nil && agent.plan.icon(Self.b) == nil)
+        #expect(agent.plan.isSettled)
+    }
+
+    @Test("the image of a download that came too late to be cancelled is thrown away")
+    func lateResult() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.drop(["1.plist": nil])
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.disk.staging.isEmpty && agent.plan.icon(Self.a) == nil)
+    }
+
+    @Test("a list that comes back before its cancelled download has ended gets its icon")
+    func cancelledAndWanted() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.drop(["1.plist": nil])
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.requests.count == 1)
+        try agent.finish(Self.a, .cancelled)
+        #expect(agent.requests.count == 2)
+        try agent.finish(Self.a, with: "x")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+    }
+
+    @Test("an image that was thrown away does not vouch for the one on disk", arguments: [true, false])
+    func validatorsOfDiscarded(isStaged: Bool) throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "z"]])
+        try agent.pass(.seconds(2 * 86_400))
+        if isStaged { try agent.finish(Self.a, with: "y") }
+        try agent.drop(["1.plist": nil])
+        if !isStaged { try agent.finish(Self.a, with: "y") }
+        #expect(agent.disk.staging.isEmpty)
+        try agent.finish(Self.b, .notModified)
+        try agent.drop(["1.plist": [Self.a]])
+        while agent.publication != nil { try agent.finishPublication() }
+        // It is asked for now or later, but with what the server said of the image on disk.
+        if agent.downloads.isEmpty { try agent.pass(.seconds(2 * 86_400)) }
+        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+    }
+
+    @Test("a list that is no longer acceptable keeps its last good version, over a restart too")
+    func lastGood() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.spoil("1.plist")
+        #expect(agent.publication == nil)
+        #expect(agent.plan.status.lists.map(\.state) == ["last-good"] && agent.plan.status.needsAttention)
+        try agent.pass(.seconds(3600))
+        #expect(agent.release == nil && agent.isOnDisk("x"))
+        try agent.restart()
+        try agent.spoil("1.plist")
+        #expect(agent.publication == nil && agent.downloads.isEmpty)
+        #expect(agent.plan.status.lists.map(\.state) == ["last-good"])
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.plan.status.lists.map(\.state) == ["ok"] && agent.publication == nil)
+    }
+
+    @Test("a list that never was acceptable is reported, and published by no manifest")
+    func rejected() throws {
+        var agent = Self.agent()
+        try agent.spoil("1.plist")
+        try agent.finishPublication()
+        #expect(agent.disk.current?.lists == [:])
+        #expect(agent.plan.status.lists.map(\.state) == ["rejected"])
+        #expect(agent.plan.status.lists.first?.error == ListRejection.emptyFile.message)
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+    }
+
+    @Test("a folder that cannot be listed changes nothing, and suspends eviction")
+    func unavailable() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        try agent.drop(["2.plist": nil])
+        try agent.finishPublication()
+        try agent.handle(.scanned(.unavailable(reason: "not mounted")))
+        #expect(agent.plan.status.eviction == .suspended("not mounted") && !agent.plan.status.inSync)
+        try agent.pass(.seconds(3600))
+        #expect(agent.publication == nil && agent.release == nil && agent.plan.nextWake.map { $0 > agent.now } ?? true)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        try agent.drop([:])
+        #expect(agent.plan.status.eviction == .active && agent.release == [1])
+    }
+
+    @Test("what was retired is not removed after the folder became unavailable")
+    func unavailableDuringRelease() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        try agent.handle(.scanned(.unavailable(reason: "not mounted")))
+        try agent.finishRelease()
+        #expect(agent.removal == nil && agent.isOnDisk("x"))
+        try agent.drop([:])
+        try agent.finishRemoval()
+        #expect(!agent.isOnDisk("x"))
+    }
+
+    @Test("nothing is published or removed before the folder was looked at")
+    func beforeFirstScan() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        try agent.drop(["2.plist": nil])
+        try agent.finishPublication()
+        try agent.restart()
+        try agent.pass(.seconds(3600))
+        #expect(agent.publication == nil && agent.release == nil && agent.downloads.isEmpty)
+        try agent.drop([:])
+        #expect(agent.release == [1])
+    }
+
+    @Test("a list that is removed while its first version is being published is in no later manifest")
+    func removedDuringPublication() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.disk.current?.lists == [:])
+        try agent.pass(.seconds(600))
+        try agent.finishRelease()
+        try agent.finishRemoval()
+        #expect(agent.disk.images.isEmpty && agent.disk.names.isEmpty)
+    }
+
+    @Test("a list that breaks and comes back broken while it is being published is in no later manifest")
+    func brokenDuringPublication() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        try agent.drop(["1.plist": nil])
+        try agent.spoil("1.plist")
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.disk.current?.lists == [:])
+        #expect(agent.plan.status.lists.map(\.state) == ["rejected"])
+    }
+
+    @Test("a generation that a reader holds stays, and is tried again")
+    func leased() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        for _ in 0..<3 {
+            try agent.finishRelease(leases: [1])
+            #expect(agent.removal == nil && agent.release == nil && agent.isOnDisk("x"))
+            let wake = try #require(agent.plan.nextWake)
+            #expect(wake > agent.now && wake <= agent.now + .seconds(2))
+            try agent.passToNextWake()
+        }
+        try agent.finishRelease()
+        try agent.finishRemoval()
+        #expect(!agent.isOnDisk("x"))
+    }
+
+    @Test("an icon whose image went while an older generation is leased is not taken for ready")
+    func leasedOlderGeneration() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, with: "y")
+        try agent.finishPublication()
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        try agent.finishRelease(leases: [1])
+        try agent.finishRemoval()
+        #expect(!agent.isOnDisk("y") && agent.isOnDisk("x"))
+        try agent.drop(["1.plist": [Self.a]])
+        if agent.publication != nil { try agent.finishPublication() }
+        try agent.finish(Self.a, with: "y")
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+    }
+
+    @Test("status does not call a removed list published in sync")
+    func inSync() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        // While generations are being released, nothing is published.
+        #expect(agent.release == [1])
+        try agent.drop(["2.plist": nil])
+        #expect(agent.publication == nil && !agent.plan.status.inSync)
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("The agent ends, and starts again")
+struct RestartScenarioTests {
+    private static let a = "https://h.example/a.png"
+    private static let b = "https://h.example/b.png"
+
+    private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
+
+    /// An agent that has published a list, remembered all there is to, and ended.
+    private static func restarted(losing words: [String] = []) throws -> AgentScenario {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [a: "x", b: "y"]])
+        try agent.pass(.seconds(1))
+        try agent.restart(losing: Set(words.map { Sample.image($0).sha256 }))
+        return agent
+    }
+
+    @Test("nothing is fetched or published again")
+    func nothingToDo() throws {
+        var agent = try Self.restarted()
+        #expect(!agent.plan.status.inSync)
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        #expect(agent.requests.count == 2 && agent.publication == nil)
+        #expect(agent.plan.status.inSync && agent.plan.isSettled)
+        try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+    }
+
+    @Test("a generation number is never used again")
+    func numbers() throws {
+        var agent = try Self.restarted()
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.publication?.generation == 2)
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finishPublication()
+        #expect(agent.disk.current?.generation == 2)
+    }
+
+    @Test("an image that is missing is fetched again, and put back")
+    func missing() throws {
+        var agent = try Self.restarted(losing: ["x"])
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        let request = try #require(agent.downloads[Self.a])
+        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.validators == nil)
+        try agent.finish(Self.a, with: "x")
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.isOnDisk("x"))
+        #expect(try agent.published("1.plist") == [Self.ready("x"), Self.ready("y")])
+        #expect(agent.plan.status.publication.error == nil)
+    }
+
+    @Test("until then the manifest does not name it")
+    func missingMeanwhile() throws {
+        var agent = try Self.restarted(losing: ["x"])
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.pass(.milliseconds(50))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.pending, Self.ready("y")])
+    }
+
+    @Test("the grace of what was retired before goes on, and what is retired is removed")
+    func grace() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(300))
+        try agent.restart()
+        try agent.drop([:])
+        try agent.pass(.seconds(299))
+        #expect(agent.release == nil)
+        try agent.pass(.seconds(2))
+        #expect(agent.release == [1])
+        try agent.finishRelease()
+        try agent.finishRemoval()
+        #expect(agent.disk.images.isEmpty && agent.disk.names.isEmpty)
+    }
+
+    @Test("a list that was removed meanwhile is retired")
+    func removedMeanwhile() throws {
+        var agent = try Self.restarted()
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        #expect(agent.disk.current?.lists == [:] && agent.isOnDisk("x"))
+    }
+
+    @Test("a failure's delay goes on, and a refused URL is judged anew")
+    func failures() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a, "ftp://h/b"]])
+        try agent.finish(Self.a, .failed(.status(404)))
+        try agent.finishPublication()
+        try agent.pass(.seconds(1))
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a, "ftp://h/b"]])
+        #expect(agent.downloads.isEmpty)
+        #expect(agent.plan.icon(Self.a)?.failure?.attempts == 1)
+        #expect(agent.plan.icon("ftp://h/b")?.failure?.code == "scheme-refused")
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(try agent.published("1.plist") == [.failed(error: "http-404"), .failed(error: "scheme-refused")])
+        try agent.pass(.seconds(2 * 3600))
+        #expect(agent.downloads[Self.a]?.reason == .retry)
+    }
+
+    @Test("an image that was downloaded and not published does not vouch for the one on disk")
+    func crashBeforePublication() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, with: "y")
+        #expect(agent.publication != nil)
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        if agent.downloads.isEmpty { try agent.pass(.seconds(2 * 86_400)) }
+        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+    }
+
+    @Test("a stop in the middle publishes what was downloaded, and begins nothing any more")
+    func stop() throws {
+        var agent = AgentScenario { $0.fetch.concurrency = 2 }
+        let c = "https://h.example/c.png"
+        try agent.drop(["1.plist": [Self.a, Self.b, c]])
+        let (first, second) = (try #require(agent.requests.first?.url), try #require(agent.requests.last?.url))
+        try agent.finish(first, with: "x")
+        let begun = Set(agent.downloads.keys)
+        try agent.handle(.stopping)
+        #expect(Set(agent.cancelled) == begun && begun.contains(second))
+        #expect(!agent.plan.isSettled)
+        for url in begun { try agent.finish(url, .cancelled) }
+        #expect(agent.requests.count == 3)
+        try agent.finishPublication()
+        #expect(agent.plan.isSettled && agent.downloads.isEmpty && agent.disk.staging.isEmpty)
+        #expect(try agent.published("1.plist").count { $0 == Self.ready("x") } == 1)
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a, Self.b, c]])
+        #expect(!agent.requests.dropFirst(3).contains { $0.url == first } && agent.downloads.count == 2)
+    }
+
+    @Test("a stop ends although publishing fails, and with nothing to do it ends at once")
+    func stopWithoutDisk() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        try agent.handle(.stopping)
+        #expect(!agent.plan.isSettled)
+        try agent.finishPublication(fails: true)
+        #expect(agent.plan.isSettled && agent.downloads.isEmpty)
+
+        var idle = AgentScenario()
+        try idle.handle(.stopping)
+        #expect(idle.plan.isSettled)
+    }
+
+    @Test("what is still to be remembered at the end is what was not remembered before")
+    func lastMemos() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        var plan = agent.plan
+        let memos = plan.lastMemos()
+        #expect(memos.map(\.url) == [Self.a] && memos.first?.validators == Validators(etag: "x"))
+        #expect(plan.lastMemos().isEmpty)
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("What status tells")
+struct StatusReportTests {
+    @Test("the JSON document has the contract's keys, in the contract's order")
+    func keys() throws {
+        var report = StatusReport(state: .running)
+        report.lists = [StatusReport.List(name: "apps.plist", state: "ok")]
+        let text = report.json.line
+        var keys: [String] = []
+        for part in text.split(separator: "\": ").dropLast() {
+            keys.append(String(part[part.index(after: try #require(part.lastIndex(of: "\"")))...]))
+        }
+        let contract = [
+            "format", "state", "pid", "version", "generation", "published", "inSync",
+            "lists", "name", "state", "apps", "ready", "pending", "failed", "error",
+            "icons", "referenced", "ready", "pending", "failed", "stale", "retired",
+            "downloads", "active", "queued", "waiting", "cache", "bytes", "images",
+            "eviction", "state", "reason", "watch", "mode", "overflows", "lastScan",
+        ]
+        var rest = keys[...]
+        for key in contract {
+            let index = try #require(rest.firstIndex(of: key), "“\(key)” is not where the contract has it")
+            rest = rest[rest.index(after: index)...]
+        }
+        let added = ["problems", "reason", "publication", "error"]
+        #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
+    }
+
+    @Test("a report without an agent is one of nothing")
+    func empty() {
+        #expect(
+            StatusReport(state: .stopped).json.line.hasPrefix(
+                "{ \"format\": 1, \"state\": \"stopped\", \"pid\": null, \"version\": \"\(Version.current)\", "
+                    + "\"generation\": null, \"published\": null, \"inSync\": false, \"lists\": [], "))
+    }
+
+    @Test("lists are sorted by name, and counted by entry; icons are counted once")
+    func counts() throws {
+        var agent = AgentScenario()
+        let (a, b, c) = ("https://h/a", "https://h/b", "https://h/c")
+        try agent.drop(["b.plist": [a, b, a], "a.plist": [a, c]])
+        try agent.finish(a, with: "x")
+        try agent.finish(b, .failed(.status(404)))
+        let report = agent.plan.status
+        #expect(report.lists.map(\.name) == ["a.plist", "b.plist"])
+        #expect(report.lists.map { [$0.apps, $0.ready, $0.pending, $0.failed] } == [[2, 1, 1, 0], [3, 2, 0, 1]])
+        let icons = report.icons
+        #expect([icons.referenced, icons.ready, icons.pending, icons.failed] == [3, 1, 1, 1])
+        #expect(report.downloads.active == 1 && report.downloads.waiting == 1 && !report.inSync)
+        try agent.finish(c, with: "y")
+        try agent.finishPublication()
+        #expect(agent.plan.status.cache.images == 2 && agent.plan.status.inSync)
+        #expect(agent.plan.status.needsAttention)
+    }
+
+    @Test("failed icons, bad lists, suspended evictions and failed publications need attention")
+    func attention() {
+        func needsAttention(_ change: (inout StatusReport) -> Void) -> Bool {
+            var report = StatusReport(state: .running)
+            change(&report)
+            return report.needsAttention
+        }
+        #expect(!needsAttention { _ in })
+        #expect(!needsAttention { $0.icons.stale = 1 })
+        #expect(!needsAttention { $0.lists = [StatusReport.List(name: "a", state: "ok")] })
+        #expect(needsAttention { $0.icons.failed = 1 })
+        #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "last-good")] })
+        #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "rejected")] })
+        #expect(needsAttention { $0.eviction = .suspended("not mounted") })
+        #expect(needsAttention { $0.publication.error = "full" })
+    }
+}

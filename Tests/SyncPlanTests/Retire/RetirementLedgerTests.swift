@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("What no generation names any more")
+struct RetirementLedgerTests {
+    private static let start = Sample.start
+    private static let grace = Duration.seconds(600)
+
+    /// Notes a generation with these documents.
+    private static func publish(
+        _ number: Int, _ documents: [AppListDocument], at seconds: Int, in ledger: inout RetirementLedger
+    ) {
+        var manifest = Manifest(generation: number, published: start + .seconds(seconds), lists: [:])
+        var new: [Digest: AppListDocument] = [:]
+        for document in documents {
+            let digest = Digest.of(document.json)
+            new[digest] = document
+            manifest.lists[document.list] = Manifest.List(
+                sha256: digest, apps: document.apps.count, ready: document.apps.count, pending: 0, failed: 0)
+        }
+        ledger.publish(manifest, newDocuments: new, at: start + .seconds(seconds))
+    }
+
+    private static func digests(_ words: String...) -> Set<Digest> { Set(words.map { Sample.image($0).sha256 }) }
+
+    @Test("an image goes when the last generation that names it is gone")
+    func images() {
+        var ledger = RetirementLedger()
+        let first = Sample.document("1.plist", ["a": "x", "b": "y"])
+        let second = Sample.document("1.plist", ["a": "x"])
+        Self.publish(1, [first], at: 0, in: &ledger)
+        Self.publish(2, [second], at: 10, in: &ledger)
+        #expect(ledger.removable(in: Catalog()).isEmpty)
+        #expect(ledger.holdings.images == 2)
+
+        ledger.release(1)
+        let plan = ledger.removable(in: Catalog())
+        #expect(Set(plan.images.map(\.sha256)) == Self.digests("y"))
+        #expect(plan.images.first?.path == Sample.image("y").path)
+        #expect(plan.urls == ["b"])
+        #expect(plan.documents == [.of(first.json)])
+        #expect(ledger.isOnDisk(Sample.image("y").sha256))
+
+        ledger.remove(plan)
+        #expect(!ledger.isOnDisk(Sample.image("y").sha256))
+        #expect(ledger.removable(in: Catalog()).isEmpty)
+        #expect(ledger.holdings.images == 1 && ledger.holdings.bytes == Sample.image("x").bytes)
+    }
+
+    @Test("an image that a referenced icon shows stays, although no generation names it")
+    func needed() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger)
+        Self.publish(2, [], at: 10, in: &ledger)
+        ledger.release(1)
+        var catalog = Catalog()
+        _ = catalog.setList("2.plist", Sample.list(["a"]))
+        catalog.updateIcon("a") { $0.image = Sample.image("x") }
+        let plan = ledger.removable(in: catalog)
+        #expect(plan.images.isEmpty && plan.urls.isEmpty && plan.documents.count == 1)
+        ledger.remove(plan)
+        #expect(ledger.isOnDisk(Sample.image("x").sha256))
+        // Named again, and retired again.
+        Self.publish(3, [Sample.document("2.plist", ["a": "x"])], at: 20, in: &ledger)
+        #expect(ledger.removable(in: Catalog()).isEmpty)
+        Self.publish(4, [], at: 30, in: &ledger)
+        ledger.release(3)
+        #expect(Set(ledger.removable(in: Catalog()).images.map(\.sha256)) == Self.digests("x"))
+    }
+
+    @Test("an image that two lists or two URLs share goes with the last of them")
+    func shared() {
+        var ledger = RetirementLedger()
+        let second = Sample.document("2.plist", ["a": "x"])
+        Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "x"]), second], at: 0, in: &ledger)
+        Self.publish(2, [second], at: 1, in: &ledger)
+        ledger.release(1)
+        let plan = ledger.removable(in: Catalog())
+        #expect(plan.images.isEmpty && plan.urls == ["b"] && plan.documents.count == 1)
+        ledger.remove(plan)
+        Self.publish(3, [], at: 2, in: &ledger)
+        ledger.release(2)
+        #expect(ledger.removable(in: Catalog()).images.count == 1)
+    }
+
+    @Test("a document that comes back is not removed")
+    func documentComesBack() {
+        var ledger = RetirementLedger()
+        let document = Sample.document("1.plist", ["a": "x"])
+        Self.publish(1, [document], at: 0, in: &ledger)
+        Self.publish(2, [], at: 1, in: &ledger)
+        ledger.release(1)
+        Self.publish(3, [document], at: 2, in: &ledger)
+        #expect(ledger.removable(in: Catalog()).isEmpty)
+        Self.publish(4, [document], at: 3, in: &ledger)
+        ledger.release(3)
+        #expect(ledger.removable(in: Catalog()).isEmpty)
+        #expect(ledger.generationCount == 2)
+    }
+
+    @Test("a generation's grace begins when the next one is published, and the current one has none")
+    func grace() {
+        var ledger = RetirementLedger()
+        #expect(ledger.nextExpiry(grace: Self.grace) == nil)
+        Self.publish(1, [], at: 0, in: &ledger)
+        #expect(ledger.nextExpiry(grace: Self.grace) == nil)
+        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(1 << 40)).isEmpty)
+        Self.publish(2, [], at: 100, in: &ledger)
+        Self.publish(3, [], at: 200, in: &ledger)
+        #expect(ledger.nextExpiry(grace: Self.grace) == Self.start + .seconds(700))
+        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(699)).isEmpty)
+        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(700)) == [1])
+        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(800)) == [1, 2])
+        ledger.release(1)
+        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(800)) == [2])
+        #expect(ledger.nextExpiry(grace: Self.grace) == Self.start + .seconds(800))
+    }
+
+    @Test("a generation that is released late keeps what it names, although a newer one is gone")
+    func outOfOrder() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger)
+        Self.publish(2, [Sample.document("1.plist", ["a": "y"])], at: 1, in: &ledger)
+        Self.publish(3, [], at: 2, in: &ledger)
+        ledger.release(2)
+        let plan = ledger.removable(in: Catalog())
+        #expect(Set(plan.images.map(\.sha256)) == Self.digests("y"))
+        #expect(plan.urls.isEmpty)
+        ledger.remove(plan)
+        ledger.release(1)
+        let last = ledger.removable(in: Catalog())
+        #expect(Set(last.images.map(\.sha256)) == Self.digests("x") && last.urls == ["a"])
+    }
+
+    @Test("pending and failed entries name nothing")
+    func notReady() {
+        var ledger = RetirementLedger()
+        var document = Sample.document("1.plist", ["a": "x", "b": "y"])
+        document.apps[0].state = .pending
+        document.apps[1].state = .failed(error: "timeout")
+        Self.publish(1, [document], at: 0, in: &ledger)
+        #expect(ledger.holdings == (0, 0))
+    }
+}

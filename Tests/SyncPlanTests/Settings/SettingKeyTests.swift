@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Settings by name")
+struct SettingKeyTests {
+    private static func key(_ name: String) throws -> SettingKey {
+        try #require(SettingKey.all.first { $0.name == name }, "there is no setting \(name)")
+    }
+
+    @Test(
+        "the contract's defaults",
+        arguments: [
+            ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"), ("lists.maxBytes", "8 MiB"),
+            ("lists.maxEntries", "50000"), ("lists.iconKeys", "icon,icon_url,iconURL,iconUrl,artwork"),
+            ("cache.grace", "10m"), ("fetch.concurrency", "32"), ("fetch.perHost", "4"), ("fetch.connectTimeout", "5s"),
+            ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5 MiB"),
+            ("fetch.maxRedirects", "10"), ("fetch.retryBase", "1s"), ("fetch.retryMax", "10m"),
+            ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.allowDowngrade", "false"),
+            ("network.allow", ""),
+            ("images.maxSide", "4096"), ("images.maxPixels", "16777216"), ("refresh.default", "1d"),
+        ])
+    func defaults(name: String, value: String) throws {
+        #expect(try Self.key(name).value(in: Settings()) == value)
+    }
+
+    @Test(
+        "the environment variable of a setting",
+        arguments: [
+            ("fetch.maxBytes", "SYNCAGENT_FETCH_MAX_BYTES"), ("lists.settle", "SYNCAGENT_LISTS_SETTLE"),
+            ("lists.settleMax", "SYNCAGENT_LISTS_SETTLE_MAX"), ("lists.iconKeys", "SYNCAGENT_LISTS_ICON_KEYS"),
+            ("cache.grace", "SYNCAGENT_CACHE_GRACE"), ("fetch.perHost", "SYNCAGENT_FETCH_PER_HOST"),
+            ("fetch.allowDowngrade", "SYNCAGENT_FETCH_ALLOW_DOWNGRADE"), ("network.allow", "SYNCAGENT_NETWORK_ALLOW"),
+            ("refresh.default", "SYNCAGENT_REFRESH_DEFAULT"),
+        ])
+    func variables(name: String, variable: String) throws {
+        #expect(try Self.key(name).variable == variable)
+    }
+
+    @Test("no two settings share a name or a variable")
+    func unique() {
+        #expect(Set(SettingKey.all.map(\.name)).count == SettingKey.all.count)
+        #expect(Set(SettingKey.all.map(\.variable)).count == SettingKey.all.count)
+    }
+
+    @Test("what a setting shows sets it again, and changes nothing")
+    func roundTrip() throws {
+        var settings = Settings()
+        for key in SettingKey.all { try key.set(key.value(in: Settings()), in: &settings) }
+        #expect(settings == Settings())
+    }
+
+    @Test(
+        "a setting is set from text",
+        arguments: [
+            ("lists.settle", "0s", "0s"), ("lists.rescan", "100ms", "100ms"), ("lists.maxBytes", "1", "1 B"),
+            ("lists.maxBytes", "1GiB", "1 GiB"), ("lists.maxEntries", "1000000", "1000000"),
+            ("lists.iconKeys", "logo, image", "logo,image"), ("fetch.concurrency", "1", "1"),
+            ("fetch.maxRedirects", "0", "0"), ("fetch.userAgent", "curl/8 (x; y)", "curl/8 (x; y)"),
+            ("fetch.allowDowngrade", "true", "true"), ("network.allow", "10.0.0.0/8, fd00::/8", "10.0.0.0/8,fd00::/8"),
+            ("network.allow", "::1", "::1/128"), ("network.allow", "", ""),
+            ("images.maxPixels", "4294967296", "4294967296"),
+            ("refresh.default", "7d", "7d"),
+        ])
+    func set(name: String, text: String, value: String) throws {
+        var settings = Settings()
+        try Self.key(name).set(text, in: &settings)
+        #expect(try Self.key(name).value(in: settings) == value)
+    }
+
+    @Test(
+        "text of another form, or out of range, is an error that changes nothing",
+        arguments: [
+            ("lists.settle", "100"), ("lists.settle", ""), ("lists.rescan", "99ms"), ("lists.rescan", "0s"),
+            ("lists.maxBytes", "0"), ("lists.maxBytes", "1025MiB"), ("lists.maxBytes", "8MB"),
+            ("lists.maxEntries", "0"), ("lists.maxEntries", "1000001"), ("lists.maxEntries", "5e4"),
+            ("lists.iconKeys", "icon, "), ("fetch.concurrency", "0"), ("fetch.concurrency", "1001"),
+            ("fetch.perHost", "-1"), ("fetch.perHost", "4 "), ("fetch.connectTimeout", "0ms"),
+            ("fetch.maxRedirects", "101"),
+            ("fetch.retryBase", "0s"), ("fetch.userAgent", ""), ("fetch.userAgent", "a\r\nX: b"),
+            ("fetch.userAgent", "ü"),
+            ("fetch.allowDowngrade", "yes"), ("fetch.allowDowngrade", "TRUE"), ("network.allow", "10.0.0.0/33"),
+            ("network.allow", "example.com"), ("network.allow", "10.0.0.0/8;fd00::/8"), ("images.maxSide", "65536"),
+            ("images.maxPixels", "4294967297"), ("refresh.default", "999ms"),
+        ])
+    func refuse(name: String, text: String) throws {
+        var settings = Settings()
+        let key = try Self.key(name)
+        let error = #expect(throws: SettingError.self) { try key.set(text, in: &settings) }
+        #expect(settings == Settings())
+        #expect(error?.name == name && error?.value == text)
+        #expect(error?.description.contains("“\(text)” is not a value for \(name): it takes ") == true)
+    }
+}
