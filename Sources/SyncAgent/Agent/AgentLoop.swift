@@ -110,14 +110,14 @@ package final class AgentLoop: Sendable {
                 case .fetch(let request): downloads[request.url] = start(action)
                 case .cancel(let url): downloads[url]?.cancel()
                 case .publish, .release, .remove: _ = start(action)
-                case .discard, .remember, .forget: desk.yield(action)
+                case .discard, .remember: desk.yield(action)
                 }
             }
             watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
             if plan.isSettled, untilSettled || plan.isStopping { break }
             alarm.set(plan.nextWake)
         }
-        desk.yield(.remember(plan.lastMemos()))
+        desk.yield(.remember(plan.takeMemoChanges()))
         mailbox.finish()
         let report = plan.status
         for watcher in watchers { watcher.finish() }
@@ -141,7 +141,7 @@ package final class AgentLoop: Sendable {
             case .remove(let plan):
                 await evictor.remove(plan)
                 post(.removed)
-            case .cancel, .discard, .remember, .forget: preconditionFailure("nothing waits for this to end")
+            case .cancel, .discard, .remember: preconditionFailure("nothing waits for this to end")
             }
         }
     }
@@ -152,8 +152,7 @@ package final class AgentLoop: Sendable {
             do {
                 switch chore {
                 case .discard(let names): await staging.discard(names)
-                case .remember(let memos): try await store.remember(memos)
-                case .forget(let url): try await store.forget([url])
+                case .remember(let changes): try await store.apply(changes)
                 case .fetch, .cancel, .publish, .release, .remove: break
                 }
             } catch {

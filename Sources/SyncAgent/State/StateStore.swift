@@ -48,6 +48,7 @@ package actor StateStore {
                 sql: """
                     CREATE TABLE icon (
                         url TEXT PRIMARY KEY NOT NULL,
+                        image TEXT,
                         etag TEXT,
                         last_modified TEXT,
                         fresh_until INTEGER NOT NULL,
@@ -67,28 +68,23 @@ package actor StateStore {
         }
     }
 
-    package func remember(_ memos: [IconMemo]) throws {
+    package func apply(_ changes: MemoChanges) throws {
         try database.write { database in
-            let statement = try database.cachedStatement(
+            let upsert = try database.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO icon
-                    (url, etag, last_modified, fresh_until, failure, message, attempts, next_attempt)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    (url, image, etag, last_modified, fresh_until, failure, message, attempts, next_attempt)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
-            for memo in memos {
-                try statement.execute(arguments: [
-                    memo.url, memo.validators.etag, memo.validators.lastModified, memo.freshUntil.milliseconds,
-                    memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
+            for memo in changes.remembered {
+                try upsert.execute(arguments: [
+                    memo.url, memo.image?.hex, memo.validators.etag, memo.validators.lastModified,
+                    memo.freshUntil.milliseconds, memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
                     memo.failure?.nextAttempt?.milliseconds,
                 ])
             }
-        }
-    }
-
-    package func forget(_ urls: [String]) throws {
-        try database.write { database in
-            let statement = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")
-            for url in urls { try statement.execute(arguments: [url]) }
+            let delete = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")
+            for url in changes.forgotten { try delete.execute(arguments: [url]) }
         }
     }
 }
@@ -102,8 +98,10 @@ extension IconMemo {
                 code: code, message: row["message"] ?? "", attempts: row["attempts"] ?? 1,
                 nextAttempt: nextAttempt.map(Timestamp.init(milliseconds:)))
         }
+        let image: String? = row["image"]
         self.init(
-            url: row["url"], validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
+            url: row["url"], image: image.flatMap { Digest(hex: $0) },
+            validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
             freshUntil: Timestamp(milliseconds: row["fresh_until"]), failure: failure)
     }
 }

@@ -31,6 +31,8 @@ package struct IconRecord: Equatable, Sendable {
     package var image: AppListDocument.Image?
     /// The image that waits to be published.
     package var staged: StagedImage?
+    /// What the server said of the image that waits to be published.
+    package var stagedValidators = Validators()
     package var phase = Phase.idle
     package var failure: Failure?
     package var validators = Validators()
@@ -54,14 +56,33 @@ package struct IconRecord: Equatable, Sendable {
 /// What is remembered of a URL over a restart, beside what the cache folder itself tells.
 package struct IconMemo: Equatable, Sendable {
     package var url: String
+    /// The image that the validators and the freshness are of.
+    package var image: Digest?
     package var validators: Validators
     package var freshUntil: Timestamp
     package var failure: IconRecord.Failure?
 
-    package init(url: String, validators: Validators, freshUntil: Timestamp, failure: IconRecord.Failure?) {
+    package init(
+        url: String, image: Digest?, validators: Validators, freshUntil: Timestamp, failure: IconRecord.Failure?
+    ) {
         self.url = url
+        self.image = image
         self.validators = validators
         self.freshUntil = freshUntil
         self.failure = failure
     }
+}
+
+/// What is to be stored of icons, and what is to be deleted, so that a restart finds it.
+package struct MemoChanges: Equatable, Sendable {
+    package var remembered: [IconMemo]
+    /// The URLs of icons that are known no more.
+    package var forgotten: [String]
+
+    package init(remembered: [IconMemo] = [], forgotten: [String] = []) {
+        self.remembered = remembered
+        self.forgotten = forgotten
+    }
+
+    package var isEmpty: Bool { remembered.isEmpty && forgotten.isEmpty }
 }

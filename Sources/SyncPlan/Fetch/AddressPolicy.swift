@@ -39,7 +39,10 @@ package struct AddressPolicy: Sendable {
         guard bytes.count == 16 else { return nil }
         let zeros = bytes.prefix(10).allSatisfy { $0 == 0 }
         if zeros, bytes[10] == 0xFF, bytes[11] == 0xFF { return IPAddress(bytes: Array(bytes[12...])) }
-        if zeros, bytes[10] == 0, bytes[11] == 0, bytes[12] != 0 { return IPAddress(bytes: Array(bytes[12...])) }
+        // `::` and `::1` are no IPv4 addresses.
+        if bytes[..<12].allSatisfy({ $0 == 0 }), !bytes[12..<15].allSatisfy({ $0 == 0 }) || bytes[15] > 1 {
+            return IPAddress(bytes: Array(bytes[12...]))
+        }
         if bytes.starts(with: [0, 0x64, 0xFF, 0x9B]), bytes[4..<12].allSatisfy({ $0 == 0 }) {
             return IPAddress(bytes: Array(bytes[12...]))
         }

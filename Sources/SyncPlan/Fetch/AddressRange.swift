@@ -36,7 +36,7 @@ package struct IPAddress: Hashable, Sendable {
                     guard let v4 = parseV4(part) else { return nil }
                     bytes += v4
                 } else {
-                    guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+                    guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 > UInt8(ascii: "-") }),
                         let value = UInt16(part, radix: 16)
                     else { return nil }
                     bytes += [UInt8(value >> 8), UInt8(value & 0xFF)]
@@ -92,7 +92,9 @@ package struct AddressRange: Hashable, Sendable {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = parts.first.flatMap({ IPAddress($0) }) else { return nil }
         let bits = base.bytes.count * 8
-        guard let prefix = parts.count == 2 ? Int(parts[1]) : bits, (0...bits).contains(prefix) else { return nil }
+        guard parts.last?.hasPrefix("+") == false, let prefix = parts.count == 2 ? Int(parts[1]) : bits,
+            (0...bits).contains(prefix)
+        else { return nil }
         self.init(base, prefix: prefix)
     }
 

@@ -40,7 +40,8 @@ package struct FetchTarget: Hashable, Sendable {
         }
         isSecure = scheme == "https"
         (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
-        guard let parsed = URL(string: String(text.prefix { $0 != "#" })), parsed.scheme?.lowercased() == scheme,
+        guard let parsed = URL(string: String(text.unicodeScalars.prefix { $0 != "#" })),
+            parsed.scheme?.lowercased() == scheme,
             let parsedHost = parsed.host(percentEncoded: true)?.lowercased(),
             parsedHost == host || parsedHost == "[\(host)]", parsed.port == nil || parsed.port == port
         else { throw Self.bad("it does not follow RFC 3986") }

@@ -3,7 +3,7 @@ import HeapModule
 import IconCache
 
 extension Reconciler {
-    /// What is to be done. Each one but `discard`, `remember`, `forget` and `cancel` ends with an event.
+    /// What is to be done. Each one but `discard`, `remember` and `cancel` ends with an event.
     package enum Action: Sendable {
         /// Download an icon; ends with `.fetched`.
         case fetch(FetchRequest)
@@ -18,8 +18,7 @@ extension Reconciler {
         /// Remove what no generation names; ends with `.removed`.
         case remove(RetirementPlan)
         /// Store what is to be known after a restart.
-        case remember([IconMemo])
-        case forget(url: String)
+        case remember(MemoChanges)
     }
 
     /// Puts an icon in the queue if it is due, or notes when it will be.
@@ -106,6 +105,13 @@ extension Reconciler {
     }
 
     private mutating func evict(now: Timestamp, to actions: inout [Action]) {
+        let plan = ledger.removable(in: catalog)
+        if !plan.isEmpty {
+            eviction = .removing(plan)
+            retire(plan, now: now)
+            actions.append(.remove(plan))
+            return
+        }
         if let leaseRetry, leaseRetry > now { return }
         let expired = ledger.expired(grace: settings.cache.grace, now: now)
         guard !expired.isEmpty else { return }
@@ -114,22 +120,25 @@ extension Reconciler {
     }
 
     private mutating func flush(to actions: inout [Action]) {
-        rememberAt = nil
-        guard !unremembered.isEmpty else { return }
-        let memos = unremembered.compactMap { url in
-            catalog.icons[url].map { icon in
-                IconMemo(url: url, validators: icon.validators, freshUntil: icon.freshUntil, failure: icon.failure)
+        let changes = takeMemoChanges()
+        if !changes.isEmpty { actions.append(.remember(changes)) }
+    }
+
+    /// What changed since this was last asked: at the end of the agent, the rest.
+    package mutating func takeMemoChanges() -> MemoChanges {
+        var changes = MemoChanges()
+        for url in unremembered {
+            if let icon = catalog.icons[url] {
+                changes.remembered.append(
+                    IconMemo(
+                        url: url, image: icon.image?.sha256, validators: icon.validators, freshUntil: icon.freshUntil,
+                        failure: icon.failure))
+            } else {
+                changes.forgotten.append(url)
             }
         }
         unremembered = []
-        actions.append(.remember(memos))
-    }
-
-    /// What is still to be remembered when the agent ends.
-    package mutating func lastMemos() -> [IconMemo] {
-        var actions: [Action] = []
-        flush(to: &actions)
-        guard case .remember(let memos) = actions.first else { return [] }
-        return memos
+        rememberAt = nil
+        return changes
     }
 }

@@ -27,21 +27,15 @@ extension Reconciler {
         case .fetched(let url, let outcome):
             applyOutcome(outcome, of: url, now: now, to: &actions)
         case .published(let result):
-            applyPublication(result, now: now, to: &actions)
+            applyPublication(result, now: now)
         case .released(let (removed, leased)):
             for generation in removed { ledger.release(generation) }
             leaseRetry = leased.isEmpty ? nil : now + .seconds(2)
-            let plan = ledger.removable(in: catalog)
-            guard !plan.isEmpty else {
-                eviction = .idle
-                return
-            }
-            eviction = .removing(plan)
-            actions.append(.remove(plan))
+            eviction = .idle
         case .removed:
             guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
             eviction = .idle
-            applyRemoval(plan, now: now, to: &actions)
+            ledger.remove(plan)
         case .stopping:
             isStopping = true
             actions += queue.activeURLs.map { .cancel(url: $0) }
@@ -72,12 +66,14 @@ extension Reconciler {
     private mutating func applyListing(
         present: Set<String>, changed: [String: ListReading], now: Timestamp, to actions: inout [Action]
     ) {
+        var added: Set<String> = []
+        var removed: Set<String> = []
         for name in catalog.lists.keys where !present.contains(name) {
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
             dirtyLists.remove(name)
             if wasPublished { window.noteChange(at: now) }
-            applyDiff(diff, now: now, to: &actions)
+            removed.formUnion(diff.removed)
         }
         for (name, reading) in changed where present.contains(name) {
             switch reading.verdict {
@@ -94,18 +90,17 @@ extension Reconciler {
                     published: old?.published)
                 let diff = catalog.setList(name, record)
                 if old?.source != record.source || old?.entries != record.entries { markDirty(name, now: now) }
-                applyDiff(diff, now: now, to: &actions)
+                added.formUnion(diff.added)
+                removed.formUnion(diff.removed)
             }
         }
-    }
-
-    private mutating func applyDiff(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
-        for url in diff.removed where catalog.icons[url]?.isReferenced == false { dereference(url, to: &actions) }
-        for url in diff.added { consider(url, now: now) }
+        // What one list drops another one may have taken up: a renamed list cancels nothing.
+        for url in removed where catalog.icons[url]?.isReferenced == false { dereference(url, now: now, to: &actions) }
+        for url in added { consider(url, now: now) }
     }
 
     /// The last list that named a URL is gone: whatever is under way for it ends, and what is on disk is retired.
-    private mutating func dereference(_ url: String, to actions: inout [Action]) {
+    private mutating func dereference(_ url: String, now: Timestamp, to actions: inout [Action]) {
         guard let icon = catalog.icons[url] else { return }
         switch icon.phase {
         case .idle: break
@@ -119,17 +114,16 @@ extension Reconciler {
             catalog.updateIcon(url) { $0.staged = nil }
             actions.append(.discard([staged.name]))
         }
-        forgetIfDone(url, to: &actions)
+        forgetIfDone(url, now: now)
     }
 
     /// Forgets an icon that no list names and of which nothing is on disk or under way.
-    private mutating func forgetIfDone(_ url: String, to actions: inout [Action]) {
+    mutating func forgetIfDone(_ url: String, now: Timestamp) {
         guard let icon = catalog.icons[url], !icon.isReferenced, icon.image == nil, icon.staged == nil,
             icon.phase == .idle
         else { return }
         catalog.forgetIcon(url)
-        unremembered.remove(url)
-        actions.append(.forget(url: url))
+        remember(url, now: now)
     }
 
     // MARK: Downloads
@@ -147,18 +141,21 @@ extension Reconciler {
         case .cancelled: break
         case .notModified: noteFresh(url, icon.validators, now: now)
         case .image(let staged, let validators):
-            if !icon.isReferenced || staged.image.sha256 == icon.image?.sha256 {
-                actions.append(.discard([staged.name]))
-            } else {
-                catalog.updateIcon(url) { $0.staged = staged }
+            if icon.isReferenced, staged.image.sha256 != icon.image?.sha256 {
+                catalog.updateIcon(url) {
+                    $0.staged = staged
+                    $0.stagedValidators = validators
+                }
                 stagedURLs.insert(url)
+            } else {
+                actions.append(.discard([staged.name]))
+                if staged.image.sha256 == icon.image?.sha256 { noteFresh(url, validators, now: now) }
             }
-            noteFresh(url, validators, now: now)
         case .failed(let failure): noteFailure(failure, of: url, now: now)
         }
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
-        forgetIfDone(url, to: &actions)
+        forgetIfDone(url, now: now)
     }
 
     private mutating func noteFresh(_ url: String, _ validators: Validators, now: Timestamp) {
@@ -194,7 +191,7 @@ extension Reconciler {
         window.noteChange(at: now)
     }
 
-    private mutating func remember(_ url: String, now: Timestamp) {
+    mutating func remember(_ url: String, now: Timestamp) {
         unremembered.insert(url)
         if rememberAt == nil { rememberAt = now + .seconds(1) }
     }
@@ -202,7 +199,7 @@ extension Reconciler {
     // MARK: Publication and removal
 
     private mutating func applyPublication(
-        _ result: PublicationResult, now: Timestamp, to actions: inout [Action]
+        _ result: PublicationResult, now: Timestamp
     ) {
         guard let done = publishing else { preconditionFailure("nothing was being published") }
         publishing = nil
@@ -213,14 +210,26 @@ extension Reconciler {
             let documents = done.publication.documents.compactMap { document in
                 manifest.lists[document.list].map { ($0.sha256, document) }
             }
-            ledger.publish(manifest, newDocuments: Dictionary(documents) { a, _ in a }, at: now)
+            ledger.publish(
+                manifest, newDocuments: Dictionary(documents) { a, _ in a },
+                moved: done.publication.moves.map(\.image.sha256), at: now)
             self.manifest = manifest
-            for (name, list) in manifest.lists { catalog.updateList(name) { $0.published = list } }
+            for (name, list) in manifest.lists {
+                if catalog.lists[name]?.source == nil {
+                    // The list was removed in the meantime.
+                    window.noteChange(at: now)
+                } else {
+                    catalog.updateList(name) { $0.published = list }
+                }
+            }
             for (url, staged) in done.staged {
+                guard let validators = catalog.icons[url]?.stagedValidators else { continue }
                 catalog.updateIcon(url) {
                     $0.image = staged.image
-                    if $0.staged == staged { $0.staged = nil }
+                    $0.staged = nil
                 }
+                noteFresh(url, validators, now: now)
+                consider(url, now: now)
             }
         case .failed(let reason):
             publicationFailure = reason
@@ -230,27 +239,21 @@ extension Reconciler {
                 catalog.updateIcon(url) { $0.staged = nil }
                 noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
                 consider(url, now: now)
-                forgetIfDone(url, to: &actions)
+                forgetIfDone(url, now: now)
             }
         }
     }
 
-    private mutating func applyRemoval(_ plan: RetirementPlan, now: Timestamp, to actions: inout [Action]) {
-        ledger.remove(plan)
+    /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
+    mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
         let removed = Set(plan.images.map(\.sha256))
-        for url in plan.urls {
-            guard let icon = catalog.icons[url] else { continue }
-            let before = icon.state
-            // A list may have named it again while its file was being removed: then it is fetched anew.
-            if let image = icon.image, removed.contains(image.sha256) || !icon.isReferenced {
-                catalog.updateIcon(url) {
-                    $0.image = nil
-                    $0.validators = Validators()
-                }
+        for (url, icon) in catalog.icons {
+            guard let image = icon.image, removed.contains(image.sha256) || plan.urls.contains(url) else { continue }
+            catalog.updateIcon(url) {
+                $0.image = nil
+                $0.validators = Validators()
             }
-            noteState(of: url, was: before, now: now)
-            consider(url, now: now)
-            forgetIfDone(url, to: &actions)
+            forgetIfDone(url, now: now)
         }
     }
 }

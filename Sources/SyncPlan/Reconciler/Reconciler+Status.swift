@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
 
-
 extension Reconciler {
     /// What there is to tell at the moment.
     ///
@@ -12,7 +11,7 @@ extension Reconciler {
         report.published = manifest?.published.description
         report.inSync =
             hasScanned && unavailable == nil && queue.isEmpty && publishing == nil && stagedURLs.isEmpty
-            && dirtyLists.isEmpty && publicationFailure == nil
+            && dirtyLists.isEmpty && window.due(isIdle: true) == nil && publicationFailure == nil
         report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
             for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }

@@ -125,6 +125,7 @@ package struct RestoredState: Sendable {
 
 extension Reconciler {
     private mutating func restore(_ state: RestoredState, now: Timestamp) {
+        ledger = RetirementLedger(missing: state.missing)
         for manifest in state.manifests {
             // A published time has whole seconds: the next one keeps a grace from being cut short.
             let published = min(manifest.published + .seconds(1), now)
@@ -143,7 +144,7 @@ extension Reconciler {
         for memo in state.memos {
             catalog.updateIcon(memo.url) {
                 // Validators vouch for bytes: without the image they must not be sent.
-                if $0.image != nil {
+                if let image = $0.image?.sha256, image == memo.image {
                     $0.validators = memo.validators
                     $0.freshUntil = memo.freshUntil
                 }
@@ -157,16 +158,17 @@ extension Reconciler {
             let entries = document.apps.map { AppEntry(name: $0.name, icon: $0.icon, download: $0.download) }
             let list = ListRecord(state: .ok, source: document.source, entries: entries, published: published)
             _ = catalog.setList(name, list)
-            if document.apps.contains(where: { $0.isReady(without: state.missing) == false }) { dirtyLists.insert(name) }
+            // What the document says is out of date where an image is missing, or where an older generation has one.
+            if document.apps.contains(where: { $0.image != catalog.icons[$0.icon]?.image }) { dirtyLists.insert(name) }
         }
-        for (url, icon) in catalog.icons where !icon.isReferenced && icon.image == nil { catalog.forgetIcon(url) }
+        for url in catalog.icons.keys { forgetIfDone(url, now: now) }
         if !dirtyLists.isEmpty { window.noteChange(at: now) }
     }
 }
 
 extension AppListDocument.App {
-    fileprivate func isReady(without missing: Set<Digest>) -> Bool? {
+    fileprivate var image: AppListDocument.Image? {
         guard case .ready(let image) = state else { return nil }
-        return !missing.contains(image.sha256)
+        return image
     }
 }

@@ -28,13 +28,18 @@ package struct RetirementLedger: Sendable {
     private var images: [Digest: Image] = [:]
     private var urls: [String: Int] = [:]
     private var current: Int?
+    /// Images that a generation names, and that were not found in `icons/` at the start.
+    private var missing: Set<Digest>
     /// What no document names any more.
     private var unnamed = RetirementPlan()
 
-    package init() {}
+    /// - Parameter missing: Images that are not on disk although a generation names them.
+    package init(missing: Set<Digest> = []) {
+        self.missing = missing
+    }
 
     /// Whether the image is in `icons/`.
-    package func isOnDisk(_ image: Digest) -> Bool { images[image] != nil }
+    package func isOnDisk(_ image: Digest) -> Bool { images[image] != nil && !missing.contains(image) }
 
     /// How many images are in `icons/`, and how many bytes they have together.
     package var holdings: (images: Int, bytes: Int) { (images.count, images.values.reduce(0) { $0 + $1.bytes }) }
@@ -44,8 +49,14 @@ package struct RetirementLedger: Sendable {
 
     /// Notes a generation that became durable; the current one, if there is one, is superseded by it now.
     ///
-    /// - Parameter newDocuments: The documents that no generation before named.
-    package mutating func publish(_ manifest: Manifest, newDocuments: [Digest: AppListDocument], at now: Timestamp) {
+    /// - Parameters:
+    ///   - newDocuments: The documents that no generation before named.
+    ///   - moved: The images that came to `icons/` with it.
+    package mutating func publish(
+        _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
+        at now: Timestamp
+    ) {
+        missing.subtract(moved)
         if let current { generations[current]?.superseded = now }
         current = manifest.generation
         generations[manifest.generation] = Generation(documents: manifest.lists.values.map(\.sha256))

@@ -17,7 +17,8 @@ package struct ByteCount: Hashable, Comparable, Sendable {
     package init?(_ text: some StringProtocol) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }
-        guard let number = Int(digits), let factor = unit.isEmpty ? 1 : Self.units.first(where: { $0.0 == unit })?.1
+        guard let number = Int(digits),
+            let factor = digits.count == text.count ? 1 : Self.units.first(where: { $0.0 == unit })?.1
         else { return nil }
         let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
         guard !overflow else { return nil }

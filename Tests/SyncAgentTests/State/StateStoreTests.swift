@@ -15,15 +15,16 @@ struct StateStoreTests {
 
     private let memos = [
         IconMemo(
-            url: "https://example.com/a.png", validators: Validators(etag: "W/\"x\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"),
+            url: "https://example.com/a.png", image: Digest.of("a"),
+            validators: Validators(etag: "W/\"x\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"),
             freshUntil: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_123)), failure: nil),
         IconMemo(
-            url: "https://example.com/“b”.png", validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
+            url: "https://example.com/“b”.png", image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: "http-503", message: "the server answered 503", attempts: 3,
                 nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100)))),
         IconMemo(
-            url: "ftp://example.com/c.png", validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
+            url: "ftp://example.com/c.png", image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(code: "scheme-refused", message: "", attempts: 1, nextAttempt: nil)),
     ]
 
@@ -31,11 +32,11 @@ struct StateStoreTests {
     func remember() async throws {
         try await withTemporaryFolder { folder in
             let store = try StateStore(folder: folder, logger: logger)
-            try await store.remember(memos)
+            try await store.apply(MemoChanges(remembered: memos))
             #expect(Set(try await store.memos().map(\.url)) == Set(memos.map(\.url)))
             let again = try StateStore(folder: folder, logger: logger)
             for memo in try await again.memos() { #expect(memos.contains(memo)) }
-            try await again.forget([memos[0].url])
+            try await again.apply(MemoChanges(forgotten: [memos[0].url]))
             #expect(try await again.memos().count == 2)
         }
     }
@@ -47,7 +48,7 @@ struct StateStoreTests {
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
             let store = try StateStore(folder: folder, logger: logger)
             #expect(try await store.memos().isEmpty)
-            try await store.remember(memos)
+            try await store.apply(MemoChanges(remembered: memos))
             #expect(file.entry("state.sqlite.damaged") != nil)
         }
     }

@@ -74,7 +74,8 @@ struct StartUpRecoveryTests {
             try cache.folder.write("wrong".utf8, to: CacheLayout.byURL("http://a/3"), mode: .ownerReadWrite)
         } _: { cache in
             for (url, text) in [("http://a/2", "two"), ("http://a/3", "three")] {
-                #expect(try FileBytes.read(cache.path.appending(CacheLayout.byURL(url))) == Array(text.utf8))
+                let found = try FileBytes.read(cache.path.appending(CacheLayout.byURL(url)))
+                #expect(found == Array(text.utf8))
             }
         }
     }
@@ -88,7 +89,8 @@ struct StartUpRecoveryTests {
             if !text.isEmpty { try cache.folder.write(text.utf8, to: "manifest.json", mode: .ownerReadWrite) }
         } _: { cache in
             #expect(cache.restored.manifests.map(\.generation) == [1, 2])
-            #expect(try IconCache(at: cache.path).manifest().generation == 2)
+            let manifest = try IconCache(at: cache.path).manifest()
+            #expect(manifest.generation == 2)
         }
     }
 
@@ -101,7 +103,8 @@ struct StartUpRecoveryTests {
         } _: { cache in
             #expect(cache.restored.manifests.map(\.generation) == [1])
             #expect(cache.restored.nextGeneration == 3)
-            #expect(try IconCache(at: cache.path).manifest().generation == 1)
+            let manifest = try IconCache(at: cache.path).manifest()
+            #expect(manifest.generation == 1)
         }
     }
 

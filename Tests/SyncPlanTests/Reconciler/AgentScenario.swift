@@ -43,8 +43,9 @@ struct AgentScenario {
             case .publish(let new): publication = new
             case .release(let generations): release = generations
             case .remove(let plan): removal = plan
-            case .remember(let new): for memo in new { memos[memo.url] = memo }
-            case .forget(let url): memos[url] = nil
+            case .remember(let changes):
+                for memo in changes.remembered { memos[memo.url] = memo }
+                for url in changes.forgotten { memos[url] = nil }
             }
         }
     }

@@ -157,12 +157,24 @@ struct RestartScenarioTests {
     }
 
     @Test("what is still to be remembered at the end is what was not remembered before")
-    func lastMemos() throws {
+    func takeMemoChanges() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         var plan = agent.plan
-        let memos = plan.lastMemos()
-        #expect(memos.map(\.url) == [Self.a] && memos.first?.validators == Validators(etag: "x"))
-        #expect(plan.lastMemos().isEmpty)
+        let changes = plan.takeMemoChanges()
+        #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
+        #expect(changes.remembered.first?.validators == Validators(etag: "x"))
+        #expect(plan.takeMemoChanges().isEmpty)
+    }
+
+    @Test("a URL that no list names and of which nothing is on disk is forgotten, and named again it is remembered anew")
+    func forgotten() throws {
+        let memo = IconMemo(
+            url: Self.a, image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
+            failure: IconRecord.Failure(code: "http-404", message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
+        var restored = RestoredState()
+        restored.memos = [memo]
+        var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: Timestamp(sinceEpoch: .zero))
+        #expect(plan.takeMemoChanges() == MemoChanges(forgotten: [Self.a]))
     }
 }

@@ -210,7 +210,7 @@ struct SimulatedWorld {
             try finishWork()
         }
         try expect(downloads.isEmpty, "downloads outlive the agent")
-        for memo in plan.lastMemos() { memos[memo.url] = memo }
+        note(plan.takeMemoChanges())
         try restart(after: "its end")
     }
 
@@ -262,8 +262,13 @@ struct SimulatedWorld {
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
             try checkRemoval(plan)
             removal = (plan, false)
-        case .remember(let new): for memo in new { memos[memo.url] = memo }
-        case .forget(let url):
+        case .remember(let changes): note(changes)
+        }
+    }
+
+    private mutating func note(_ changes: MemoChanges) {
+        for memo in changes.remembered { memos[memo.url] = memo }
+        for url in changes.forgotten {
             memos[url] = nil
             fresh[url] = nil
         }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+extension IconCache {
+    /// The entry of an icon in the first of the newest documents that names it, by the lists' names.
+    ///
+    /// Documents have one app a line, with the same bytes for the same URL, so it is found without parsing the others.
+    ///
+    /// - Parameter url: The icon's URL, spelled exactly as in the app list.
+    /// - Returns: `nil` if no list names it.
+    /// - Throws: ``IconCacheError`` if the manifest or a document cannot be read.
+    package func entry(forIcon url: String) throws(IconCacheError) -> AppListDocument.App? {
+        let snapshot = try snapshot()
+        defer { snapshot.end() }
+        // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
+        let member = Array("\"icon\": \(JSON.quoted(url))".utf8)
+        for (_, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
+            let json = try snapshot.json(of: list)
+            guard let position = json.position(of: member) else { continue }
+            let path = folder.appending(list.document).string
+            return try AppListDocument(json: json.document(ofLineAt: position), path: path).apps.first
+        }
+        return nil
+    }
+}
+
+extension [UInt8] {
+    /// Where the pattern begins for the first time.
+    fileprivate func position(of pattern: [UInt8]) -> Int? {
+        guard let first = pattern.first else { return startIndex }
+        return withUnsafeBytes { bytes in
+            pattern.withUnsafeBytes { pattern in
+                guard let start = bytes.baseAddress, let wanted = pattern.baseAddress else { return nil }
+                var position = 0
+                while bytes.count - position >= pattern.count,
+                    let found = memchr(start + position, CInt(first), bytes.count - position - pattern.count + 1)
+                {
+                    if memcmp(found, wanted, pattern.count) == 0 { return UnsafeRawPointer(found) - start }
+                    position = UnsafeRawPointer(found) - start + 1
+                }
+                return nil
+            }
+        }
+    }
+
+    /// The list document that has, of all its apps, only the one on the line of this position.
+    fileprivate func document(ofLineAt position: Int) -> [UInt8] {
+        let newline = UInt8(ascii: "\n")
+        let head = prefix { $0 != newline }
+        let start = self[..<position].lastIndex(of: newline).map { $0 + 1 } ?? 0
+        var line = self[start...].prefix { $0 != newline }
+        if line.last == UInt8(ascii: ",") { line.removeLast() }
+        return Array(head + line) + "] }".utf8
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+public import SystemPackage
+
+/// One generation of a cache, held still: the documents and images that its manifest names stay until it ends.
+///
+/// A snapshot ends with ``end()``, or when nothing refers to it any more, which may be right after its last use. So whoever
+/// goes on with a path that it gave ends it explicitly:
+/// ```swift
+/// let snapshot = try cache.snapshot()
+/// defer { snapshot.end() }
+/// ```
+/// It keeps one file open, and the disk space of what newer generations have replaced; the agent waits a day for it at most.
+public final class Snapshot: Sendable {
+    /// The manifest of this generation.
+    public let manifest: Manifest
+    /// Whether a lease is held on the generation.
+    ///
+    /// It is not on the few file systems that have no locks, nor while another program locks the manifest for itself: what
+    /// the manifest names then stays for the grace period after it was superseded.
+    public let isLeased: Bool
+
+    private let cache: IconCache
+    private let lease: Mutex<Lease?>
+
+    init(of cache: IconCache) throws(IconCacheError) {
+        let lease: Lease
+        do {
+            lease = try Lease.take(onFileAt: cache.manifestPath)
+        } catch {
+            throw cache.unreadable(error)
+        }
+        let json: [UInt8]
+        do {
+            json = try FileBytes.read(lease.manifest)
+        } catch {
+            throw cache.unreadable(error)
+        }
+        self.cache = cache
+        isLeased = lease.isHeld
+        manifest = try Manifest(json: json, path: cache.manifestPath.string)
+        self.lease = Mutex(lease)
+    }
+
+    /// The document of an app list.
+    ///
+    /// - Parameter list: The app list's file name: `apps.plist`.
+    /// - Returns: `nil` if the manifest has no such list.
+    /// - Throws: ``IconCacheError`` if the document cannot be read or is not the one that the manifest names.
+    public func document(of list: String) throws(IconCacheError) -> AppListDocument? {
+        guard let entry = manifest.lists[list] else { return nil }
+        let path = cache.folder.appending(entry.document).string
+        let document = try AppListDocument(json: json(of: entry), path: path)
+        guard document.list == list else {
+            throw .damaged(path: path, reason: "it is not that of \(list), as the manifest has it")
+        }
+        return document
+    }
+
+    /// The documents of all app lists, sorted by the lists' names.
+    ///
+    /// - Throws: ``IconCacheError`` if one of them cannot be read or is not the one that the manifest names.
+    public func documents() throws(IconCacheError) -> [AppListDocument] {
+        var documents: [AppListDocument] = []
+        for list in manifest.lists.keys.sorted() {
+            if let document = try document(of: list) { documents.append(document) }
+        }
+        return documents
+    }
+
+    /// The absolute path of an image that one of the documents names.
+    public func path(of image: AppListDocument.Image) -> FilePath {
+        cache.path(of: image)
+    }
+
+    /// Gives the lease back; a second call does nothing.
+    public func end() {
+        lease.withLock { $0 = nil }
+    }
+
+    /// The text of a list document, checked against the digest that the manifest gives.
+    func json(of list: Manifest.List) throws(IconCacheError) -> [UInt8] {
+        let path = cache.folder.appending(list.document)
+        let json: [UInt8]
+        do {
+            json = try FileBytes.read(path)
+        } catch {
+            throw .unreadable(path: path.string, errno: error)
+        }
+        guard Digest.of(json) == list.sha256 else {
+            throw .damaged(path: path.string, reason: "its digest is not the one that the manifest gives")
+        }
+        return json
+    }
+}
