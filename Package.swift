@@ -18,6 +18,7 @@ let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "as
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 
 let package = Package(
@@ -62,7 +63,7 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CLinux", "IconCache", "SyncPlan", crypto, system, logging, hummingbird, httpClient, nioCore, nioHTTP1, nioPosix,
+                "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, httpClient, nioCore, nioHTTP1, nioPosix,
                 subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -79,8 +80,13 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // How the servers of the agent and of the demo end.
+        .target(name: "LocalServer", dependencies: [lifecycle, logging], swiftSettings: settings),
+
         // An origin on loopback, for the demo and for the tests.
-        .target(name: "DemoOrigin", dependencies: [hummingbird, logging, nioCore], swiftSettings: settings),
+        .target(
+            name: "DemoOrigin", dependencies: ["LocalServer", hummingbird, lifecycle, logging, nioCore], swiftSettings: settings
+        ),
 
         // Calls of Linux that the Glibc module leaves out.
         .systemLibrary(name: "CLinux"),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LocalServer
 import Hummingbird
 
 /// An HTTP origin on 127.0.0.1 that draws the icons it is asked for, for the demo and for tests.
@@ -42,7 +43,7 @@ package final class DemoOrigin: Sendable {
                 await withTaskGroup(of: Void.self) { server in
                     server.addTask {
                         do {
-                            try await application.run()
+                            try await LocalServer.run(application, patience: .milliseconds(100), logger: originLogger)
                             listening.finish()
                         } catch {
                             listening.finish(throwing: error)

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import ServiceLifecycle
 
 /// The server that answers from the book, without signal handlers and without logs.
 func originApplication(
@@ -11,13 +12,15 @@ func originApplication(
     let responder = CallbackResponder<Connection> { request, connection in
         let reply: OriginReply
         do {
-            reply = try await book.reply(
-                method: request.method.rawValue,
-                target: request.head.path ?? "/",
-                headers: request.headers.reduce(into: [:]) { headers, field in
-                    let name = field.name.canonicalName
-                    headers[name] = headers[name].map { "\($0), \(field.value)" } ?? field.value
-                })
+            reply = try await cancelWhenGracefulShutdown {
+                try await book.reply(
+                    method: request.method.rawValue,
+                    target: request.head.path ?? "/",
+                    headers: request.headers.reduce(into: [:]) { headers, field in
+                        let name = field.name.canonicalName
+                        headers[name] = headers[name].map { "\($0), \(field.value)" } ?? field.value
+                    })
+            }
         } catch {
             // The origin ends: the sender gets a closed connection, not an answer.
             try? await connection.channel.close()
@@ -31,8 +34,10 @@ func originApplication(
         onServerRunning: { channel in
             if let port = channel.localAddress?.port { onListening(port) }
         },
-        logger: Logger(label: "origin") { _ in SwiftLogNoOpLogHandler() })
+        logger: originLogger)
 }
+
+let originLogger = Logger(label: "origin") { _ in SwiftLogNoOpLogHandler() }
 
 /// What a request came in on.
 private struct Connection: InitializableFromSource {

@@ -2,6 +2,7 @@
 import Glibc
 import Hummingbird
 import IconCache
+import LocalServer
 import Logging
 import SyncPlan
 import SystemPackage
@@ -52,16 +53,13 @@ package struct ControlServer: Sendable {
                 status: .ok, headers: [.contentType: "application/json"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
         }
-        var quiet = logger
-        // Hummingbird calls its own end by cancellation an error.
-        quiet.logLevel = .critical
         let application = Application(
             router: router,
             configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path.string), serverName: nil),
             onServerRunning: { _ in chmod(path.string, 0o600) },
-            logger: quiet)
+            logger: logger)
         defer { unlink(path.string) }
-        try await application.run()
+        try await LocalServer.run(application, patience: .milliseconds(500), logger: logger)
     }
 
     /// How long a status is the newest one for those who watch: making one costs time in proportion to the icons.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AsyncHTTPClient
+import Glibc
 import NIOCore
 package import NIOHTTP1
 import NIOPosix
@@ -74,6 +75,8 @@ package final class HTTPTransport: Transport {
         func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
     }
 
+    private static let unreachable = [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL]
+
     /// What an error of the library means.
     private static func failure(of error: any Error) -> any Error {
         switch error {
@@ -96,6 +99,8 @@ package final class HTTPTransport: Transport {
                 return FetchFailure("dns", "the name \(error.host) cannot be resolved", .passing)
             }
             return FetchFailure("connect", "no connection to \(error.host) port \(error.port)", .passing)
+        case let error as IOError where unreachable.contains(error.errnoCode):
+            return FetchFailure("connect", "no connection (\(error))", .passing)
         case is ChannelError, is IOError:
             return FetchFailure("connection-closed", "the connection broke (\(error))", .passing)
         case is HTTPParserError:

@@ -88,7 +88,7 @@ struct StartUpRecovery {
         }
         for entry in try folder.names(in: CacheLayout.lists) {
             let digest = entry.name.hasSuffix(".json") ? Digest(hex: entry.name.dropLast(5)) : nil
-            if digest.map({ state.documents[$0] }) == nil { folder.remove("\(CacheLayout.lists)/\(entry.name)") }
+            if digest.flatMap({ state.documents[$0] }) == nil { folder.remove("\(CacheLayout.lists)/\(entry.name)") }
         }
     }
 

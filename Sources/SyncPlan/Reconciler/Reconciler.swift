@@ -124,6 +124,20 @@ package struct RestoredState: Sendable {
 }
 
 extension Reconciler {
+    /// Takes in what a generation names, as long as no memo says more: an image without one was fresh when it was published.
+    private mutating func noteOnDisk(
+        _ image: AppListDocument.Image, of url: String, isMissing: Bool, since published: Timestamp
+    ) {
+        let known = catalog.icons[url]?.image
+        guard isMissing || known != image else { return }
+        let freshUntil = published + settings.refresh.default.jittered(using: &generator)
+        catalog.updateIcon(url) {
+            $0.image = isMissing ? nil : image
+            $0.wasMissing = isMissing
+            $0.freshUntil = freshUntil
+        }
+    }
+
     private mutating func restore(_ state: RestoredState, now: Timestamp) {
         ledger = RetirementLedger(missing: state.missing)
         for manifest in state.manifests {
@@ -133,11 +147,7 @@ extension Reconciler {
             for document in manifest.lists.values.compactMap({ state.documents[$0.sha256] }) {
                 for app in document.apps {
                     guard case .ready(let image) = app.state else { continue }
-                    let isMissing = state.missing.contains(image.sha256)
-                    catalog.updateIcon(app.icon) {
-                        $0.image = isMissing ? nil : image
-                        $0.wasMissing = isMissing
-                    }
+                    noteOnDisk(image, of: app.icon, isMissing: state.missing.contains(image.sha256), since: published)
                 }
             }
         }
