@@ -63,7 +63,8 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, httpClient, nioCore, nioHTTP1, nioPosix,
+                "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, httpClient,
+                nioCore, nioHTTP1, nioPosix,
                 subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -85,7 +86,8 @@ let package = Package(
 
         // An origin on loopback, for the demo and for the tests.
         .target(
-            name: "DemoOrigin", dependencies: ["LocalServer", hummingbird, lifecycle, logging, nioCore], swiftSettings: settings
+            name: "DemoOrigin", dependencies: ["LocalServer", hummingbird, lifecycle, logging, nioCore],
+            swiftSettings: settings
         ),
 
         // Calls of Linux that the Glibc module leaves out.
@@ -100,17 +102,20 @@ let package = Package(
             name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, system], path: "Tests/TestSupport",
             swiftSettings: settings
         ),
-        .testTarget(name: "IconCacheTests", dependencies: ["IconCache", "TestSupport", system], swiftSettings: settings),
+        .testTarget(
+            name: "IconCacheTests", dependencies: ["IconCache", "TestSupport", system], swiftSettings: settings),
         .testTarget(name: "SyncPlanTests", dependencies: ["IconCache", "SyncPlan"], swiftSettings: settings),
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", httpClient, logging, nioCore, nioHTTP1, system,
+                "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", httpClient, logging, nioCore,
+                nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system], swiftSettings: settings),
+            name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system],
+            swiftSettings: settings),
         .testTarget(
             name: "ListParseTests", dependencies: ["ListParse", "SyncPlan", "TestSupport", subprocess, system],
             swiftSettings: settings
@@ -122,7 +127,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport", subprocess,
+                "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport",
+                subprocess,
                 system,
             ],
             swiftSettings: settings

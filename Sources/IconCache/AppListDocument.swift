@@ -109,7 +109,8 @@ public struct AppListDocument: Equatable, Sendable {
         apps.reserveCapacity(root.apps.count)
         for (index, app) in root.apps.enumerated() {
             guard let state = app.state else {
-                throw IconCacheError.damaged(path: path, reason: "“apps[\(index)]” has a status without what belongs to it")
+                throw IconCacheError.damaged(
+                    path: path, reason: "“apps[\(index)]” has a status without what belongs to it")
             }
             apps.append(App(name: app.name, icon: app.icon, download: app.download, state: state))
         }
@@ -159,7 +160,8 @@ private struct CodedDocument: Decodable {
         var state: AppListDocument.State? {
             switch status {
             case "ready":
-                guard let path, let digest = sha256.flatMap({ Digest(hex: $0) }), let bytes, let type, let width, let height
+                guard let path, let digest = sha256.flatMap({ Digest(hex: $0) }), let bytes, let type, let width,
+                    let height
                 else { return nil }
                 return .ready(
                     AppListDocument.Image(

@@ -27,7 +27,7 @@ package indirect enum JSON: Sendable {
         return text
     }
 
-    /// - Parameter indent: How far new lines are indented; `nil` if there are to be none.
+    // `indent` tells how far new lines are indented; it is `nil` if there are to be none.
     private func write(to text: inout String, indent: Int?, lines: Bool) {
         switch self {
         case .null: text += "null"

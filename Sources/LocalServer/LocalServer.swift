@@ -14,6 +14,7 @@ package enum LocalServer {
     ///   - server: The Hummingbird application.
     ///   - patience: How long answers under way may take at the end, before they are cut off.
     ///   - logger: Where the server's own troubles go.
+    /// - Throws: What the server throws, for example if it cannot listen.
     package static func run(_ server: some Service, patience: Duration, logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(services: [server], logger: logger)
         configuration.maximumGracefulShutdownDuration = patience

@@ -3,8 +3,8 @@ import DemoOrigin
 import Glibc
 import IconCache
 import Subprocess
-import Synchronization
 import SyncPlan
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -18,7 +18,8 @@ struct AdversityTests {
         try await World.with { world in
             let names = (0..<1000).map { "icon-\($0)" }
             for list in 0..<10 {
-                try world.drop(names.enumerated().filter { ($0.offset + list) % 2 == 0 }.map(\.element), as: "\(list).plist")
+                try world.drop(
+                    names.enumerated().filter { ($0.offset + list) % 2 == 0 }.map(\.element), as: "\(list).plist")
             }
             let first = try await world.agent.call("run", "--once")
             #expect(first.code == 0, "\(first.messages)")
@@ -90,12 +91,15 @@ struct AdversityTests {
                 try await world.agent.whileRunning(endedBy: .kill) { _ in
                     try await world.origin.received(world.origin.requestCount + 4 * moment)
                 }
-                if access(world.agent.cache.appending("manifest.json").string, F_OK) == 0 { try world.expectWholeCache() }
+                if access(world.agent.cache.appending("manifest.json").string, F_OK) == 0 {
+                    try world.expectWholeCache()
+                }
             }
             let run = try await world.agent.call("run", "--once")
             #expect(run.code == 0, "\(run.messages)")
             #expect(try world.expectWholeCache() == 400)
-            #expect(try files(in: world.agent.cache.appending("icons")).count == 400)
+            let images = Set(names.map { Digest.of(IconDrawing($0).png()) })
+            #expect(try files(in: world.agent.cache.appending("icons")).count == images.count)
             #expect(try files(in: world.agent.cache.appending("staging")).isEmpty)
         }
     }
@@ -137,8 +141,11 @@ struct AdversityTests {
     /// The child of a process that runs the program.
     private func child(of parent: pid_t, named name: String) -> pid_t? {
         let children = (try? allThreads(of: parent))?.flatMap { thread in
-            String(decoding: (try? FileBytes.read(FilePath("/proc/\(parent)/task/\(thread)/children"))) ?? [], as: UTF8.self)
-                .split(separator: " ").compactMap { pid_t($0) }
+            String(
+                decoding: (try? FileBytes.read(FilePath("/proc/\(parent)/task/\(thread)/children"))) ?? [],
+                as: UTF8.self
+            )
+            .split(separator: " ").compactMap { pid_t($0) }
         }
         return children?.first { pid in
             let command = String(decoding: (try? FileBytes.read(FilePath("/proc/\(pid)/cmdline"))) ?? [], as: UTF8.self)
@@ -151,7 +158,9 @@ struct AdversityTests {
         defer { closedir(entries) }
         var names: [String] = []
         while let entry = readdir(entries) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if Int(name) != nil { names.append(name) }
         }
         return names

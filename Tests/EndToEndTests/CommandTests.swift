@@ -50,9 +50,11 @@ struct CommandTests {
             let bad = world.setting("SYNCAGENT_FETCH_MAX_BYTES", "many")
             let configuration = try await bad.agent.call("run", "--once")
             #expect(configuration.code == 78)
-            #expect(configuration.messages.contains("SYNCAGENT_FETCH_MAX_BYTES") && configuration.messages.contains("many"))
+            #expect(
+                configuration.messages.contains("SYNCAGENT_FETCH_MAX_BYTES") && configuration.messages.contains("many"))
             try world.agent.drop("", as: "file")
-            let inFile = AgentProcess(program: BuiltProducts.path("syncagent"), folder: world.agent.lists.appending("file"))
+            let inFile = AgentProcess(
+                program: BuiltProducts.path("syncagent"), folder: world.agent.lists.appending("file"))
             let folder = try await inFile.call("run", "--once")
             #expect(folder.code == 73)
             #expect(folder.messages.contains(world.agent.lists.string))
@@ -63,14 +65,17 @@ struct CommandTests {
     func check() async throws {
         try await World.with { world in
             let lists = world.agent.lists
-            try world.agent.drop(propertyList([("A", "https://example.com/a.png"), ("B", "ftp://example.com/b.png")]), as: "good.plist")
+            try world.agent.drop(
+                propertyList([("A", "https://example.com/a.png"), ("B", "ftp://example.com/b.png")]), as: "good.plist")
             try world.agent.drop("not a list", as: "bad.plist")
             let good = try await world.agent.call("check", lists.appending("good.plist").string)
             #expect(good.code == 0, "\(good.output)\(good.messages)")
             #expect(good.output.contains("2 apps") && good.output.contains("scheme-refused"))
-            let bad = try await world.agent.call("check", lists.appending("bad.plist").string, lists.appending("none.plist").string)
+            let bad = try await world.agent.call(
+                "check", lists.appending("bad.plist").string, lists.appending("none.plist").string)
             #expect(bad.code == 65)
-            #expect(bad.output.contains("bad.plist: not acceptable") && bad.output.contains("none.plist: not acceptable"))
+            #expect(
+                bad.output.contains("bad.plist: not acceptable") && bad.output.contains("none.plist: not acceptable"))
         }
     }
 

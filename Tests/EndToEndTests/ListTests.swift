@@ -133,7 +133,8 @@ struct ListTests {
             let origin = world.origin
             origin.respond(to: "/page.png", with: OriginReply(body: Array("<!DOCTYPE html><html></html>".utf8)))
             origin.respond(to: "/gone.png", with: OriginReply(status: 404))
-            origin.respond(to: "/trap.png", with: OriginReply(status: 302, headers: [("Location", "http://127.0.0.1:65536/")]))
+            origin.respond(
+                to: "/trap.png", with: OriginReply(status: 302, headers: [("Location", "http://127.0.0.1:65536/")]))
             let icons = [
                 ("Good", origin.iconURL("Good"), "ready"),
                 ("Page", origin.baseURL + "/page.png", "not-an-image"),

@@ -52,24 +52,27 @@ struct World: Sendable {
 
     /// Reads everything that the manifest names, and holds it against the digests that it gives.
     ///
-    /// - Returns: How many images it names.
+    /// - Returns: How many icons have an image; two may have the same one.
     @discardableResult
     func expectWholeCache() throws -> Int {
         let snapshot = try IconCache(at: agent.cache).snapshot()
+        defer { snapshot.end() }
+        var icons: Set<String> = []
         var images: Set<AppListDocument.Image> = []
         for list in snapshot.manifest.lists.keys {
             for app in try #require(try snapshot.document(of: list)).apps {
                 guard case .ready(let image) = app.state else { continue }
+                icons.insert(app.icon)
                 images.insert(image)
                 let byURL = try FileBytes.read(agent.cache.appending(CacheLayout.byURL(app.icon)))
                 #expect(byURL.count == image.bytes)
             }
         }
         for image in images {
-            let bytes = try FileBytes.read(agent.cache.pushing(FilePath(image.path)))
+            let bytes = try FileBytes.read(snapshot.path(of: image))
             #expect(Digest.of(bytes) == image.sha256)
         }
-        return images.count
+        return icons.count
     }
 }
 

@@ -103,7 +103,9 @@ package struct Agent: Sendable {
             var report = await loop.status()
             report.pid = Int(getpid())
             let watch = lists.watch
-            (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
+            (report.watch.mode, report.watch.reason, report.watch.overflows) = (
+                watch.mode, watch.reason, watch.overflows
+            )
             return report
         } changes: {
             loop.changes()

@@ -25,7 +25,9 @@ package struct AgentFolders: Equatable, Sendable {
         var status = stat()
         if stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
         let parent = path.removingLastComponent()
-        if !parent.isEmpty, parent != path { try make(parent, mode: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]) }
+        if !parent.isEmpty, parent != path {
+            try make(parent, mode: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
+        }
         guard mkdir(path.string, mode.rawValue) == 0 || errno == EEXIST else {
             throw FileError("make the folder", path.string, Errno(rawValue: errno))
         }

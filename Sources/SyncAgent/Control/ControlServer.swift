@@ -80,6 +80,8 @@ package struct ControlServer: Sendable {
     /// Another agent answers at the socket.
     package struct InUse: Error, CustomStringConvertible {
         var path: FilePath
-        package var description: String { "Another agent answers at \(path): stop it, or name another socket with --socket." }
+        package var description: String {
+            "Another agent answers at \(path): stop it, or name another socket with --socket."
+        }
     }
 }

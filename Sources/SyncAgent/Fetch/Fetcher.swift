@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
-import struct Crypto.SHA256
 import IconCache
 import NIOCore
 import NIOHTTP1
 package import SyncPlan
+
+// SPDX-License-Identifier: Apache-2.0
+import struct Crypto.SHA256
 
 /// One download from its request to an image in `staging/`: redirects, limits, digest, inspection.
 package struct Fetcher: Sendable {

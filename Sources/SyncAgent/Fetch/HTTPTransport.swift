@@ -94,7 +94,9 @@ package final class HTTPTransport: Transport {
                 return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
             }
         case let error as NIOConnectionError:
-            if let refusal = error.connectionErrors.lazy.compactMap({ $0.error as? FetchFailure }).first { return refusal }
+            if let refusal = error.connectionErrors.lazy.compactMap({ $0.error as? FetchFailure }).first {
+                return refusal
+            }
             if error.connectionErrors.isEmpty {
                 return FetchFailure("dns", "the name \(error.host) cannot be resolved", .passing)
             }

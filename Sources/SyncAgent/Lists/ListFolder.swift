@@ -27,7 +27,9 @@ package struct ListFolder: Sendable {
                 if errno != 0 { throw FileError("list", path.string, Errno(rawValue: errno)) }
                 return files
             }
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             guard ListName.isAppList(name) else { continue }
             var status = stat()
             // One that is gone by now, a dangling link, or nothing that can be read: no list.

@@ -138,7 +138,8 @@ package final class ListService: Sendable {
     private func log(_ scan: ListScan) {
         switch scan {
         case .unavailable(let reason):
-            logger.warning("the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
+            logger.warning(
+                "the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
         case .listed(_, let changed):
             for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
                 switch reading.verdict {

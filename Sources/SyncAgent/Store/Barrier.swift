@@ -24,6 +24,7 @@ struct Barrier: Sendable {
     /// Returns when the files, and the names of them in their folders, are durable.
     ///
     /// - Parameter files: Paths relative to the cache folder of all files that were written since the last barrier.
+    /// - Throws: ``FileError`` if something may not be durable; the files are not to be relied on, nor flushed again.
     func pass(files: [String]) throws(FileError) {
         if flushesWhole {
             guard syncfs(folder.descriptor.rawValue) == 0 else {

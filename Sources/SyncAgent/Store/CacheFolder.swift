@@ -70,7 +70,7 @@ package final class CacheFolder: Sendable {
     package func replaceLink(_ name: String, at newName: String, temporary: String) throws(FileError) {
         do {
             try link(name, to: temporary)
-        } catch where error.errno == .tooManyLinks {
+        } catch  where error.errno == .tooManyLinks {
             try copy(name, to: temporary)
         }
         do {
@@ -135,7 +135,9 @@ package final class CacheFolder: Sendable {
                 if errno != 0 { throw FileError("list", name, Errno(rawValue: errno)) }
                 return names
             }
-            let text = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let text = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if text != ".", text != ".." { names.append((text, UInt64(entry.pointee.d_ino))) }
         }
     }

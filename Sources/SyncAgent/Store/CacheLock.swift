@@ -32,7 +32,9 @@ package final class CacheLock: Sendable {
 
     /// The process that holds the lock of a cache; `nil` if none does.
     package static func holder(of path: FilePath) -> Int? {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else { return nil }
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else {
+            return nil
+        }
         defer { try? file.close() }
         guard flock(file.rawValue, LOCK_SH | LOCK_NB) != 0 else { return nil }
         return holder(of: file)
@@ -51,7 +53,8 @@ package final class CacheLock: Sendable {
 
         package var description: String {
             let holder = pid.map { "process \($0)" } ?? "another process"
-            return "\(holder) holds the cache \(path.removingLastComponent()): stop it, or name another folder with --cache."
+            return
+                "\(holder) holds the cache \(path.removingLastComponent()): stop it, or name another folder with --cache."
         }
     }
 }

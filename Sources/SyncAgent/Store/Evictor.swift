@@ -35,7 +35,7 @@ package actor Evictor {
                     continue
                 }
                 if let error = folder.remove(name) { throw error }
-            } catch where error.errno == .noSuchFileOrDirectory {
+            } catch  where error.errno == .noSuchFileOrDirectory {
                 // Somebody else took it away: it names nothing any more.
             } catch {
                 logger.warning("cannot remove a generation", metadata: ["reason": "\(error)"])

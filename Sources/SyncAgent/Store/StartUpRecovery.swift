@@ -60,7 +60,8 @@ struct StartUpRecovery {
         for number in numbers {
             let name = CacheLayout.generation(number)
             // A generation after the published one never became true.
-            guard number <= published?.generation ?? .max, let manifest = readManifest(name), readDocuments(of: manifest)
+            guard number <= published?.generation ?? .max, let manifest = readManifest(name),
+                readDocuments(of: manifest)
             else {
                 folder.remove(name)
                 continue
@@ -81,7 +82,8 @@ struct StartUpRecovery {
                 metadata: ["generation": "\(current.generation)"])
         }
         // A copied folder may have two files where there was one with two names, and a lease is on one file.
-        if folder.entry(CacheLayout.manifest)?.inode != folder.entry(CacheLayout.generation(current.generation))?.inode {
+        if folder.entry(CacheLayout.manifest)?.inode != folder.entry(CacheLayout.generation(current.generation))?.inode
+        {
             try folder.replaceLink(
                 CacheLayout.generation(current.generation), at: CacheLayout.manifest,
                 temporary: StagingPath.of("recovery"))

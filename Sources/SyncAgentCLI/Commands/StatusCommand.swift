@@ -58,8 +58,12 @@ struct StatusCommand: AsyncParsableCommand {
                 + "\(report.downloads.waiting) waiting to be tried again",
             "cache      \(report.cache.images) images, \(size(report.cache.bytes)), in \(cache)",
         ]
-        if let reason = report.eviction.reason { lines.append("eviction   \(report.eviction.state): \(printable(reason))") }
-        if let reason = report.watch.reason { lines.append("watch      \(report.watch.mode ?? "none"): \(printable(reason))") }
+        if let reason = report.eviction.reason {
+            lines.append("eviction   \(report.eviction.state): \(printable(reason))")
+        }
+        if let reason = report.watch.reason {
+            lines.append("watch      \(report.watch.mode ?? "none"): \(printable(reason))")
+        }
         if let error = report.publication.error { lines.append("publishing failed: \(printable(error))") }
         return lines.joined(separator: "\n")
     }

@@ -61,6 +61,7 @@ struct AgentProcess: Sendable {
     /// - Parameters:
     ///   - signal: What ends it; it must end well if this is SIGTERM.
     ///   - body: Called when the agent answers, with its process identifier.
+    /// - Throws: What the body throws, and ``Failure`` if the agent does not answer or does not end well.
     func whileRunning(
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> Void
     ) async throws {
@@ -96,7 +97,8 @@ struct AgentProcess: Sendable {
     func status(where isWanted: @escaping @Sendable (StatusReport) -> Bool) async throws -> StatusReport {
         try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask {
-                for try await report in try await ControlClient(socket: socket).statuses() ?? .finished where isWanted(report) {
+                for try await report in try await ControlClient(socket: socket).statuses() ?? .finished
+                where isWanted(report) {
                     return report
                 }
                 throw Failure(description: "the agent ended before it came to the wanted state")

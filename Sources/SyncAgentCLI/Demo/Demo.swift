@@ -49,7 +49,9 @@ struct Demo: Sendable {
             for name in Self.second { try await expectImage(of: name) }
             try expect(try await agent.call("status").code == 3, "status tells that the agent is not running")
         }
-        print("\n$ syncagent path \(origin.iconURL("Mail"))\n\(try await agent.call("path", origin.iconURL("Mail")).output)")
+        print(
+            "\n$ syncagent path \(origin.iconURL("Mail"))\n\(try await agent.call("path", origin.iconURL("Mail")).output)"
+        )
     }
 
     private func drop(_ names: [String]) throws {

@@ -56,7 +56,8 @@ package struct AddressPolicy: Sendable {
         let table = [
             ("0.0.0.0/8", "this network"), ("10.0.0.0/8", "private"), ("100.64.0.0/10", "carrier NAT"),
             ("127.0.0.0/8", "loopback"), ("169.254.0.0/16", "link-local"), ("172.16.0.0/12", "private"),
-            ("192.0.0.0/24", "protocol assignments"), ("192.0.2.0/24", "documentation"), ("192.88.99.0/24", "6to4 relay"),
+            ("192.0.0.0/24", "protocol assignments"), ("192.0.2.0/24", "documentation"),
+            ("192.88.99.0/24", "6to4 relay"),
             ("192.168.0.0/16", "private"), ("198.18.0.0/15", "benchmarking"), ("198.51.100.0/24", "documentation"),
             ("203.0.113.0/24", "documentation"), ("224.0.0.0/4", "multicast"), ("240.0.0.0/4", "reserved"),
             ("::/127", "loopback or unspecified"), ("64:ff9b:1::/48", "local NAT64"), ("100::/64", "discard"),

@@ -21,7 +21,8 @@ package struct IPAddress: Hashable, Sendable {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
         let bytes = parts.compactMap { part in
-            part.utf8.allSatisfy { (0x30...0x39).contains($0) } && (part == "0" || !part.hasPrefix("0")) ? UInt8(part) : nil
+            part.utf8.allSatisfy { (0x30...0x39).contains($0) } && (part == "0" || !part.hasPrefix("0"))
+                ? UInt8(part) : nil
         }
         return bytes.count == 4 ? bytes : nil
     }

@@ -25,7 +25,8 @@ package struct Backoff: Sendable {
             let ceiling = Swift.min(Self.doubled(base, times: attempt - 1), max)
             return ceiling * Double.random(in: 0...1, using: &generator)
         case .lasting:
-            return Swift.min(Self.doubled(.seconds(3600), times: attempt - 1), .seconds(86_400)).jittered(using: &generator)
+            return Swift.min(Self.doubled(.seconds(3600), times: attempt - 1), .seconds(86_400)).jittered(
+                using: &generator)
         case .forbidden: return Duration.seconds(6 * 3600).jittered(using: &generator)
         case .gone: return Duration.seconds(7 * 86_400).jittered(using: &generator)
         case .refused: return nil

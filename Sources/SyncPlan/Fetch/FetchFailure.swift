@@ -47,7 +47,8 @@ extension FetchFailure {
     }
 
     package static func encoded(_ coding: String) -> FetchFailure {
-        FetchFailure("content-encoding", "the server encoded the body (\(coding)) although none was asked for", .lasting)
+        FetchFailure(
+            "content-encoding", "the server encoded the body (\(coding)) although none was asked for", .lasting)
     }
 
     package static func image(_ rejection: ImageRejection) -> FetchFailure {

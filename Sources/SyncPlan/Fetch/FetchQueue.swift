@@ -55,7 +55,9 @@ package struct FetchQueue: Sendable {
     /// The URLs that are being downloaded, in no order.
     package var activeURLs: some Collection<String> { activeOrigins.keys }
 
-    /// Puts a URL in the queue. One that waits or is being downloaded already is left where it is.
+    /// Puts a URL in the queue.
+    ///
+    /// One that waits or is being downloaded already is left where it is.
     package mutating func add(_ url: String, origin: String, priority: Priority) {
         guard queued[url] == nil, activeOrigins[url] == nil else { return }
         lastNumber += 1

@@ -30,7 +30,8 @@ package struct FetchTarget: Hashable, Sendable {
         guard let colon = text.firstIndex(of: ":") else { throw Self.bad("it has no scheme") }
         let scheme = text[..<colon].lowercased()
         guard scheme == "http" || scheme == "https" else {
-            throw FetchFailure("scheme-refused", "only http and https are asked for, not “\(scheme.prefix(20))”", .refused)
+            throw FetchFailure(
+                "scheme-refused", "only http and https are asked for, not “\(scheme.prefix(20))”", .refused)
         }
         let rest = text[text.index(after: colon)...]
         guard rest.hasPrefix("//") else { throw Self.bad("“//” does not follow its scheme") }
@@ -77,7 +78,8 @@ package struct FetchTarget: Hashable, Sendable {
             guard !host.isEmpty else { throw bad("it has no host") }
             guard host.utf8.count <= 253, host.utf8.allSatisfy(isHostCharacter) else {
                 throw FetchFailure(
-                    "host-refused", "its host is not of ASCII letters, digits, “-”, “.” and “_”: write it in Punycode", .refused)
+                    "host-refused", "its host is not of ASCII letters, digits, “-”, “.” and “_”: write it in Punycode",
+                    .refused)
             }
         }
         guard !port.isEmpty else { return (host.lowercased(), defaultPort) }

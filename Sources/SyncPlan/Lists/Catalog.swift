@@ -71,7 +71,8 @@ package struct Catalog: Sendable {
         guard let list = lists[name], let source = list.source else { return nil }
         let apps = list.entries.map { entry in
             AppListDocument.App(
-                name: entry.name, icon: entry.icon, download: entry.download, state: icons[entry.icon]?.state ?? .pending)
+                name: entry.name, icon: entry.icon, download: entry.download,
+                state: icons[entry.icon]?.state ?? .pending)
         }
         return AppListDocument(list: name, source: source, apps: apps)
     }

@@ -28,9 +28,10 @@ package struct PublicationWindow: Sendable {
         if dirtySince == nil { dirtySince = now }
     }
 
-    /// When to publish, if nothing more happens; `nil` if there is nothing to publish.
+    /// When to publish, if nothing more happens.
     ///
     /// - Parameter isIdle: Whether no download runs or waits for its turn.
+    /// - Returns: `nil` if there is nothing to publish.
     package func due(isIdle: Bool) -> Timestamp? {
         guard let dirtySince else { return nil }
         return isIdle ? max(dirtySince, notBefore) : max(dirtySince + Self.gathering, paced, notBefore)

@@ -3,7 +3,9 @@ import HeapModule
 import IconCache
 
 extension Reconciler {
-    /// What is to be done. Each one but `discard`, `remember` and `cancel` ends with an event.
+    /// What is to be done.
+    ///
+    /// Each one but `discard`, `remember` and `cancel` ends with an event.
     package enum Action: Sendable {
         /// Download an icon; ends with `.fetched`.
         case fetch(FetchRequest)
@@ -67,7 +69,8 @@ extension Reconciler {
                 preconditionFailure("only known icons with a valid URL are queued")
             }
             let reason: FetchReason =
-                icon.failure != nil ? .retry : icon.image != nil ? .expired : icon.wasMissing ? .missingOnDisk : .notCached
+                icon.failure != nil
+                ? .retry : icon.image != nil ? .expired : icon.wasMissing ? .missingOnDisk : .notCached
             let validators = icon.image == nil || icon.validators.isEmpty ? nil : icon.validators
             catalog.updateIcon(url) { $0.phase = .fetching }
             actions.append(.fetch(FetchRequest(url: url, target: target, reason: reason, validators: validators)))

@@ -50,8 +50,10 @@ package struct RetirementLedger: Sendable {
     /// Notes a generation that became durable; the current one, if there is one, is superseded by it now.
     ///
     /// - Parameters:
+    ///   - manifest: The manifest of the generation.
     ///   - newDocuments: The documents that no generation before named.
     ///   - moved: The images that came to `icons/` with it.
+    ///   - now: The present time.
     package mutating func publish(
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
         at now: Timestamp

@@ -3,7 +3,8 @@
 /// Durations as settings write them: `100ms`, `2s`, `10m`, `24h`, `7d`.
 package enum DurationText {
     private static let units: [(name: String, duration: Duration)] = [
-        ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)), ("d", .seconds(86_400)),
+        ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
+        ("d", .seconds(86_400)),
     ]
 
     /// Reads a whole number with a unit; `nil` if the text is anything else, or longer than a hundred years.
@@ -16,7 +17,9 @@ package enum DurationText {
         return duration <= .seconds(36_525 * 86_400) ? duration : nil
     }
 
-    /// The duration in the largest unit that divides it: `10m`, `1500ms`. Anything below a millisecond is cut off.
+    /// The duration in the largest unit that divides it: `10m`, `1500ms`.
+    ///
+    /// Anything below a millisecond is cut off.
     package static func format(_ duration: Duration) -> String {
         let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
         guard milliseconds != 0 else { return "0s" }

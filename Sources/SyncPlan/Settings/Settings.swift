@@ -1,66 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything that can be set, with its default. `SettingKey` has each one's name and how it is written.
+/// Everything that can be set, with its default.
+///
+/// `SettingKey` has each one's name and how it is written.
 package struct Settings: Equatable, Sendable {
     package struct Lists: Equatable, Sendable {
-        /// The quiet time after which a change in the lists folder counts. The default is 100 ms.
+        /// The quiet time after which a change in the lists folder counts.
+        ///
+        /// The default is 100 ms.
         package var settle: Duration = .milliseconds(100)
-        /// The longest that a change waits for quiet. The default is 2 s.
+        /// The longest that a change waits for quiet.
+        ///
+        /// The default is 2 s.
         package var settleMax: Duration = .seconds(2)
-        /// How often the folder's listing is compared although nothing was reported. The default is 30 s.
+        /// How often the folder's listing is compared although nothing was reported.
+        ///
+        /// The default is 30 s.
         package var rescan: Duration = .seconds(30)
-        /// The largest property list accepted. The default is 8 MiB.
+        /// The largest property list accepted.
+        ///
+        /// The default is 8 MiB.
         package var maxBytes: ByteCount = .mebibytes(8)
-        /// The most entries accepted in one list. The default is 50,000.
+        /// The most entries accepted in one list.
+        ///
+        /// The default is 50,000.
         package var maxEntries: Int = 50_000
         /// The keys under which an entry's icon URL is looked for, in this order.
         package var iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"]
     }
 
     package struct Cache: Equatable, Sendable {
-        /// How long what a manifest named stays after that manifest was superseded. The default is 10 minutes.
+        /// How long what a manifest named stays after that manifest was superseded.
+        ///
+        /// The default is 10 minutes.
         package var grace: Duration = .seconds(600)
     }
 
     package struct Fetch: Equatable, Sendable {
-        /// The most downloads at once. The default is 32.
+        /// The most downloads at once.
+        ///
+        /// The default is 32.
         package var concurrency: Int = 32
-        /// The most downloads at once from one host. The default is 4.
+        /// The most downloads at once from one host.
+        ///
+        /// The default is 4.
         package var perHost: Int = 4
-        /// How long connecting may take, TLS included. The default is 5 s.
+        /// How long connecting may take, TLS included.
+        ///
+        /// The default is 5 s.
         package var connectTimeout: Duration = .seconds(5)
-        /// How long a server may be silent. The default is 10 s.
+        /// How long a server may be silent.
+        ///
+        /// The default is 10 s.
         package var idleTimeout: Duration = .seconds(10)
-        /// How long one download may take with all its redirects, the body included. The default is 60 s.
+        /// How long one download may take with all its redirects, the body included.
+        ///
+        /// The default is 60 s.
         package var totalTimeout: Duration = .seconds(60)
-        /// The largest image accepted. The default is 5 MiB.
+        /// The largest image accepted.
+        ///
+        /// The default is 5 MiB.
         package var maxBytes: ByteCount = .mebibytes(5)
-        /// The most redirects followed for one icon. The default is 10.
+        /// The most redirects followed for one icon.
+        ///
+        /// The default is 10.
         package var maxRedirects: Int = 10
-        /// The first step of the delays between attempts. The default is 1 s.
+        /// The first step of the delays between attempts.
+        ///
+        /// The default is 1 s.
         package var retryBase: Duration = .seconds(1)
-        /// The longest delay between attempts after errors that pass by themselves. The default is 10 minutes.
+        /// The longest delay between attempts after errors that pass by themselves.
+        ///
+        /// The default is 10 minutes.
         package var retryMax: Duration = .seconds(600)
-        /// What the agent calls itself to servers. The default is `syncagent/VERSION`.
+        /// What the agent calls itself to servers.
+        ///
+        /// The default is `syncagent/VERSION`.
         package var userAgent: String = "syncagent/\(Version.current)"
-        /// Whether a redirect may lead from https to http. The default is `false`.
+        /// Whether a redirect may lead from https to http.
+        ///
+        /// The default is `false`.
         package var allowDowngrade: Bool = false
     }
 
     package struct Network: Equatable, Sendable {
-        /// Networks that may be asked although their addresses are not public. None by default.
+        /// Networks that may be asked although their addresses are not public.
+        ///
+        /// None by default.
         package var allow: [AddressRange] = []
     }
 
     package struct Images: Equatable, Sendable {
-        /// The largest width and height accepted, in pixels. The default is 4096.
+        /// The largest width and height accepted, in pixels.
+        ///
+        /// The default is 4096.
         package var maxSide: Int = 4096
-        /// The most pixels accepted. The default is 16 Mpx (2^24).
+        /// The most pixels accepted.
+        ///
+        /// The default is 16 Mpx (2^24).
         package var maxPixels: Int = 1 << 24
     }
 
     package struct Refresh: Equatable, Sendable {
-        /// How long a copy is fresh, give or take a fifth. The default is 24 h.
+        /// How long a copy is fresh, give or take a fifth.
+        ///
+        /// The default is 24 h.
         package var `default`: Duration = .seconds(86_400)
     }
 

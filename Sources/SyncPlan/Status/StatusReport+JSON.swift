@@ -10,7 +10,8 @@ extension StatusReport {
             "published": .string(orNull: published), "inSync": .bool(inSync),
             "lists": .lines(.array(lists.map(\.json))),
             "icons": [
-                "referenced": .number(icons.referenced), "ready": .number(icons.ready), "pending": .number(icons.pending),
+                "referenced": .number(icons.referenced), "ready": .number(icons.ready),
+                "pending": .number(icons.pending),
                 "failed": .number(icons.failed), "stale": .number(icons.stale), "retired": .number(icons.retired),
             ],
             "downloads": [

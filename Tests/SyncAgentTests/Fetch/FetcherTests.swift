@@ -26,7 +26,8 @@ struct FetcherTests {
         return try await withTemporaryFolder { [settings] path in
             let cache = try CacheFixture(path)
             let fetcher = Fetcher(transport: transport, staging: cache.staging, settings: settings)
-            let request = FetchRequest(url: url, target: try FetchTarget(url), reason: .notCached, validators: validators)
+            let request = FetchRequest(
+                url: url, target: try FetchTarget(url), reason: .notCached, validators: validators)
             let outcome = await fetcher.fetch(request)
             return (outcome, transport.requests, try cache.names(in: "staging").sorted())
         }
@@ -39,7 +40,8 @@ struct FetcherTests {
     @Test("an image is staged with its digest, type and size, however large", arguments: [icon, large])
     func image(bytes: [UInt8]) async throws {
         let result = try await fetch([
-            "http://127.0.0.1/icon.png": .init(200, ["ETag": "\"1\"", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"], body: bytes)
+            "http://127.0.0.1/icon.png": .init(
+                200, ["ETag": "\"1\"", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"], body: bytes)
         ])
         guard case .image(let staged, let validators) = result.outcome else {
             Issue.record("\(result.outcome)")

@@ -44,7 +44,9 @@ struct HTTPTransportTests {
 
     @Test("a connection to an address that is not allowed ends before a byte is sent")
     func rebinding() async throws {
-        try await RawOrigin.run { _ in [.close] } _: { origin in
+        try await RawOrigin.run { _ in
+            [.close]
+        } _: { origin in
             let result = try await get(origin.baseURL + "/", allow: "10.0.0.0/8")
             guard case .failure(let failure) = result else {
                 Issue.record("there was an answer")
@@ -60,13 +62,18 @@ struct HTTPTransportTests {
         let head = "HTTP/1.1 200 OK\r\n"
         let cases: [(String, [RawOrigin.Step], Set<String>)] = [
             ("cut", [.send(head + "Content-Length: 10\r\n\r\n12345"), .close], ["connection-closed", "protocol"]),
-            ("chunk", [.send(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n"), .close], ["connection-closed", "protocol"]),
+            (
+                "chunk", [.send(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n"), .close],
+                ["connection-closed", "protocol"]
+            ),
             ("reset", [.reset], ["connection-closed"]),
             ("silent", [], ["timeout"]),
             ("nonsense", [.send("nonsense\r\n\r\n"), .close], ["protocol"]),
         ]
         for (name, steps, codes) in cases {
-            try await RawOrigin.run { _ in steps } _: { origin in
+            try await RawOrigin.run { _ in
+                steps
+            } _: { origin in
                 let result = try await get(origin.baseURL + "/") {
                     $0.fetch.idleTimeout = name == "silent" ? .milliseconds(200) : .seconds(30)
                 }

@@ -19,12 +19,14 @@ struct StateStoreTests {
             validators: Validators(etag: "W/\"x\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"),
             freshUntil: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_123)), failure: nil),
         IconMemo(
-            url: "https://example.com/“b”.png", image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
+            url: "https://example.com/“b”.png", image: nil, validators: Validators(),
+            freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: "http-503", message: "the server answered 503", attempts: 3,
                 nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100)))),
         IconMemo(
-            url: "ftp://example.com/c.png", image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
+            url: "ftp://example.com/c.png", image: nil, validators: Validators(),
+            freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(code: "scheme-refused", message: "", attempts: 1, nextAttempt: nil)),
     ]
 
@@ -41,7 +43,8 @@ struct StateStoreTests {
         }
     }
 
-    @Test("a damaged database is set aside, and a new one begun", arguments: ["nonsense", "SQLite format 3\u{0}nonsense"])
+    @Test(
+        "a damaged database is set aside, and a new one begun", arguments: ["nonsense", "SQLite format 3\u{0}nonsense"])
     func damaged(text: String) async throws {
         try await withTemporaryFolder { folder in
             let file = try CacheFolder(folder)

@@ -43,7 +43,9 @@ struct CacheFixture {
 
     /// Publishes a generation with one list, whose icons have these contents.
     @discardableResult
-    func publish(_ generation: Int, _ icons: KeyValuePairs<String, String>, new: Set<String>? = nil) async throws -> Manifest {
+    func publish(_ generation: Int, _ icons: KeyValuePairs<String, String>, new: Set<String>? = nil) async throws
+        -> Manifest
+    {
         var publication = Publication(generation: generation, published: Timestamp(sinceEpoch: .seconds(generation)))
         var apps: [AppListDocument.App] = []
         for (url, text) in icons {

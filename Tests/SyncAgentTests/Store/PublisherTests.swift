@@ -46,7 +46,9 @@ struct PublisherTests {
             let cache = try CacheFixture(path)
             let before = try await cache.publish(1, ["http://a/1": "one"])
             var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
-            publication.moves = [try await cache.stage("two"), StagedImage(name: "none", image: try await cache.stage("three").image)]
+            publication.moves = [
+                try await cache.stage("two"), StagedImage(name: "none", image: try await cache.stage("three").image),
+            ]
             guard case .failed(let reason) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")
                 return

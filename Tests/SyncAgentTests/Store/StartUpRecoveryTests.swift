@@ -12,7 +12,8 @@ import Testing
 struct StartUpRecoveryTests {
     /// Makes a cache with two generations, damages it, and opens it again.
     private func afterDamage(
-        _ damage: @escaping @Sendable (CacheFixture) async throws -> Void, _ check: @Sendable (CacheFixture) throws -> Void
+        _ damage: @escaping @Sendable (CacheFixture) async throws -> Void,
+        _ check: @Sendable (CacheFixture) throws -> Void
     ) async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
+
 @testable import SyncPlan
 
 /// Values that stand for real ones.

@@ -167,11 +167,13 @@ struct RestartScenarioTests {
         #expect(plan.takeMemoChanges().isEmpty)
     }
 
-    @Test("a URL that no list names and of which nothing is on disk is forgotten, and named again it is remembered anew")
+    @Test(
+        "a URL that no list names and of which nothing is on disk is forgotten, and named again it is remembered anew")
     func forgotten() throws {
         let memo = IconMemo(
             url: Self.a, image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
-            failure: IconRecord.Failure(code: "http-404", message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
+            failure: IconRecord.Failure(
+                code: "http-404", message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
         var restored = RestoredState()
         restored.memos = [memo]
         var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: Timestamp(sinceEpoch: .zero))
