@@ -1,5 +1,5 @@
-import Hummingbird
 // SPDX-License-Identifier: Apache-2.0
+import Hummingbird
 import LocalServer
 
 /// An HTTP origin on 127.0.0.1 that draws the icons it is asked for, for the demo and for tests.

@@ -1,9 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import IconCache
 import NIOCore
 import NIOHTTP1
 package import SyncPlan
-
-// SPDX-License-Identifier: Apache-2.0
 import struct Crypto.SHA256
 
 /// One download from its request to an image in `staging/`: redirects, limits, digest, inspection.
