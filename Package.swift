@@ -19,6 +19,7 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 
 let package = Package(
@@ -63,7 +64,8 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, httpClient,
+                "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, hummingbirdCore,
+                httpClient,
                 nioCore, nioHTTP1, nioPosix,
                 subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),

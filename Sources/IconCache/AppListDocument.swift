@@ -142,7 +142,7 @@ extension AppListDocument.App {
     }
 }
 
-private struct CodedDocument: Decodable {
+private struct CodedDocument: FormattedDocument {
     struct Source: Decodable {
         var sha256: String
         var bytes: Int

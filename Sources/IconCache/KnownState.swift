@@ -29,8 +29,8 @@ package struct KnownState: Sendable {
     /// - Parameters:
     ///   - manifest: The manifest of the generation.
     ///   - documents: The documents of its ``unknownLists(of:)``, in that order.
-    /// - Returns: What is different now: lists by name, then icons that have an image in the order of their lists, then
-    ///   icons that have none any more.
+    /// - Returns: What is different now: lists that are gone, then the others, each by name; then icons that have an image,
+    ///   in the order of their lists, then icons that have none any more.
     /// - Complexity: O(*m* + *n*), where *m* is the number of lists and *n* the number of entries in old and new versions
     ///   of those that changed.
     package mutating func advance(to manifest: Manifest, documents: [AppListDocument]) -> [Change] {

@@ -66,7 +66,7 @@ public struct Manifest: Equatable, Sendable {
     /// - Throws: ``IconCacheError/damaged(path:reason:)`` if the text is no manifest, and
     ///   ``IconCacheError/unknownFormat(path:format:)`` if it is one of a later format.
     package init(json: [UInt8], path: String) throws(IconCacheError) {
-        struct Root: Decodable {
+        struct Root: FormattedDocument {
             var format: Int
             var generation: Int
             var published: String
@@ -92,21 +92,31 @@ public struct Manifest: Equatable, Sendable {
     }
 }
 
-/// What manifests and list documents have in common: a `format` that is looked at before anything else.
+/// What manifests and list documents have in common.
+protocol FormattedDocument: Decodable {
+    var format: Int { get }
+}
+
+/// Manifests and list documents as JSON: one of another format is never read as if it were one of this.
 enum DocumentFormat {
-    private struct Version: Decodable {
+    private struct Version: FormattedDocument {
         var format: Int
     }
 
-    static func decode<T: Decodable>(_ type: T.Type, from json: [UInt8], path: String) throws(IconCacheError) -> T {
+    static func decode<T: FormattedDocument>(
+        _ type: T.Type, from json: [UInt8], path: String
+    ) throws(IconCacheError) -> T {
         let data = Data(json)
+        let version: Int
         do {
-            return try JSONDecoder().decode(type, from: data)
+            let document = try JSONDecoder().decode(type, from: data)
+            version = document.format
+            if version == CacheLayout.format { return document }
         } catch {
-            if let version = try? JSONDecoder().decode(Version.self, from: data), version.format != CacheLayout.format {
-                throw IconCacheError.unknownFormat(path: path, format: version.format)
-            }
-            throw IconCacheError.damaged(path: path, reason: "it is not the JSON it should be (\(error))")
+            guard let other = try? JSONDecoder().decode(Version.self, from: data), other.format != CacheLayout.format
+            else { throw IconCacheError.damaged(path: path, reason: "it is not the JSON it should be (\(error))") }
+            version = other.format
         }
+        throw IconCacheError.unknownFormat(path: path, format: version)
     }
 }

@@ -2,7 +2,8 @@
 
 /// A moment on the wall clock, in UTC.
 ///
-/// Its text form is that of RFC 3339 in whole seconds: `2026-11-21T02:44:52Z`.
+/// Its text form is that of RFC 3339 in whole seconds: `2026-11-21T02:44:52Z`. A moment outside the years 0 to 9999, which a
+/// file may have, is written as the nearest one in them.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// The time since 1970-01-01T00:00:00Z, leap seconds not counted.
     public var sinceEpoch: Duration
@@ -45,6 +46,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         a.sinceEpoch - b.sinceEpoch
     }
 
+    /// The seconds from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z: RFC 3339 has four digits for the year.
+    private static let writable = -62_167_219_200...253_402_300_799
+
     // The civil calendar, counted in eras of 400 years that begin on March 1st.
 
     private static func days(year: Int, month: Int, day: Int) -> Int {
@@ -71,7 +75,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 extension Timestamp: CustomStringConvertible {
     public var description: String {
         var seconds = Int(sinceEpoch.components.seconds)
-        if sinceEpoch.components.attoseconds < 0 { seconds -= 1 }
+        if sinceEpoch.components.attoseconds < 0, seconds > Self.writable.lowerBound { seconds -= 1 }
+        seconds = min(max(seconds, Self.writable.lowerBound), Self.writable.upperBound)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let rest = seconds - days * 86_400
         let date = Self.date(days: days)

@@ -70,6 +70,7 @@ struct Configuration: ParsableArguments {
     }
 
     private func absolute(_ text: String) throws -> FilePath {
+        guard !text.isEmpty else { throw ValidationError("A folder or socket without a name was given.") }
         let path = FilePath(text)
         if path.isAbsolute { return path.lexicallyNormalized() }
         guard let here = getcwd(nil, 0) else {

@@ -30,14 +30,20 @@ enum Exit {
     static func with(_ code: Code) -> ExitCode { ExitCode(code.rawValue) }
 }
 
-/// Text for people that is not the command's output.
+/// What commands say.
 enum Message {
     static func error(_ message: String) {
         _ = try? FileDescriptor.standardError.writeAll("syncagent: \(message)\n".utf8)
     }
 
-    /// Shows what was printed without a newline so far.
-    static func flush() {
-        fflush(nil)
+    /// Prints a command's output.
+    ///
+    /// - Throws: Exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
+    static func output(_ text: String, terminator: String = "\n") throws(ExitCode) {
+        do {
+            _ = try FileDescriptor.standardOutput.writeAll((text + terminator).utf8)
+        } catch {
+            throw Exit.because("The output cannot be written: \(error).", code: .attention)
+        }
     }
 }

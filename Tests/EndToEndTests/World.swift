@@ -65,7 +65,7 @@ struct World: Sendable {
                 icons.insert(app.icon)
                 images.insert(image)
                 let byURL = try FileBytes.read(agent.cache.appending(CacheLayout.byURL(app.icon)))
-                #expect(byURL.count == image.bytes)
+                #expect(Digest.of(byURL) == image.sha256)
             }
         }
         for image in images {

@@ -18,6 +18,14 @@ package struct Agent: Sendable {
         }
     }
 
+    /// The cache folder is full of something else, which must not be taken for what is to be removed.
+    package struct ForeignFolder: Error, CustomStringConvertible {
+        var path: FilePath
+        package var description: String {
+            "\(path) is no cache of syncagent, and not empty: name another folder with --cache."
+        }
+    }
+
     private let folders: AgentFolders
     private let settings: Settings
     private let helpers: Helpers
@@ -36,8 +44,8 @@ package struct Agent: Sendable {
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
     /// - Returns: The state at the end.
-    /// - Throws: ``CacheLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, and ``FileError`` if a
-    ///   folder cannot be used.
+    /// - Throws: ``ForeignFolder``, ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``FileError`` if a folder
+    ///   cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version.
     package func run(
         once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
@@ -45,15 +53,18 @@ package struct Agent: Sendable {
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
-        let lock = try CacheLock(folders.cache.appending(CacheLayout.lock))
-        defer { withExtendedLifetime(lock) {} }
         let folder = try CacheFolder(folders.cache)
+        guard try folder.isOurs else { throw ForeignFolder(path: folders.cache) }
+        let locks = [
+            try FolderLock(folders.cache.appending(CacheLayout.lock)), try FolderLock(folders.state.appending("lock")),
+        ]
+        defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
-        var restored = try StartUpRecovery.run(folder, logger: logger)
         // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
-        if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: open) }
+        if folder.entry(CacheLayout.manifest) == nil { try AgentFolders.make(folders.lists, mode: open) }
+        var restored = try StartUpRecovery.run(folder, logger: logger)
         let store = try StateStore(folder: folders.state, logger: logger)
-        restored.memos = try await store.memos()
+        restored.memos = store.restored
         if once { for index in restored.memos.indices { restored.memos[index].failure = nil } }
         logger.info(
             "cache opened",

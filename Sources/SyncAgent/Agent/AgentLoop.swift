@@ -65,13 +65,17 @@ package final class AgentLoop: Sendable {
     ///
     /// - Returns: The state at the end.
     package func run(_ plan: Reconciler, untilSettled: Bool) async -> StatusReport {
-        await withTaskCancellationHandler {
+        // A stream ends for a task that is cancelled, and with it what is still to come through it.
+        let work = Task {
             let (chores, desk) = AsyncStream.makeStream(of: Reconciler.Action.self)
             async let housekeeping: Void = keepHouse(chores)
             let report = await decide(plan, untilSettled: untilSettled, desk: desk)
             desk.finish()
             await housekeeping
             return report
+        }
+        return await withTaskCancellationHandler {
+            await work.value
         } onCancel: {
             mailbox.yield(.event(.stopping))
         }

@@ -26,17 +26,17 @@ package struct ControlClient: Sendable {
 
     /// The agent's status; `nil` if no agent answers.
     package func status() async throws -> StatusReport? {
-        guard isAnswered else { return nil }
-        let response = try await get("v1/status")
-        return try Self.report(Array(try await response.body.collect(upTo: Self.longest).readableBytesView))
+        try await unlessItEnds {
+            let body = try await get("v1/status").body
+            return try Self.report(Array(try await body.collect(upTo: Self.longest).readableBytesView))
+        }
     }
 
     /// The agent's status now, and again whenever it has become another; ends with the agent.
     ///
     /// - Returns: `nil` if no agent answers.
     package func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error>? {
-        guard isAnswered else { return nil }
-        let body = try await get("v1/status/stream").body
+        guard let body = try await unlessItEnds({ try await get("v1/status/stream").body }) else { return nil }
         return AsyncThrowingStream { continuation in
             let task = Task {
                 do {
@@ -53,11 +53,22 @@ package struct ControlClient: Sendable {
                     }
                     continuation.finish()
                 } catch {
-                    // An agent that ends may close the connection in the middle.
+                    // An agent that ends may close the connection in the middle of an answer.
                     continuation.finish(throwing: isAnswered ? error : nil)
                 }
             }
             continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// - Returns: `nil` if no agent answers, or one that ended meanwhile.
+    private func unlessItEnds<Answer>(_ ask: () async throws -> Answer) async throws -> Answer? {
+        guard isAnswered else { return nil }
+        do {
+            return try await ask()
+        } catch {
+            guard isAnswered else { return nil }
+            throw error
         }
     }
 
@@ -80,19 +91,20 @@ package struct ControlClient: Sendable {
         }
     }
 
-    /// Whether a process accepts connections there.
+    /// Whether a process listens there; one whose queue of connections is full does.
     var isAnswered: Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let path = Array(socket.string.utf8)
         guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = Glibc.socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 || errno == EAGAIN
             }
         }
     }

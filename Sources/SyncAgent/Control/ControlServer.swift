@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Hummingbird
+import HummingbirdCore
 import IconCache
 import LocalServer
 import Logging
+import NIOCore
 import SyncPlan
 import SystemPackage
 
@@ -55,11 +57,17 @@ package struct ControlServer: Sendable {
         }
         let application = Application(
             router: router,
+            // Requests that do not come to their end hold a descriptor each.
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10))),
             configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path.string), serverName: nil),
             onServerRunning: { _ in chmod(path.string, 0o600) },
             logger: logger)
         defer { unlink(path.string) }
-        try await LocalServer.run(application, patience: .milliseconds(500), logger: logger)
+        do {
+            try await LocalServer.run(application, patience: .milliseconds(500), logger: logger)
+        } catch let error as IOError {
+            throw FileError("listen at", path.string, Errno(rawValue: error.errnoCode))
+        }
     }
 
     /// How long a status is the newest one for those who watch: making one costs time in proportion to the icons.

@@ -3,6 +3,7 @@ import IconCache
 import NIOCore
 import NIOHTTP1
 package import SyncPlan
+
 import struct Crypto.SHA256
 
 /// One download from its request to an image in `staging/`: redirects, limits, digest, inspection.
@@ -50,8 +51,9 @@ package struct Fetcher: Sendable {
         case 304 where request.validators != nil: return .notModified
         default: throw FetchFailure.status(response.status)
         }
-        if let coding = response.headers.first(name: "Content-Encoding"), coding.lowercased() != "identity" {
-            throw FetchFailure.encoded(coding)
+        let codings = response.headers[canonicalForm: "Content-Encoding"]
+        if let coding = codings.first(where: { $0.lowercased() != "identity" }) {
+            throw FetchFailure.encoded(String(coding))
         }
         if let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),
             length > settings.fetch.maxBytes.bytes

@@ -25,13 +25,16 @@ package final class HTTPTransport: Transport {
         // Else a refused connection is tried again and again until the connect timeout is over.
         configuration.connectionPool.retryConnectionEstablishment = false
         let judge: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-            guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }),
-                let refusal = policy.refusal(of: address)
-            else { return channel.eventLoop.makeSucceededVoidFuture() }
+            guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }) else {
+                return channel.eventLoop.makeFailedFuture(ChannelError.unknownLocalAddress)
+            }
+            guard let refusal = policy.refusal(of: address) else { return channel.eventLoop.makeSucceededVoidFuture() }
             return channel.eventLoop.makeFailedFuture(FetchFailure.address(refusal))
         }
         // The name may resolve to another address than a moment ago: what counts is who is at the other end.
-        configuration.http1_1ConnectionDebugInitializer = judge
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            judge(channel).flatMap { ResponseGuard.add(to: channel) }
+        }
         configuration.http2ConnectionDebugInitializer = judge
         client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
         connectTimeout = settings.fetch.connectTimeout

@@ -18,7 +18,6 @@ final class Resolver: Sendable {
 
     private let policy: AddressPolicy
     private let answers = Mutex<[String: Answer]>([:])
-    private let queue = DispatchQueue(label: "syncagent.resolver", attributes: .concurrent)
 
     init(policy: AddressPolicy) {
         self.policy = policy
@@ -26,15 +25,34 @@ final class Resolver: Sendable {
 
     /// Returns if the host may be connected to.
     ///
-    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`.
-    func judge(host: String) async throws(FetchFailure) {
-        let addresses = await lookUp(host).value
+    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `CancellationError`.
+    func judge(host: String) async throws {
+        let addresses = try await addresses(of: host)
         guard !addresses.isEmpty else {
             throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
         }
         for address in addresses {
-            if let refusal = policy.refusal(of: address) { throw .address(refusal) }
+            if let refusal = policy.refusal(of: address) { throw FetchFailure.address(refusal) }
         }
+    }
+
+    /// Waits for the answer, but not after the task was cancelled.
+    private func addresses(of host: String) async throws -> [IPAddress] {
+        let (answers, answer) = AsyncStream.makeStream(of: [IPAddress].self)
+        let task = lookUp(host)
+        Task {
+            answer.yield(await task.value)
+            answer.finish()
+        }
+        for await addresses in answers {
+            if addresses.isEmpty { forget(host) }
+            return addresses
+        }
+        throw CancellationError()
+    }
+
+    private func forget(_ host: String) {
+        answers.withLock { $0[host] = nil }
     }
 
     private func lookUp(_ host: String) -> Task<[IPAddress], Never> {
@@ -42,9 +60,12 @@ final class Resolver: Sendable {
         return answers.withLock { answers in
             if let answer = answers[host], answer.expires > now { return answer.task }
             if answers.count >= 1000 { answers = answers.filter { $0.value.expires > now } }
-            let task = Task { [queue] in
+            let task = Task {
                 await withCheckedContinuation { continuation in
-                    queue.async { continuation.resume(returning: Self.addresses(of: host)) }
+                    // A serial queue of its own has a thread of its own, however many look-ups hang.
+                    DispatchQueue(label: "syncagent.resolver").async {
+                        continuation.resume(returning: Self.addresses(of: host))
+                    }
                 }
             }
             answers[host] = Answer(task: task, expires: now + Self.lifetime)

@@ -3,39 +3,73 @@ import Glibc
 package import SyncPlan
 package import SystemPackage
 
-/// The lists folder as it is at one moment.
-package struct ListFolder: Sendable {
-    package let path: FilePath
+/// The lists folder, read on a thread of its own: where it is on a network, a call may take for ever.
+package actor ListFolder {
+    /// The lists folder as it is at one moment.
+    package struct Listing: Equatable, Sendable {
+        /// The file system that the folder is on.
+        package var device: UInt64
+        /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
+        package var files: [String: FileFingerprint?]
+    }
+
+    package nonisolated let path: FilePath
+    private let thread = FileThread("lists")
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     package init(_ path: FilePath) {
         self.path = path
     }
 
-    /// The app lists in it, each with what tells its versions apart.
+    /// Lists the folder.
     ///
-    /// - Throws: A ``FileError`` if the folder is missing or could not be listed to its end. What was seen till then is
-    ///   not told: a part of a folder is no folder.
-    package func list() throws(FileError) -> [String: FileFingerprint] {
-        guard let folder = opendir(path.string) else {
-            throw FileError("open the lists folder", path.string, Errno(rawValue: errno))
+    /// - Throws: A ``FileError`` if the folder is missing or could not be listed to its end.
+    package func list() throws(FileError) -> Listing {
+        let folder = Glibc.open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
+        defer { Glibc.close(folder) }
+        var status = stat()
+        guard fstat(folder, &status) == 0 else {
+            throw FileError("look at the lists folder", path.string, Errno(rawValue: errno))
         }
-        defer { closedir(folder) }
-        var files: [String: FileFingerprint] = [:]
-        while true {
-            errno = 0
-            guard let entry = readdir(folder) else {
-                if errno != 0 { throw FileError("list", path.string, Errno(rawValue: errno)) }
-                return files
-            }
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard ListName.isAppList(name) else { continue }
-            var status = stat()
-            // One that is gone by now, a dangling link, or nothing that can be read: no list.
-            guard fstatat(dirfd(folder), name, &status, 0) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            files[name] = FileFingerprint(status)
+        var listing = Listing(device: UInt64(status.st_dev), files: [:])
+        let names: [(name: String, inode: UInt64)]
+        do throws(Errno) {
+            names = try FolderListing.names(in: dup(folder))
+        } catch {
+            throw FileError("list", path.string, error)
         }
+        for name in names.map(\.name) where ListName.isAppList(name) {
+            if fstatat(folder, name, &status, 0) == 0 {
+                if status.st_mode & S_IFMT == S_IFREG { listing.files[name] = FileFingerprint(status) }
+            } else if errno != ENOENT || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+                // Only a name that is gone is no list: a file that cannot be looked at may be back in a moment.
+                listing.files[name] = .some(nil)
+            }
+        }
+        return listing
+    }
+
+    /// Opens a list, and reads it once for its digest.
+    ///
+    /// - Returns: The open file, which is the caller's to close, and what is in it.
+    package func open(
+        _ name: String, maxBytes: ByteCount
+    ) throws(ListRejection) -> (file: OpenedList, contents: ListFile.Contents) {
+        let file = try ListFile.open(path.appending(name), maxBytes: maxBytes)
+        do {
+            return (file, try ListFile.contents(of: file.descriptor, maxBytes: maxBytes))
+        } catch {
+            try? file.descriptor.close()
+            throw error
+        }
+    }
+
+    /// Closes a list, and tells whether it still is as it was when it was opened.
+    package func close(_ file: OpenedList) throws(ListRejection) -> Bool {
+        defer { try? file.descriptor.close() }
+        return try ListFile.fingerprint(of: file.descriptor) == file.fingerprint
     }
 }
 
@@ -48,7 +82,7 @@ extension FileFingerprint {
 }
 
 extension Duration {
-    fileprivate init(_ time: timespec) {
+    init(_ time: timespec) {
         self = .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import IconCache
 package import SyncPlan
 package import SystemPackage
@@ -7,12 +8,16 @@ package import SystemPackage
 package struct ListScanner: Sendable {
     /// How many lists are parsed at once.
     private static let parsers = 2
+    /// How old a file's last change must be for its fingerprint to tell a later one: file systems count time in ticks.
+    private static let tick: Duration = .milliseconds(50)
 
     private let folder: ListFolder
     private let parser: ParseHelper
     private let maxBytes: ByteCount
     /// The files that were read, as they were then.
     private var known: [String: FileFingerprint] = [:]
+    /// The file system that the folder was on at the last look.
+    private var device: UInt64?
 
     package init(folder: FilePath, parser: ParseHelper, maxBytes: ByteCount) {
         self.folder = ListFolder(folder)
@@ -22,62 +27,68 @@ package struct ListScanner: Sendable {
 
     /// Looks once.
     ///
-    /// - Returns: What there is to tell, and whether a file was still being written, which is to be looked at again.
-    package mutating func scan() async -> (scan: ListScan, isUnsettled: Bool) {
-        let files: [String: FileFingerprint]
+    /// - Returns: What there is to tell, and the files that were still being written, which are to be looked at again.
+    package mutating func scan() async -> (scan: ListScan, unsettled: Set<String>) {
+        let listing: ListFolder.Listing
         do {
-            files = try folder.list()
+            listing = try await folder.list()
         } catch {
-            return (.unavailable(reason: "\(error)"), false)
+            return (.unavailable(reason: "\(error)"), [])
         }
-        known = known.filter { files[$0.key] != nil }
-        let changed = files.filter { known[$0.key] != $0.value }.keys.sorted()
+        if let device, device != listing.device, listing.files.isEmpty {
+            return (.unavailable(reason: "\(folder.path) is empty, and on another file system than before"), [])
+        }
+        device = listing.device
+        known = known.filter { listing.files[$0.key] != nil }
+        let changed = listing.files.filter { $0.value == nil || known[$0.key] != $0.value }.keys.sorted()
         var readings: [String: ListReading] = [:]
-        var isUnsettled = false
-        for (name, result) in await read(changed, of: files) {
+        var unsettled: Set<String> = []
+        for (name, result) in await read(changed) {
             switch result {
             case .read(let reading, let fingerprint):
                 readings[name] = reading
                 // What says nothing of the file is no reason not to try it again.
-                if reading.verdict.isOfTheFile { known[name] = fingerprint }
-            case .unsettled: isUnsettled = true
+                known[name] = reading.verdict.isOfTheFile ? fingerprint ?? listing.files[name] ?? nil : nil
+            case .unsettled: unsettled.insert(name)
             }
         }
-        return (.listed(present: Set(files.keys), changed: readings), isUnsettled)
+        return (.listed(present: Set(listing.files.keys), changed: readings), unsettled)
     }
 
     private enum Result {
         case read(ListReading, FileFingerprint?)
-        /// It changed while it was being read.
+        /// It changed while it was being read, or a moment before.
         case unsettled
     }
 
-    private func read(_ names: [String], of files: [String: FileFingerprint]) async -> [(String, Result)] {
+    private func read(_ names: [String]) async -> [(String, Result)] {
         await withTaskGroup(of: (String, Result).self) { group in
             var results: [(String, Result)] = []
             for (index, name) in names.enumerated() {
                 if index >= Self.parsers, let result = await group.next() { results.append(result) }
-                group.addTask { (name, await read(name, listed: files[name])) }
+                group.addTask { (name, await read(name)) }
             }
             for await result in group { results.append(result) }
             return results
         }
     }
 
-    private func read(_ name: String, listed: FileFingerprint?) async -> Result {
+    private func read(_ name: String) async -> Result {
         do throws(ListRejection) {
-            let file = try ListFile.open(folder.path.appending(name), maxBytes: maxBytes)
-            defer { try? file.descriptor.close() }
-            let contents = try ListFile.contents(of: file.descriptor, maxBytes: maxBytes)
+            let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
+            var now = timespec()
+            clock_gettime(CLOCK_REALTIME, &now)
+            let age = Duration(now) - file.fingerprint.changed
             let verdict = await parser.parse(file.descriptor)
             // A file that is being written is no version of the list.
-            guard try ListFile.fingerprint(of: file.descriptor) == file.fingerprint else { return .unsettled }
+            let isSame = try await folder.close(file)
+            guard isSame, age < .zero || age >= Self.tick else { return .unsettled }
             let source = AppListDocument.Source(
                 sha256: contents.sha256, bytes: contents.bytes,
                 modified: Timestamp(sinceEpoch: file.fingerprint.modified))
             return .read(ListReading(source: source, verdict: verdict), file.fingerprint)
         } catch {
-            return .read(ListReading(source: nil, verdict: .failure(error)), listed)
+            return .read(ListReading(source: nil, verdict: .failure(error)), nil)
         }
     }
 }

@@ -67,13 +67,28 @@ package final class ListService: Sendable {
         }
     }
 
-    /// Looks at the folder once.
+    /// Looks at the folder until no file in it is being written any more.
+    ///
+    /// A file that is still being written after `lists.rescan` counts as rejected.
     package func lookOnce() async -> ListScan {
         var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
+        var log = ScanLog(logger: logger)
+        var readings: [String: ListReading] = [:]
+        let end = clock.now + settings.rescan
         while true {
-            let (scan, isUnsettled) = await scanner.scan()
-            guard isUnsettled else { return scan }
-            guard (try? await Task.sleep(for: settings.settle)) != nil else { return scan }
+            let (scan, unsettled) = await scanner.scan()
+            guard case .listed(let present, let changed) = scan else {
+                log.note(scan)
+                return scan
+            }
+            readings.merge(changed) { $1 }
+            if !unsettled.isEmpty, clock.now < end, (try? await Task.sleep(for: settings.settle)) != nil { continue }
+            for name in unsettled {
+                readings[name] = ListReading(source: nil, verdict: .failure(.stillBeingWritten))
+            }
+            let whole = ListScan.listed(present: present, changed: readings.filter { present.contains($0.key) })
+            log.note(whole)
+            return whole
         }
     }
 
@@ -81,6 +96,7 @@ package final class ListService: Sendable {
         var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
         var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
+        var log = ScanLog(logger: logger)
         var nextScan = clock.now
         alarm.set(nextScan)
         for await trigger in triggers {
@@ -93,10 +109,10 @@ package final class ListService: Sendable {
             }
             if min(window.due ?? nextScan, nextScan) <= clock.now {
                 window.reset()
-                let (scan, isUnsettled) = await scanner.scan()
-                log(scan)
+                let (scan, unsettled) = await scanner.scan()
+                log.note(scan)
                 report(scan)
-                if isUnsettled { window.noteChange(at: clock.now) }
+                if !unsettled.isEmpty { window.noteChange(at: clock.now) }
                 nextScan = clock.now + interval(after: scan)
             }
             alarm.set(min(window.due ?? nextScan, nextScan))
@@ -133,32 +149,6 @@ package final class ListService: Sendable {
             return state.reason != reason
         }
         if isNew { logger.warning("the lists folder is polled for now", metadata: ["reason": "\(reason)"]) }
-    }
-
-    private func log(_ scan: ListScan) {
-        switch scan {
-        case .unavailable(let reason):
-            logger.warning(
-                "the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
-        case .listed(_, let changed):
-            for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
-                switch reading.verdict {
-                case .success(let list):
-                    logger.info(
-                        "list read",
-                        metadata: [
-                            "list": "\(name)", "apps": "\(list.entries.count)", "problems": "\(list.problems.count)",
-                        ])
-                    for problem in list.problems {
-                        logger.warning("entry passed over", metadata: ["list": "\(name)", "problem": "\(problem)"])
-                    }
-                case .failure(let rejection):
-                    logger.warning(
-                        "list not accepted: its last good version stays",
-                        metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
-                }
-            }
-        }
     }
 }
 

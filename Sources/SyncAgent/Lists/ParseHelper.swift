@@ -74,6 +74,8 @@ package struct ParseHelper: Sendable {
             }
         case .exited(let code): return .failure(.parserFailed(status: Int(code)))
         case .signaled(SIGXCPU): return .failure(.parserTimeout(limit: "its processor time"))
+        case .signaled(let signal) where [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal):
+            return .failure(.parserKilled(signal: Self.name(ofSignal: signal)))
         case .signaled(let signal): return .failure(.parserDied(signal: Self.name(ofSignal: signal)))
         }
     }
@@ -83,7 +85,9 @@ package struct ParseHelper: Sendable {
         case SIGABRT: "SIGABRT"
         case SIGBUS: "SIGBUS"
         case SIGFPE: "SIGFPE"
+        case SIGHUP: "SIGHUP"
         case SIGILL: "SIGILL"
+        case SIGINT: "SIGINT"
         case SIGKILL: "SIGKILL"
         case SIGSEGV: "SIGSEGV"
         case SIGTERM: "SIGTERM"

@@ -15,30 +15,48 @@ package actor StateStore {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+    /// What an earlier run left.
+    package nonisolated let restored: [IconMemo]
+
     /// Opens the database in the state folder, or begins one.
-    package init(folder: FilePath, logger: Logger) throws {
+    ///
+    /// - Throws: ``FileError`` if the database cannot be read and written.
+    package init(folder: FilePath, logger: Logger) throws(FileError) {
         let path = folder.appending("state.sqlite")
         do {
-            database = try Self.open(path)
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            let aside = folder.appending("state.sqlite.damaged")
-            logger.error(
-                "the state is damaged: it is set aside, and a new one begun",
-                metadata: ["aside": "\(aside)", "reason": "\(error.message ?? "")"])
-            guard rename(path.string, aside.string) == 0 else { throw error }
-            for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
-            database = try Self.open(path)
+            do {
+                (database, restored) = try Self.open(path)
+            } catch let error as DatabaseError where error.isDamage {
+                let aside = folder.appending("state.sqlite.damaged")
+                logger.error(
+                    "the state is damaged: it is set aside, and a new one begun",
+                    metadata: ["aside": "\(aside)", "reason": "\(error.message ?? "")"])
+                guard rename(path.string, aside.string) == 0 else {
+                    throw FileError("set aside", path.string, Errno(rawValue: errno))
+                }
+                for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
+                (database, restored) = try Self.open(path)
+            }
+        } catch let error as FileError {
+            throw error
+        } catch {
+            throw FileError("use the database", path.string, (error as? DatabaseError)?.errno ?? .ioError)
         }
     }
 
-    private static func open(_ path: FilePath) throws -> DatabaseQueue {
-        var configuration = Configuration()
+    private static func open(_ path: FilePath) throws -> (DatabaseQueue, [IconMemo]) {
+        var configuration = GRDB.Configuration()
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
         let database = try DatabaseQueue(path: path.string, configuration: configuration)
         try migrator.migrate(database)
-        try database.read { _ = try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
-        return database
+        let memos = try database.read { database in
+            guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
+            }
+            return try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
+        }
+        return (database, memos)
     }
 
     private static var migrator: DatabaseMigrator {
@@ -62,10 +80,9 @@ package actor StateStore {
         return migrator
     }
 
-    package func memos() throws -> [IconMemo] {
-        try database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM icon").map(IconMemo.init)
-        }
+    /// Ends the use of the database, with everything in its one file.
+    package func close() throws {
+        try database.close()
     }
 
     package func apply(_ changes: MemoChanges) throws {
@@ -89,20 +106,37 @@ package actor StateStore {
     }
 }
 
-extension IconMemo {
-    fileprivate init(_ row: Row) {
-        let code: String? = row["failure"]
-        let nextAttempt: Int64? = row["next_attempt"]
-        let failure = code.map { code in
-            IconRecord.Failure(
-                code: code, message: row["message"] ?? "", attempts: row["attempts"] ?? 1,
-                nextAttempt: nextAttempt.map(Timestamp.init(milliseconds:)))
+extension DatabaseError {
+    /// Whether the file is not, or no longer, a database with our tables.
+    fileprivate var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(resultCode) }
+
+    fileprivate var errno: Errno {
+        switch resultCode {
+        case .SQLITE_CANTOPEN, .SQLITE_PERM: .permissionDenied
+        case .SQLITE_READONLY: .readOnlyFileSystem
+        case .SQLITE_FULL: .noSpace
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .resourceBusy
+        default: .ioError
         }
-        let image: String? = row["image"]
+    }
+}
+
+extension IconMemo {
+    /// What a row says; `nil` for one with values of other types than were written.
+    fileprivate init?(_ row: Row) {
+        func value<T: DatabaseValueConvertible>(_ column: String) -> T? {
+            (row[column] as DatabaseValue?).flatMap(T.fromDatabaseValue)
+        }
+        guard let url: String = value("url"), let freshUntil: Int64 = value("fresh_until") else { return nil }
+        let failure = (value("failure") as String?).map { code in
+            IconRecord.Failure(
+                code: code, message: value("message") ?? "", attempts: max(value("attempts") ?? 1, 1),
+                nextAttempt: value("next_attempt").map(Timestamp.init(milliseconds:)))
+        }
         self.init(
-            url: row["url"], image: image.flatMap { Digest(hex: $0) },
-            validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
-            freshUntil: Timestamp(milliseconds: row["fresh_until"]), failure: failure)
+            url: url, image: (value("image") as String?).flatMap { Digest(hex: $0) },
+            validators: Validators(etag: value("etag"), lastModified: value("last_modified")),
+            freshUntil: Timestamp(milliseconds: freshUntil), failure: failure)
     }
 }
 

@@ -44,16 +44,15 @@ package struct DiskStatus: Sendable {
         for app in documents.values.lazy.flatMap(\.apps) { states[app.icon] = app.state }
         for state in states.values { report.icons.count(state) }
         guard let folder = try? CacheFolder(folders.cache) else { return }
-        var shown: Set<String> = []
-        for case .ready(let image) in states.values { shown.insert(image.path) }
+        var urls = 0
         for fan in CacheLayout.fanOut {
+            urls += (try? folder.names(in: "\(CacheLayout.byURL)/\(fan)").count) ?? 0
             for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
-                let path = "\(CacheLayout.icons)/\(fan)/\(entry.name)"
                 report.cache.images += 1
-                report.cache.bytes += Int(folder.entry(path)?.size ?? 0)
-                if !shown.contains(path) { report.icons.retired += 1 }
+                report.cache.bytes += Int(folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)")?.size ?? 0)
             }
         }
+        report.icons.retired = max(urls - report.icons.ready, 0)
     }
 
     /// Reads the lists that are in the folder now.

@@ -30,6 +30,14 @@ package final class CacheFolder: Sendable {
         try? descriptor.close()
     }
 
+    /// Whether the folder is empty, or an agent has used it as a cache.
+    var isOurs: Bool {
+        get throws(FileError) {
+            let names = Set(try names(in: ".").map(\.name))
+            return names.isEmpty || names.contains(CacheLayout.tag) || names.contains(CacheLayout.lock)
+        }
+    }
+
     /// Makes a new file to be written; one of that name must not be there.
     package func create(_ name: String, mode: FilePermissions) throws(FileError) -> FileDescriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
@@ -44,7 +52,7 @@ package final class CacheFolder: Sendable {
             try file.closeAfter { _ = try file.writeAll(bytes) }
         } catch {
             remove(name)
-            throw FileError("write", name, error as? Errno ?? .ioError)
+            throw failure("write", name, error as? Errno ?? .ioError)
         }
     }
 
@@ -88,10 +96,12 @@ package final class CacheFolder: Sendable {
         defer { try? source.close() }
         do {
             try write(FileBytes.read(source), to: newName, mode: CacheFolder.imageMode)
+            // The barrier of the publication was before this.
+            try sync(newName)
         } catch let error as Errno {
-            throw FileError("read", name, error)
+            throw failure("read", name, error)
         } catch {
-            throw error as? FileError ?? FileError("copy", name, .ioError)
+            throw error as? FileError ?? failure("copy", name, .ioError)
         }
     }
 
@@ -101,14 +111,28 @@ package final class CacheFolder: Sendable {
     @discardableResult
     package func remove(_ name: String) -> FileError? {
         guard unlinkat(descriptor.rawValue, name, 0) != 0, errno != ENOENT else { return nil }
-        return FileError("remove", name, Errno(rawValue: errno))
+        if errno == EISDIR, unlinkat(descriptor.rawValue, name, AT_REMOVEDIR) == 0 { return nil }
+        return failure("remove", name, Errno(rawValue: errno))
     }
 
     /// Makes a folder, if it is not there.
     package func makeFolder(_ name: String, mode: FilePermissions) throws(FileError) {
         if mkdirat(descriptor.rawValue, name, mode.rawValue) != 0, errno != EEXIST {
-            throw FileError("make the folder", name, Errno(rawValue: errno))
+            throw failure("make the folder", name, Errno(rawValue: errno))
         }
+    }
+
+    /// Makes the folders that are missing of those that a cache has.
+    func makeTree() throws(FileError) {
+        let open: FilePermissions = [.ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute]
+        for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
+            try makeFolder(name, mode: open)
+        }
+        for name in CacheLayout.fanOut {
+            try makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
+            try makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
+        }
+        try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
     }
 
     /// What there is of a name, without following a link; `nil` if nothing.
@@ -123,22 +147,10 @@ package final class CacheFolder: Sendable {
     package func names(in name: String) throws(FileError) -> [(name: String, inode: UInt64)] {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
         let folder = try check("open", name, openat(descriptor.rawValue, name, flags))
-        guard let stream = fdopendir(folder) else {
-            Glibc.close(folder)
-            throw FileError("list", name, Errno(rawValue: errno))
-        }
-        defer { closedir(stream) }
-        var names: [(name: String, inode: UInt64)] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                if errno != 0 { throw FileError("list", name, Errno(rawValue: errno)) }
-                return names
-            }
-            let text = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if text != ".", text != ".." { names.append((text, UInt64(entry.pointee.d_ino))) }
+        do {
+            return try FolderListing.names(in: folder)
+        } catch {
+            throw failure("list", name, error)
         }
     }
 
@@ -152,24 +164,14 @@ package final class CacheFolder: Sendable {
     /// The mode of every published file that never changes.
     package static let imageMode = FilePermissions(rawValue: 0o444)
 
+    /// What failed, with the whole path.
+    func failure(_ operation: String, _ name: String, _ errno: Errno) -> FileError {
+        FileError(operation, path.appending(name).string, errno)
+    }
+
     @discardableResult
     private func check(_ operation: String, _ name: String, _ result: Int32) throws(FileError) -> Int32 {
         guard result < 0 else { return result }
-        throw FileError(operation, name, Errno(rawValue: errno))
+        throw failure(operation, name, Errno(rawValue: errno))
     }
-}
-
-/// A call on a file that failed.
-package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
-    package var operation: String
-    package var path: String
-    package var errno: Errno
-
-    package init(_ operation: String, _ path: String, _ errno: Errno) {
-        self.operation = operation
-        self.path = path
-        self.errno = errno
-    }
-
-    package var description: String { "Cannot \(operation) \(path): \(errno)" }
 }

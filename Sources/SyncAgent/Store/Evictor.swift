@@ -21,17 +21,20 @@ package actor Evictor {
         self.logger = logger
     }
 
-    /// Takes away the files of superseded generations on which no reader holds a lease.
-    package func release(_ generations: [Int]) -> (removed: [Int], leased: [Int]) {
+    /// Takes away the files of superseded generations.
+    ///
+    /// - Returns: Those that are gone, and those that were kept because a reader holds a lease on them, or they could not be
+    ///   removed.
+    package func release(_ generations: [Int]) -> (removed: [Int], kept: [Int]) {
         var removed: [Int] = []
-        var leased: [Int] = []
+        var kept: [Int] = []
         for generation in generations {
             let name = CacheLayout.generation(generation)
             do throws(FileError) {
                 let file = try folder.open(name)
                 defer { try? file.close() }
                 guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
-                    leased.append(generation)
+                    kept.append(generation)
                     continue
                 }
                 if let error = folder.remove(name) { throw error }
@@ -39,12 +42,12 @@ package actor Evictor {
                 // Somebody else took it away: it names nothing any more.
             } catch {
                 logger.warning("cannot remove a generation", metadata: ["reason": "\(error)"])
-                leased.append(generation)
+                kept.append(generation)
                 continue
             }
             removed.append(generation)
         }
-        return (removed, leased)
+        return (removed, kept)
     }
 
     /// Removes images, documents and `by-url/` names that no generation names.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
 package import SyncPlan
+import SystemPackage
 
 /// Makes a generation true: bytes, names, barrier, and then the one name that readers open.
 package actor Publisher {
@@ -27,6 +28,8 @@ package actor Publisher {
         } catch {
             for name in placed { folder.remove(name) }
             for name in publication.moves.map(\.name) + publication.discards { folder.remove(StagingPath.of(name)) }
+            // Somebody removed one of the folders: the next try finds it again.
+            if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
             return .failed(reason: "\(error)")
         }
     }
@@ -52,7 +55,9 @@ package actor Publisher {
             manifest.lists[document.list] = summary
         }
         let generation = CacheLayout.generation(manifest.generation)
-        try put(Array(manifest.json.utf8), at: generation, placed: &placed)
+        let text = Array(manifest.json.utf8)
+        try put(text, at: generation, placed: &placed)
+        bytesWritten += text.count
 
         try barrier.pass(files: placed)
 
@@ -65,10 +70,13 @@ package actor Publisher {
             }
         }
         try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
-        // From here on the new manifest may be what readers see: nothing that it names may be taken back.
-        placed = []
-        try folder.sync(".")
-        return .published(manifest, bytesWritten: bytesWritten)
+        // From here on the new manifest is what readers see: nothing that it names may be taken back.
+        do {
+            try folder.sync(".")
+            return .published(manifest, bytesWritten: bytesWritten)
+        } catch {
+            return .published(manifest, bytesWritten: bytesWritten, doubt: "\(error)")
+        }
     }
 
     private func put(_ text: [UInt8], at name: String, placed: inout [String]) throws(FileError) {

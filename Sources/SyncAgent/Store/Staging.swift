@@ -21,7 +21,12 @@ package actor Staging {
     /// - Returns: The file's name in `staging/`.
     package func write(_ bytes: [UInt8]) throws(FileError) -> String {
         let name = nextName()
-        try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
+        do {
+            try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            try folder.makeTree()
+            try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
+        }
         return name
     }
 
@@ -39,7 +44,7 @@ package actor Staging {
         do {
             _ = try file.writeAll(bytes)
         } catch {
-            throw FileError("write", StagingPath.of(name), error as? Errno ?? .ioError)
+            throw folder.failure("write", StagingPath.of(name), error as? Errno ?? .ioError)
         }
     }
 
@@ -51,7 +56,7 @@ package actor Staging {
         do {
             return try FileBytes.read(reader)
         } catch {
-            throw FileError("read", StagingPath.of(name), error)
+            throw folder.failure("read", StagingPath.of(name), error)
         }
     }
 

@@ -7,19 +7,25 @@ import SystemPackage
 /// Puts a cache folder right after whatever happened to it, and tells what is in it.
 ///
 /// Generations on disk are the truth. What none of them names is of unknown content after a crash, and is removed; what
-/// one of them names and is not there is reported as missing, to be fetched again.
+/// one of them names and is not there is reported as missing, to be fetched again. What cannot be read, or is of a later
+/// version, is no damage: then nothing is changed, and the start fails.
 struct StartUpRecovery {
     private let folder: CacheFolder
     private let logger: Logger
     private var state = RestoredState()
+    /// Whether there is no sign that the current generation passed its barrier: then its images are read and compared.
+    private var isDoubtful = false
 
     /// Prepares the folder and reads it.
-    static func run(_ folder: CacheFolder, logger: Logger) throws(FileError) -> RestoredState {
+    ///
+    /// - Throws: ``FileError`` if the folder cannot be read or written, and ``IconCacheError/unknownFormat(path:format:)``.
+    static func run(_ folder: CacheFolder, logger: Logger) throws -> RestoredState {
         var recovery = StartUpRecovery(folder: folder, logger: logger)
         try recovery.makeFolders()
         try recovery.readGenerations()
         let images = try recovery.checkImages()
         try recovery.checkNames(images)
+        try recovery.putInForce(images)
         return recovery.state
     }
 
@@ -29,64 +35,40 @@ struct StartUpRecovery {
     }
 
     private func makeFolders() throws(FileError) {
-        let open: FilePermissions = [.ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute]
-        for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
-            try folder.makeFolder(name, mode: open)
-        }
-        for name in CacheLayout.fanOut {
-            try folder.makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
-            try folder.makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
-        }
-        try folder.makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
+        try folder.makeTree()
         for entry in try folder.names(in: CacheLayout.staging) { folder.remove(StagingPath.of(entry.name)) }
-        if folder.entry(CacheLayout.tag) == nil {
-            let text = """
-                Signature: 8a477f597d28d172789f06886806bc55
-                # This folder is a cache of syncagent: everything in it can be downloaded again.
-                # See https://bford.info/cachedir/
+        guard folder.entry(CacheLayout.tag) == nil else { return }
+        let text = """
+            Signature: 8a477f597d28d172789f06886806bc55
+            # This folder is a cache of syncagent: everything in it can be downloaded again.
+            # See https://bford.info/cachedir/
 
-                """
-            try folder.write(text.utf8, to: CacheLayout.tag, mode: CacheFolder.imageMode)
-        }
+            """
+        try folder.write(text.utf8, to: CacheLayout.tag, mode: CacheFolder.imageMode)
+        // The barrier of a publication flushes the folders that it wrote to, not those above them.
+        for name in [CacheLayout.icons, CacheLayout.byURL, "."] { try folder.sync(name) }
     }
 
     // MARK: Generations
 
-    private mutating func readGenerations() throws(FileError) {
+    private mutating func readGenerations() throws {
         let numbers = try folder.names(in: CacheLayout.generations)
             .compactMap { CacheLayout.generationNumber(fileName: $0.name) }.sorted()
-        let published = readManifest(CacheLayout.manifest)
+        let published = try readManifest(CacheLayout.manifest)
+        isDoubtful = published == nil
         state.nextGeneration = max(numbers.last ?? 0, published?.generation ?? 0) + 1
         for number in numbers {
             let name = CacheLayout.generation(number)
             // A generation after the published one never became true.
-            guard number <= published?.generation ?? .max, let manifest = readManifest(name),
-                readDocuments(of: manifest)
-            else {
+            guard number <= published?.generation ?? .max, let manifest = try readManifest(name) else {
                 folder.remove(name)
                 continue
             }
-            state.manifests.append(manifest)
+            try restore(manifest)
         }
-        if let published, state.manifests.last?.generation != published.generation, readDocuments(of: published) {
+        if let published, state.manifests.last?.generation != published.generation {
             try folder.link(CacheLayout.manifest, to: CacheLayout.generation(published.generation))
-            state.manifests.append(published)
-        }
-        guard let current = state.manifests.last else {
-            folder.remove(CacheLayout.manifest)
-            return
-        }
-        if current != published {
-            logger.warning(
-                "the manifest was damaged: an older generation is in force again",
-                metadata: ["generation": "\(current.generation)"])
-        }
-        // A copied folder may have two files where there was one with two names, and a lease is on one file.
-        if folder.entry(CacheLayout.manifest)?.inode != folder.entry(CacheLayout.generation(current.generation))?.inode
-        {
-            try folder.replaceLink(
-                CacheLayout.generation(current.generation), at: CacheLayout.manifest,
-                temporary: StagingPath.of("recovery"))
+            try restore(published)
         }
         for entry in try folder.names(in: CacheLayout.lists) {
             let digest = entry.name.hasSuffix(".json") ? Digest(hex: entry.name.dropLast(5)) : nil
@@ -94,33 +76,76 @@ struct StartUpRecovery {
         }
     }
 
-    private func readManifest(_ name: String) -> Manifest? {
-        guard let bytes = read(name) else { return nil }
+    /// Takes a generation in; a list whose document is damaged is as it was in the generation before.
+    private mutating func restore(_ manifest: Manifest) throws {
+        var whole = manifest
+        for (name, list) in manifest.lists where try !readDocument(list) {
+            whole.lists[name] = state.manifests.last?.lists[name]
+        }
+        state.isDamaged = whole != manifest
+        state.manifests.append(whole)
+    }
+
+    /// - Returns: `nil` if there is no such file, or it is damaged.
+    private func readManifest(_ name: String) throws -> Manifest? {
+        guard let bytes = try read(name) else { return nil }
         do {
-            return try Manifest(json: bytes, path: name)
-        } catch {
-            logger.warning("a generation is damaged", metadata: ["reason": "\(error)"])
+            return try Manifest(json: bytes, path: folder.path.appending(name).string)
+        } catch .damaged(_, let reason) {
+            logger.warning("a generation is damaged", metadata: ["file": "\(name)", "reason": "\(reason)"])
             return nil
         }
     }
 
-    private mutating func readDocuments(of manifest: Manifest) -> Bool {
-        for list in manifest.lists.values where state.documents[list.sha256] == nil {
-            guard let bytes = read(list.document), Digest.of(bytes) == list.sha256,
-                let document = try? AppListDocument(json: bytes, path: list.document)
-            else {
-                logger.warning("a list document is damaged", metadata: ["document": "\(list.document)"])
-                return false
+    /// - Returns: Whether the document is whole.
+    private mutating func readDocument(_ list: Manifest.List) throws -> Bool {
+        if state.documents[list.sha256] != nil { return true }
+        if let bytes = try read(list.document), Digest.of(bytes) == list.sha256 {
+            do {
+                state.documents[list.sha256] = try AppListDocument(
+                    json: bytes, path: folder.path.appending(list.document).string)
+                return true
+            } catch .damaged {
+                // As if its digest were another one.
             }
-            state.documents[list.sha256] = document
         }
-        return true
+        logger.warning("a list document is damaged", metadata: ["document": "\(list.document)"])
+        return false
     }
 
-    private func read(_ name: String) -> [UInt8]? {
-        guard let file = try? folder.open(name) else { return nil }
+    /// - Returns: `nil` if there is no such file.
+    private func read(_ name: String) throws(FileError) -> [UInt8]? {
+        let file: FileDescriptor
+        do {
+            file = try folder.open(name)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
         defer { try? file.close() }
-        return try? FileBytes.read(file)
+        do {
+            return try FileBytes.read(file)
+        } catch {
+            throw folder.failure("read", name, error)
+        }
+    }
+
+    /// Makes the newest good generation the one that readers find.
+    private func putInForce(_ images: [String: UInt64]) throws(FileError) {
+        guard let current = state.manifests.last else {
+            folder.remove(CacheLayout.manifest)
+            return
+        }
+        let name = CacheLayout.generation(current.generation)
+        // A copied folder may have two files where there was one with two names, and a lease is on one file.
+        guard folder.entry(CacheLayout.manifest)?.inode != folder.entry(name)?.inode else { return }
+        if isDoubtful {
+            logger.warning(
+                "the manifest was missing or damaged: the newest good generation is in force",
+                metadata: ["generation": "\(current.generation)"])
+            try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images.keys)
+        }
+        try folder.replaceLink(name, at: CacheLayout.manifest, temporary: StagingPath.of("recovery"))
     }
 
     // MARK: Images
@@ -137,7 +162,7 @@ struct StartUpRecovery {
         for fan in CacheLayout.fanOut {
             for entry in try folder.names(in: "\(CacheLayout.icons)/\(fan)") {
                 let path = "\(CacheLayout.icons)/\(fan)/\(entry.name)"
-                if let image = named[path], folder.entry(path)?.size == Int64(image.bytes) {
+                if let image = named[path], try isWhole(image) {
                     inodes[path] = entry.inode
                 } else {
                     folder.remove(path)
@@ -149,6 +174,12 @@ struct StartUpRecovery {
             state.missing.insert(image.sha256)
         }
         return inodes
+    }
+
+    private func isWhole(_ image: AppListDocument.Image) throws(FileError) -> Bool {
+        guard folder.entry(image.path)?.size == Int64(image.bytes) else { return false }
+        guard isDoubtful else { return true }
+        return try read(image.path).map(Digest.of) == image.sha256
     }
 
     /// Removes `by-url/` names of nothing, and puts those back that are missing.

@@ -29,28 +29,33 @@ struct CheckCommand: AsyncParsableCommand {
                 verdict = .failure(error)
             }
             switch verdict {
-            case .success(let list): report(list, of: name)
+            case .success(let list): try report(list, of: name)
+            case .failure(let rejection) where rejection.code == ListRejection.parserUnavailable("").code:
+                throw Exit.because(rejection.message, code: .badConfiguration)
             case .failure(let rejection):
                 isAcceptable = false
-                print("\(printable(name)): not acceptable: \(rejection.message) [\(rejection.code)]")
+                try Message.output("\(printable(name)): not acceptable: \(rejection.message) [\(rejection.code)]")
             }
         }
         if !isAcceptable { throw Exit.with(.notAList) }
     }
 
-    private func report(_ list: AppList, of name: String) {
+    private func report(_ list: AppList, of name: String) throws {
         let count = list.entries.count
-        print("\(printable(name)): acceptable, \(count) \(count == 1 ? "app" : "apps")")
-        for problem in list.problems { print("  passed over: \(printable(problem.description))") }
+        try Message.output("\(printable(name)): acceptable, \(count) \(count == 1 ? "app" : "apps")")
+        for problem in list.problems { try Message.output("  passed over: \(printable(problem.description))") }
         for entry in list.entries {
             do {
                 _ = try FetchTarget(entry.icon)
             } catch {
-                print("  will not be downloaded: \(printable(entry.icon)): \(error.message) [\(error.code)]")
+                try Message.output(
+                    "  will not be downloaded: \(printable(entry.icon)): \(error.message) [\(error.code)]")
             }
         }
         if !ListName.isAppList(FilePath(name).lastComponent?.string ?? "") {
-            print("  the lists folder takes it only under a name that ends in .plist, and does not begin with a dot")
+            try Message.output(
+                "  the lists folder takes it only under a name that ends in .plist, and begins neither with a dot nor with #"
+            )
         }
     }
 }

@@ -22,7 +22,8 @@ struct ListCommand: AsyncParsableCommand {
             try showIcons(of: list)
         } else {
             let report = try await configuration.currentStatus()
-            print(json ? JSON.lines(.array(report.lists.map(\.json))).text : StatusCommand.lists(of: report))
+            try Message.output(
+                json ? JSON.lines(.array(report.lists.map(\.json))).text : StatusCommand.lists(of: report))
         }
     }
 
@@ -33,13 +34,13 @@ struct ListCommand: AsyncParsableCommand {
                 throw Exit.because(
                     "There is no good version of \(printable(list)): syncagent status tells why.", code: .attention)
             }
-            guard !json else { return print(document.json, terminator: "") }
+            guard !json else { return try Message.output(document.json, terminator: "") }
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
                 let (status, size) = Self.columns(of: app.state)
                 table.add(status, printable(app.name ?? ""), size, printable(app.icon))
             }
-            print(table.text)
+            try Message.output(table.text)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)
         }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import IconCache
 import SyncAgent
+import SystemPackage
 
 struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct PathCommand: ParsableCommand {
                 throw Exit.because("No app list names \(printable(url)).", code: .attention)
             }
             switch app.state {
-            case .ready(let image): print(cache.path(of: image))
+            case .ready(let image): try Message.output(cache.path(of: image).string)
             case .pending: throw Exit.because("\(printable(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
                 throw Exit.because("\(printable(url)) could not be downloaded (\(code)).", code: .attention)

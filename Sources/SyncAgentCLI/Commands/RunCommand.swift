@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import IconCache
 import Logging
 import SyncAgent
 import SyncPlan
@@ -33,23 +34,30 @@ struct RunCommand: AsyncParsableCommand {
         settings.network.allow += allowNetwork
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
+        Self.raiseDescriptorLimit()
+        defer { LogWriter.shared.drain() }
         var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
         logger.logLevel = logLevel
         let agent = Agent(folders: folders, settings: settings, helpers: helpers, logger: logger)
         do {
             let report = try await withSignals { try await agent.run(once: once, wakeUps: $0) }
-            if once, report.needsAttention {
+            if once, report.needsAttention || !report.inSync {
+                if let reason = report.eviction.reason { Message.error(reason) }
                 for list in report.lists {
                     if let error = list.error { Message.error("\(list.name): \(error)") }
                 }
                 throw Exit.with(.attention)
             }
-        } catch let error as CacheLock.Held {
+        } catch let error as FolderLock.Held {
             throw Exit.because("\(error)", code: .busy)
         } catch let error as ControlServer.InUse {
             throw Exit.because("\(error)", code: .busy)
+        } catch let error as Agent.ForeignFolder {
+            throw Exit.because("\(error)", code: .folder)
         } catch let error as FileError {
-            throw Exit.because("\(error): make it writable, or name another one.", code: .folder)
+            throw Exit.because("\(error): make it usable for the agent, or name another one.", code: .folder)
+        } catch let error as IconCacheError {
+            throw Exit.because("\(error)", code: .folder)
         }
     }
 
@@ -75,6 +83,14 @@ struct RunCommand: AsyncParsableCommand {
             }
             throw CancellationError()
         }
+    }
+
+    /// Takes all descriptors that the system grants: every download and every client holds one.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func level(_ text: String) throws -> Logger.Level {

@@ -24,17 +24,21 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         if watch { try await follow() }
         let report = try await configuration.currentStatus()
-        print(json ? report.json.text : Self.text(of: report, cache: try configuration.folders().cache.string))
+        let cache = try configuration.folders().cache.string
+        try Message.output(json ? (watch ? report.json.line : report.json.text) : Self.text(of: report, cache: cache))
         if report.state == .stopped { throw Exit.with(.notRunning) }
         if report.needsAttention { throw Exit.with(.attention) }
     }
 
     private func follow() async throws {
         let folders = try configuration.folders()
-        guard let reports = try await ControlClient(socket: folders.socket).statuses() else { return }
-        for try await report in reports {
-            print(json ? report.json.line : Self.text(of: report, cache: folders.cache.string) + "\n")
-            Message.flush()
+        do {
+            guard let reports = try await ControlClient(socket: folders.socket).statuses() else { return }
+            for try await report in reports {
+                try Message.output(json ? report.json.line : Self.text(of: report, cache: folders.cache.string) + "\n")
+            }
+        } catch let error where !(error is ExitCode) {
+            // The single status that follows says what it is.
         }
     }
 
@@ -100,7 +104,16 @@ extension Configuration {
     /// The state as the running agent tells it, else as the folders show it.
     func currentStatus() async throws -> StatusReport {
         let folders = try folders()
-        if let report = try await ControlClient(socket: folders.socket).status() { return report }
+        do {
+            if let report = try await ControlClient(socket: folders.socket).status() { return report }
+        } catch {
+            Message.error("What answers at \(folders.socket) is no agent of this version, or hangs (\(error)).")
+        }
+        if let holder = FolderLock.holder(of: folders.cache.appending(CacheLayout.lock)) {
+            Message.error(
+                "process \(holder) holds the cache \(folders.cache), and does not answer at \(folders.socket): "
+                    + "name its socket with --socket. What follows comes from disk.")
+        }
         let disk = DiskStatus(folders: folders, settings: try settings(), parser: try Agent.Helpers.installed().parse)
         return await disk.report()
     }

@@ -23,13 +23,13 @@ struct Demo: Sendable {
     ///
     /// - Throws: ``AgentProcess/Failure`` if something did not hold.
     func run() async throws {
-        print("An origin draws icons at \(origin.baseURL), and an agent watches \(agent.lists).\n")
+        try Message.output("An origin draws icons at \(origin.baseURL), and an agent watches \(agent.lists).\n")
         try await agent.whileRunning { _ in
             try await step("A list of five apps is dropped") {
                 try drop(Self.first)
                 try await waitUntilReady(Self.first)
             }
-            print("\n\(try await agent.call("status").output)")
+            try Message.output("\n\(try await agent.call("status").output)")
             try await step("The list is changed: two apps go, two come") {
                 try drop(Self.second)
                 try await waitUntilReady(Self.second)
@@ -49,7 +49,7 @@ struct Demo: Sendable {
             for name in Self.second { try await expectImage(of: name) }
             try expect(try await agent.call("status").code == 3, "status tells that the agent is not running")
         }
-        print(
+        try Message.output(
             "\n$ syncagent path \(origin.iconURL("Mail"))\n\(try await agent.call("path", origin.iconURL("Mail")).output)"
         )
     }
@@ -78,12 +78,11 @@ struct Demo: Sendable {
     }
 
     private func step(_ title: String, _ work: () async throws -> Void) async throws {
-        print("• \(title) … ", terminator: "")
-        Message.flush()
+        try Message.output("• \(title) … ", terminator: "")
         let start = ContinuousClock.now
         try await work()
         let time = (ContinuousClock.now - start).components
-        print("✓ \(time.seconds * 1000 + time.attoseconds / 1_000_000_000_000_000) ms")
+        try Message.output("✓ \(time.seconds * 1000 + time.attoseconds / 1_000_000_000_000_000) ms")
     }
 
     private func expect(_ condition: Bool, _ what: String) throws {

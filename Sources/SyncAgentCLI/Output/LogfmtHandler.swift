@@ -19,14 +19,12 @@ struct LogfmtHandler: LogHandler {
         var line = "\(Timestamp(sinceEpoch: .seconds(time.tv_sec))) \(event.level) \(event.message)"
         let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
-        line += "\n"
-        // One write, so that lines of several threads do not mix.
-        _ = line.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        LogWriter.shared.write(line + "\n")
     }
 
-    /// The value as it is if it is one plain word, else as a JSON string.
+    /// The value as it is if it is one plain word, else as a JSON string; without control characters in any case.
     private static func quoted(_ value: String) -> String {
-        let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") }
-        return isPlain ? value : JSON.quoted(value)
+        let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") }
+        return printable(isPlain ? value : JSON.quoted(value))
     }
 }

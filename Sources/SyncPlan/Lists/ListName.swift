@@ -2,16 +2,11 @@
 
 /// Which files of the lists folder are app lists.
 package enum ListName {
-    /// Suffixes of what editors and package managers leave behind, as systemd knows them
-    /// (`hidden_or_backup_file` in its source).
-    private static let ignoredSuffixes = [
-        "~", ".rpmnew", ".rpmsave", ".rpmorig", ".dpkg-old", ".dpkg-new", ".dpkg-tmp", ".dpkg-dist", ".dpkg-bak",
-        ".dpkg-backup", ".dpkg-remove", ".ucf-new", ".ucf-old", ".ucf-dist", ".swp", ".bak", ".old", ".new",
-    ]
-
-    /// Whether a file of this name is looked at: `*.plist`, not hidden, no leftover of another one.
+    /// Whether a file of this name is looked at: `*.plist`, neither hidden nor an editor's copy (`#apps.plist`).
+    ///
+    /// What editors and package managers leave behind has a suffix of its own after this one (`apps.plist~`,
+    /// `apps.plist.dpkg-new`), and so is no app list.
     package static func isAppList(_ name: String) -> Bool {
         name.hasSuffix(".plist") && !name.hasPrefix(".") && !name.hasPrefix("#")
-            && !ignoredSuffixes.contains { name.dropLast(6).hasSuffix($0) }
     }
 }

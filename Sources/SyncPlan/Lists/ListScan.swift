@@ -44,7 +44,11 @@ extension ListVerdict {
     /// Whether it tells of the file, which is then not read again until it changes.
     package var isOfTheFile: Bool {
         guard case .failure(let rejection) = self else { return true }
-        return rejection != .cancelled && rejection.code != ListRejection.parserUnavailable("").code
+        let others = [
+            ListRejection.cancelled, .parserUnavailable(""), .parserKilled(signal: ""), .unreadable(""),
+            .stillBeingWritten,
+        ]
+        return !others.contains { $0.code == rejection.code }
     }
 }
 

@@ -32,6 +32,11 @@ extension ListRejection {
         ListRejection("too-large", "The file is larger than \(limit): split it, or raise lists.maxBytes.")
     }
 
+    /// It was never the same for long enough to be read.
+    package static let stillBeingWritten = ListRejection(
+        "still-being-written", "The file is still being written: write it elsewhere, and move it here when it is whole."
+    )
+
     package static let emptyFile = ListRejection(
         "empty-file", "The file is empty: write an empty array to say that there are no apps, or remove the file.")
 }
@@ -77,6 +82,11 @@ extension ListRejection {
     /// The parser was ended by a signal, which it is when a file is made to break it.
     package static func parserDied(signal: String) -> ListRejection {
         ListRejection("parser-died", "The parser died of this file (\(signal)): write the file anew.")
+    }
+
+    /// Somebody ended the parser, or the system did for want of memory: this says nothing of the file.
+    package static func parserKilled(signal: String) -> ListRejection {
+        ListRejection("parser-killed", "The parser was killed (\(signal)): the file is parsed again at the next look.")
     }
 
     package static func parserFailed(status: Int) -> ListRejection {

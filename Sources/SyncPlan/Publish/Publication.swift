@@ -25,8 +25,8 @@ package struct Publication: Sendable {
 
 /// What became of a publication.
 package enum PublicationResult: Sendable {
-    /// It is durable, and `manifest.json` names it.
-    case published(Manifest, bytesWritten: Int)
+    /// It is what `manifest.json` names, and durable, unless there is doubt: then why it may not be.
+    case published(Manifest, bytesWritten: Int, doubt: String? = nil)
     /// Nothing of it is on disk any more; the generation before stays in force.
     case failed(reason: String)
 }

@@ -10,8 +10,8 @@ extension Reconciler {
         case fetched(url: String, FetchOutcome)
         /// A publication ended.
         case published(PublicationResult)
-        /// The evictor tried to take the files of generations away; some are leased by readers.
-        case released((removed: [Int], leased: [Int]))
+        /// The evictor tried to take the files of generations away; some may be leased by readers.
+        case released((removed: [Int], kept: [Int]))
         /// The evictor has removed what it was given.
         case removed
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
@@ -28,9 +28,9 @@ extension Reconciler {
             applyOutcome(outcome, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now)
-        case .released(let (removed, leased)):
+        case .released(let (removed, kept)):
             for generation in removed { ledger.release(generation) }
-            leaseRetry = leased.isEmpty ? nil : now + .seconds(2)
+            leaseRetry = kept.isEmpty ? nil : now + .seconds(2)
             eviction = .idle
         case .removed:
             guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
@@ -204,9 +204,11 @@ extension Reconciler {
         guard let done = publishing else { preconditionFailure("nothing was being published") }
         publishing = nil
         switch result {
-        case .published(let manifest, let bytesWritten):
-            publicationFailure = nil
+        case .published(let manifest, let bytesWritten, let doubt):
+            publicationFailure = doubt
+            isInDoubt = doubt != nil
             window.finish(at: now, cost: now - done.begun, bytesWritten: bytesWritten)
+            if isInDoubt { window.fail(at: now) }
             let documents = done.publication.documents.compactMap { document in
                 manifest.lists[document.list].map { ($0.sha256, document) }
             }

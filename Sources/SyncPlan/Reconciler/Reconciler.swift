@@ -28,6 +28,8 @@ package struct Reconciler: Sendable {
     var stagedURLs: Set<String> = []
     var publishing: PublicationInFlight?
     var publicationFailure: String?
+    /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.
+    var isInDoubt = false
 
     /// Whether the agent is about to end.
     package internal(set) var isStopping = false
@@ -105,13 +107,15 @@ package struct Reconciler: Sendable {
     /// The state of one icon; `nil` if nothing is known of it.
     package func icon(_ url: String) -> IconRecord? { catalog.icons[url] }
 
-    var mayEvict: Bool { hasScanned && unavailable == nil && !isStopping }
+    var mayEvict: Bool { hasScanned && unavailable == nil && !isInDoubt && !isStopping }
 }
 
 /// What an earlier run left.
 package struct RestoredState: Sendable {
     /// The good generations on disk, the oldest first; the last one is the current one.
     package var manifests: [Manifest] = []
+    /// Whether the current generation on disk names what is damaged, so that a whole one must take its place.
+    package var isDamaged = false
     /// The documents that they name.
     package var documents: [Digest: AppListDocument] = [:]
     /// Images of the current generation that are not on disk, or not as they should be.
@@ -172,7 +176,7 @@ extension Reconciler {
             if document.apps.contains(where: { $0.image != catalog.icons[$0.icon]?.image }) { dirtyLists.insert(name) }
         }
         for url in catalog.icons.keys { forgetIfDone(url, now: now) }
-        if !dirtyLists.isEmpty { window.noteChange(at: now) }
+        if state.isDamaged || !dirtyLists.isEmpty { window.noteChange(at: now) }
     }
 }
 

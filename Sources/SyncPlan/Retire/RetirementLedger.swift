@@ -24,6 +24,8 @@ package struct RetirementLedger: Sendable {
     }
 
     private var generations: [Int: Generation] = [:]
+    /// The superseded generations, the oldest first.
+    private var superseded: [Int] = []
     private var documents: [Digest: Document] = [:]
     private var images: [Digest: Image] = [:]
     private var urls: [String: Int] = [:]
@@ -44,9 +46,6 @@ package struct RetirementLedger: Sendable {
     /// How many images are in `icons/`, and how many bytes they have together.
     package var holdings: (images: Int, bytes: Int) { (images.count, images.values.reduce(0) { $0 + $1.bytes }) }
 
-    /// How many generations are there, the current one included.
-    package var generationCount: Int { generations.count }
-
     /// Notes a generation that became durable; the current one, if there is one, is superseded by it now.
     ///
     /// - Parameters:
@@ -59,7 +58,10 @@ package struct RetirementLedger: Sendable {
         at now: Timestamp
     ) {
         missing.subtract(moved)
-        if let current { generations[current]?.superseded = now }
+        if let current {
+            generations[current]?.superseded = now
+            superseded.append(current)
+        }
         current = manifest.generation
         generations[manifest.generation] = Generation(documents: manifest.lists.values.map(\.sha256))
         for list in manifest.lists.values {
@@ -83,23 +85,24 @@ package struct RetirementLedger: Sendable {
 
     /// The superseded generations whose grace is over.
     package func expired(grace: Duration, now: Timestamp) -> [Int] {
-        generations.filter { isExpired($0.value, grace, now) }.keys.sorted()
+        Array(superseded.prefix { isExpired($0, grace, now) })
     }
 
-    private func isExpired(_ generation: Generation, _ grace: Duration, _ now: Timestamp) -> Bool {
-        guard let superseded = generation.superseded else { return false }
-        return superseded + grace <= now
+    private func isExpired(_ number: Int, _ grace: Duration, _ now: Timestamp) -> Bool {
+        guard let time = generations[number]?.superseded else { return false }
+        return time + grace <= now
     }
 
     /// When the next grace is over; `nil` if only the current generation is there.
     package func nextExpiry(grace: Duration) -> Timestamp? {
-        generations.values.compactMap(\.superseded).min().map { $0 + grace }
+        superseded.first.flatMap { generations[$0]?.superseded }.map { $0 + grace }
     }
 
     /// Notes that a generation's file is gone: what it alone named is named by none.
     package mutating func release(_ number: Int) {
         precondition(number != current, "the current generation is not released")
         guard let generation = generations.removeValue(forKey: number) else { return }
+        superseded.removeAll { $0 == number }
         for digest in generation.documents {
             guard var document = documents.removeValue(forKey: digest) else { continue }
             document.generations -= 1

@@ -6,7 +6,6 @@ package struct ByteCount: Hashable, Comparable, Sendable {
 
     package init(_ bytes: Int) { self.bytes = bytes }
 
-    package static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
     package static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
 
     package static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }

@@ -48,7 +48,7 @@ extension SettingKey {
         .duration("lists.settle", \.lists.settle),
         .duration("lists.settleMax", \.lists.settleMax),
         .duration("lists.rescan", \.lists.rescan, atLeast: .milliseconds(100)),
-        .bytes("lists.maxBytes", \.lists.maxBytes),
+        .bytes("lists.maxBytes", \.lists.maxBytes, upTo: .mebibytes(64)),
         .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000),
         .list("lists.iconKeys", "keys, with commas between", \.lists.iconKeys, { $0.isEmpty ? nil : $0 }, { $0 }),
         .duration("cache.grace", \.cache.grace),
@@ -90,12 +90,13 @@ extension SettingKey {
     }
 
     private static func bytes(
-        _ name: String, _ path: any WritableKeyPath<Settings, ByteCount> & Sendable
+        _ name: String, _ path: any WritableKeyPath<Settings, ByteCount> & Sendable,
+        upTo limit: ByteCount = .mebibytes(1024)
     ) -> SettingKey {
         SettingKey(
-            name: name, form: "a size from 1 B to 1 GiB (B, KiB, MiB, GiB)",
+            name: name, form: "a size from 1 B to \(limit) (B, KiB, MiB, GiB)",
             read: { text, settings in
-                guard let value = ByteCount(text), (1...1 << 30).contains(value.bytes) else { return false }
+                guard let value = ByteCount(text), value.bytes > 0, value <= limit else { return false }
                 settings[keyPath: path] = value
                 return true
             }, show: { $0[keyPath: path].description })

@@ -68,6 +68,9 @@ struct HTTPTransportTests {
             ),
             ("reset", [.reset], ["connection-closed"]),
             ("silent", [], ["timeout"]),
+            ("status 0", [.send("HTTP/1.1 000 x\r\n\r\n")], ["protocol"]),
+            ("status 99", [.send("HTTP/1.1 099 x\r\nContent-Length: 1\r\n\r\nx")], ["protocol"]),
+            ("only interim", [.send("HTTP/1.1 102 x\r\n\r\n"), .close], ["connection-closed", "protocol"]),
             ("nonsense", [.send("nonsense\r\n\r\n"), .close], ["protocol"]),
         ]
         for (name, steps, codes) in cases {

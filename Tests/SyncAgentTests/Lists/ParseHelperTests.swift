@@ -105,12 +105,16 @@ struct ParseHelperTests {
     @Test(
         "a parser that fails or talks nonsense gives a rejection that says so",
         arguments: [
-            ("exit 3", .parserFailed(status: 3)), ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
+            ("exit 3", .parserFailed(status: 3)), ("kill -KILL $$", .parserKilled(signal: "SIGKILL")),
+            ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
             ("echo hello", .parserNonsense), ("exit 0", .parserNonsense), ("exec cat /dev/zero", .parserNonsense),
         ] as [(String, ListRejection)])
     func failures(body: String, rejection: ListRejection) async throws {
         try await withScript(body) { script in
-            try await withFile("()") { #expect(await ParseHelper(executable: script).parse($0) == .failure(rejection)) }
+            try await withFile("()") {
+                #expect(
+                    await ParseHelper(executable: script, timeout: .seconds(60)).parse($0) == .failure(rejection))
+            }
         }
     }
 

@@ -35,11 +35,12 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let store = try StateStore(folder: folder, logger: logger)
             try await store.apply(MemoChanges(remembered: memos))
-            #expect(Set(try await store.memos().map(\.url)) == Set(memos.map(\.url)))
             let again = try StateStore(folder: folder, logger: logger)
-            for memo in try await again.memos() { #expect(memos.contains(memo)) }
+            let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
+            #expect(byURL(again.restored) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
-            #expect(try await again.memos().count == 2)
+            let rest = try StateStore(folder: folder, logger: logger).restored
+            #expect(byURL(rest) == byURL(Array(memos.dropFirst())))
         }
     }
 
@@ -50,9 +51,43 @@ struct StateStoreTests {
             let file = try CacheFolder(folder)
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
             let store = try StateStore(folder: folder, logger: logger)
-            #expect(try await store.memos().isEmpty)
+            #expect(store.restored.isEmpty)
             try await store.apply(MemoChanges(remembered: memos))
             #expect(file.entry("state.sqlite.damaged") != nil)
+        }
+    }
+
+    @Test("damage in the middle of the database is found, and it is set aside")
+    func damagedPages() async throws {
+        try await withTemporaryFolder { folder in
+            let many = (0..<2000).map { number in
+                var memo = memos[0]
+                memo.url += "?\(number)"
+                return memo
+            }
+            do {
+                let store = try StateStore(folder: folder, logger: logger)
+                try await store.apply(MemoChanges(remembered: many))
+                try await store.close()
+            }
+            let file = try FileDescriptor.open(folder.appending("state.sqlite"), .readWrite)
+            try file.closeAfter {
+                for page in stride(from: 4, to: 60, by: 4) {
+                    try file.writeAll(toAbsoluteOffset: Int64(page * 4096), [UInt8](repeating: 0xA5, count: 4096))
+                }
+            }
+            let store = try StateStore(folder: folder, logger: logger)
+            #expect(store.restored.isEmpty)
+            #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
+        }
+    }
+
+    @Test("a folder that cannot hold a database is an error that names it")
+    func unusable() async throws {
+        try await withTemporaryFolder { folder in
+            try #require(mkdir(folder.appending("state.sqlite").string, 0o755) == 0)
+            let error = #expect(throws: FileError.self) { try StateStore(folder: folder, logger: logger) }
+            #expect(error?.path == folder.appending("state.sqlite").string)
         }
     }
 }

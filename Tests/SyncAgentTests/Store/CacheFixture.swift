@@ -61,7 +61,7 @@ struct CacheFixture {
         let source = AppListDocument.Source(
             sha256: .of("\(generation)"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(generation)))
         publication.documents = [AppListDocument(list: "apps.plist", source: source, apps: apps)]
-        guard case .published(let manifest, _) = await publisher.publish(publication) else {
+        guard case .published(let manifest, _, nil) = await publisher.publish(publication) else {
             Issue.record("generation \(generation) was not published")
             return Manifest(generation: 0, published: publication.published, lists: [:])
         }

@@ -69,11 +69,11 @@ struct PublisherTests {
             try await cache.publish(2, ["http://a/1": "two"])
             try await cache.publish(3, ["http://a/1": "three"])
             let first = await cache.evictor.release([1, 2])
-            #expect(first.removed == [2] && first.leased == [1])
+            #expect(first.removed == [2] && first.kept == [1])
             #expect(try snapshot.document(of: "apps.plist") != nil)
             snapshot.end()
             let second = await cache.evictor.release([1])
-            #expect(second.removed == [1] && second.leased.isEmpty)
+            #expect(second.removed == [1] && second.kept.isEmpty)
         }
     }
 }

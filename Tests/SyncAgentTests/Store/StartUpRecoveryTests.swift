@@ -95,17 +95,55 @@ struct StartUpRecoveryTests {
         }
     }
 
-    @Test("a generation with a damaged document is passed over, and the one before is in force")
+    @Test("a list with a damaged document is as it was before, and the rest of the generation counts")
     func damagedDocument() async throws {
         try await afterDamage { cache in
             let document = try #require(try IconCache(at: cache.path).manifest().lists["apps.plist"]).document
             cache.folder.remove(document)
             try cache.folder.write("{}".utf8, to: document, mode: .ownerReadWrite)
         } _: { cache in
-            #expect(cache.restored.manifests.map(\.generation) == [1])
-            #expect(cache.restored.nextGeneration == 3)
-            let manifest = try IconCache(at: cache.path).manifest()
-            #expect(manifest.generation == 1)
+            #expect(cache.restored.manifests.map(\.generation) == [1, 2])
+            #expect(cache.restored.manifests[1].lists == cache.restored.manifests[0].lists)
+            #expect(cache.restored.isDamaged)
+            #expect(cache.restored.missing.isEmpty)
+        }
+    }
+
+    @Test("without a manifest nothing is believed that was not read: images are held against their digests")
+    func doubtful() async throws {
+        try await afterDamage { cache in
+            cache.folder.remove("manifest.json")
+            cache.folder.remove(Self.three)
+            try cache.folder.write("THREE".utf8, to: Self.three, mode: .ownerReadWrite)
+        } _: { cache in
+            #expect(cache.restored.missing == [.of("three")])
+            #expect(!cache.exists(Self.three))
+        }
+    }
+
+    @Test("a file that cannot be read, or is of a later version, fails the start, and nothing is removed")
+    func unreadable() async throws {
+        for name in ["manifest.json", "generations/1.json", "generations/2.json", "list document"] {
+            try await withTemporaryFolder { path in
+                let cache = try CacheFixture(path)
+                let manifest = try await cache.publish(1, ["http://a/1": "one"])
+                try await cache.publish(2, ["http://a/1": "one", "http://a/2": "two"], new: ["http://a/2"])
+                let name = name == "list document" ? try #require(manifest.lists["apps.plist"]).document : name
+                cache.folder.remove(name)
+                try cache.folder.makeFolder(name, mode: .ownerReadWriteExecute)
+                #expect(throws: FileError.self) { try CacheFixture(path) }
+                #expect(cache.exists(CacheLayout.image(.of("one"), suffix: "png")))
+            }
+        }
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one"])
+            cache.folder.remove("manifest.json")
+            try cache.folder.write("{ \"format\": 2 }".utf8, to: "manifest.json", mode: .ownerReadWrite)
+            #expect(throws: IconCacheError.unknownFormat(path: path.appending("manifest.json").string, format: 2)) {
+                try CacheFixture(path)
+            }
+            #expect(cache.exists(CacheLayout.image(.of("one"), suffix: "png")))
         }
     }
 

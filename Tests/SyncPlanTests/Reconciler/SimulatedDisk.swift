@@ -63,7 +63,7 @@ struct SimulatedDisk {
     mutating func release(_ numbers: [Int], leases: Set<Int>) -> Reconciler.Event {
         let removed = numbers.filter { !leases.contains($0) }
         for number in removed { generations[number] = nil }
-        return .released((removed: removed, leased: numbers.filter(leases.contains)))
+        return .released((removed: removed, kept: numbers.filter(leases.contains)))
     }
 
     mutating func remove(_ plan: RetirementPlan) throws(Violation) {

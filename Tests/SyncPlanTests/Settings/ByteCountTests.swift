@@ -38,7 +38,7 @@ struct ByteCountTests {
 
     @Test("units are powers of 1024, and compare as numbers")
     func units() {
-        #expect(ByteCount.kibibytes(1024) == .mebibytes(1))
-        #expect(ByteCount.kibibytes(1023) < .mebibytes(1))
+        #expect(ByteCount(1024 << 10) == .mebibytes(1))
+        #expect(ByteCount(1023 << 10) < .mebibytes(1))
     }
 }

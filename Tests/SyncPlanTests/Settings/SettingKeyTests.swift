@@ -54,7 +54,8 @@ struct SettingKeyTests {
         "a setting is set from text",
         arguments: [
             ("lists.settle", "0s", "0s"), ("lists.rescan", "100ms", "100ms"), ("lists.maxBytes", "1", "1 B"),
-            ("lists.maxBytes", "1GiB", "1 GiB"), ("lists.maxEntries", "1000000", "1000000"),
+            ("lists.maxBytes", "64MiB", "64 MiB"), ("fetch.maxBytes", "1GiB", "1 GiB"),
+            ("lists.maxEntries", "1000000", "1000000"),
             ("lists.iconKeys", "logo, image", "logo,image"), ("fetch.concurrency", "1", "1"),
             ("fetch.maxRedirects", "0", "0"), ("fetch.userAgent", "curl/8 (x; y)", "curl/8 (x; y)"),
             ("fetch.allowDowngrade", "true", "true"), ("network.allow", "10.0.0.0/8, fd00::/8", "10.0.0.0/8,fd00::/8"),
@@ -72,7 +73,8 @@ struct SettingKeyTests {
         "text of another form, or out of range, is an error that changes nothing",
         arguments: [
             ("lists.settle", "100"), ("lists.settle", ""), ("lists.rescan", "99ms"), ("lists.rescan", "0s"),
-            ("lists.maxBytes", "0"), ("lists.maxBytes", "1025MiB"), ("lists.maxBytes", "8MB"),
+            ("lists.maxBytes", "0"), ("lists.maxBytes", "65MiB"), ("fetch.maxBytes", "1025MiB"),
+            ("lists.maxBytes", "8MB"),
             ("lists.maxEntries", "0"), ("lists.maxEntries", "1000001"), ("lists.maxEntries", "5e4"),
             ("lists.iconKeys", "icon, "), ("fetch.concurrency", "0"), ("fetch.concurrency", "1001"),
             ("fetch.perHost", "-1"), ("fetch.perHost", "4 "), ("fetch.connectTimeout", "0ms"),

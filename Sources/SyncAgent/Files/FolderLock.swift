@@ -2,8 +2,10 @@
 import Glibc
 package import SystemPackage
 
-/// The lock on a cache folder, held for the life of the process: one agent a cache.
-package final class CacheLock: Sendable {
+/// The lock on an agent's folder, held for the life of the process: one agent a folder.
+///
+/// Only the owner can open it: whoever can, could keep the agent from starting.
+package final class FolderLock: Sendable {
     private let file: FileDescriptor
 
     /// Takes the lock.
@@ -12,8 +14,7 @@ package final class CacheLock: Sendable {
     package init(_ path: FilePath) throws {
         do {
             file = try FileDescriptor.open(
-                path, .readWrite, options: [.create, .closeOnExec, .noFollow],
-                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+                path, .readWrite, options: [.create, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
         } catch {
             throw FileError("open", path.string, error as? Errno ?? .ioError)
         }
@@ -30,7 +31,7 @@ package final class CacheLock: Sendable {
         try? file.close()
     }
 
-    /// The process that holds the lock of a cache; `nil` if none does.
+    /// The process that holds a lock; `nil` if none does, or it is not for us to know.
     package static func holder(of path: FilePath) -> Int? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else {
             return nil
@@ -46,7 +47,7 @@ package final class CacheLock: Sendable {
         return Int(String(decoding: text.prefix(count), as: UTF8.self).prefix { $0.isNumber })
     }
 
-    /// Another agent holds the cache.
+    /// Another agent holds the folder.
     package struct Held: Error, CustomStringConvertible {
         package var path: FilePath
         package var pid: Int?
@@ -54,7 +55,7 @@ package final class CacheLock: Sendable {
         package var description: String {
             let holder = pid.map { "process \($0)" } ?? "another process"
             return
-                "\(holder) holds the cache \(path.removingLastComponent()): stop it, or name another folder with --cache."
+                "\(holder) holds \(path.removingLastComponent()): stop it, or name another folder."
         }
     }
 }

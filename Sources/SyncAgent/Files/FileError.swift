@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SystemPackage
+
+/// A call on a file that failed.
+package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
+    package var operation: String
+    package var path: String
+    package var errno: Errno
+
+    package init(_ operation: String, _ path: String, _ errno: Errno) {
+        self.operation = operation
+        self.path = path
+        self.errno = errno
+    }
+
+    package var description: String { "Cannot \(operation) \(path): \(errno)" }
+}

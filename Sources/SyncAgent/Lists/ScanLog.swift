@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import SyncPlan
+
+/// Logs what looks at the lists folder showed, and the same trouble only once.
+struct ScanLog: Sendable {
+    private let logger: Logger
+    private var unavailable: String?
+    private var rejections: [String: ListRejection] = [:]
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    mutating func note(_ scan: ListScan) {
+        switch scan {
+        case .unavailable(let reason):
+            if reason != unavailable {
+                logger.warning(
+                    "the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
+            }
+            unavailable = reason
+        case .listed(let present, let changed):
+            if unavailable != nil { logger.notice("the lists folder is available again") }
+            unavailable = nil
+            rejections = rejections.filter { present.contains($0.key) }
+            for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
+                switch reading.verdict {
+                case .success(let list): note(list, name)
+                case .failure(let rejection): note(rejection, name)
+                }
+            }
+        }
+    }
+
+    private mutating func note(_ list: AppList, _ name: String) {
+        rejections[name] = nil
+        logger.info(
+            "list read",
+            metadata: ["list": "\(name)", "apps": "\(list.entries.count)", "problems": "\(list.problems.count)"])
+        for problem in list.problems {
+            logger.warning("entry passed over", metadata: ["list": "\(name)", "problem": "\(problem)"])
+        }
+    }
+
+    private mutating func note(_ rejection: ListRejection, _ name: String) {
+        guard rejections.updateValue(rejection, forKey: name) != rejection else { return }
+        logger.warning(
+            "list not accepted: its last good version stays",
+            metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// Writes log lines to stderr on a thread of its own, so that the agent goes on although nobody reads them.
+final class LogWriter: Sendable {
+    static let shared = LogWriter()
+
+    /// How many bytes may wait to be read by whoever reads the log; further lines are counted, and dropped.
+    private static let capacity = 1 << 20
+
+    private struct Backlog {
+        var bytes = 0
+        var dropped = 0
+    }
+
+    private let backlog = Mutex(Backlog())
+    private let queue = DispatchQueue(label: "syncagent.log")
+
+    func write(_ line: String) {
+        let size = line.utf8.count
+        let hasRoom = backlog.withLock { backlog in
+            guard backlog.bytes + size <= Self.capacity else {
+                backlog.dropped += 1
+                return false
+            }
+            backlog.bytes += size
+            return true
+        }
+        guard hasRoom else { return }
+        queue.async { [self] in
+            Self.put(line)
+            let dropped = backlog.withLock { backlog in
+                backlog.bytes -= size
+                defer { backlog.dropped = 0 }
+                return backlog.dropped
+            }
+            if dropped > 0 { Self.put("(\(dropped) lines were not written: nobody read the log)\n") }
+        }
+    }
+
+    /// Returns when everything is written, or after a second.
+    func drain() {
+        let isDone = DispatchSemaphore(value: 0)
+        queue.async { isDone.signal() }
+        _ = isDone.wait(timeout: .now() + .seconds(1))
+    }
+
+    private static func put(_ line: String) {
+        _ = try? FileDescriptor.standardError.writeAll(line.utf8)
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SystemPackage
+import Testing
+
+@Suite("The description of the format")
+struct FormatDocumentTests {
+    private static func text() throws -> String {
+        let path = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+            .pushing("Sources/IconCache/IconCache.docc/Format.md")
+        return String(decoding: try FileBytes.read(path), as: UTF8.self)
+    }
+
+    /// The JSON examples: a manifest, and the documents that it names.
+    private static func examples() throws -> [String] {
+        try text().split(separator: "\n```json\n").dropFirst().compactMap { part in
+            part.split(separator: "```", maxSplits: 1).first.map(String.init)
+        }
+    }
+
+    @Test("shows a manifest exactly as it is written")
+    func manifest() throws {
+        let text = try #require(try Self.examples().first)
+        let manifest = try Manifest(json: Array(text.utf8), path: "")
+        #expect(manifest.json == text)
+        #expect(manifest.generation == 42 && manifest.lists.count == 2)
+    }
+
+    @Test("shows list documents exactly as they are written, and they are those that the manifest names")
+    func documents() throws {
+        let examples = try Self.examples()
+        let manifest = try Manifest(json: Array(try #require(examples.first).utf8), path: "")
+        #expect(examples.count == 1 + manifest.lists.count)
+        let documents = try examples.dropFirst().map { text in
+            let document = try AppListDocument(json: Array(text.utf8), path: "")
+            #expect(document.json == text)
+            return document
+        }
+        #expect(manifest.lists == Sample.manifest(42, documents).lists)
+    }
+
+    @Test("shows the name of a URL as it is")
+    func byURL() throws {
+        #expect(try Self.text().contains("`\(CacheLayout.byURL("https://example.com/mail.png"))`"))
+    }
+}

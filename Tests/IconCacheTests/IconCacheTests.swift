@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Reading a cache", .timeLimit(.minutes(1)))
+struct IconCacheTests {
+    /// URLs whose spelling is odd, and some that are the beginning of others.
+    private static let urls = [
+        "http://a/1", "http://a/1/2", "http://a/1?q=\"x\"", "http://a/\\", "http://a/\\\"", "http://a/ü/🦊",
+        "http://a/%C3%BC", "HTTP://A/1", "http://a/\u{1}", "", "\"icon\": \"http://a/1\"", "http://a/b\n",
+    ]
+
+    @Test("an icon is found by its URL exactly as it is spelled", arguments: urls)
+    func icon(url: String) async throws {
+        try await withCache { published in
+            try published.publish(1, ["1.plist": ["http://a/1x": "other", url: "text of \(url)"]])
+            let icon = try #require(try published.cache.icon(for: url))
+            #expect(try FileBytes.read(icon.path) == Array("text of \(url)".utf8))
+            #expect(icon.path.isAbsolute)
+            #expect(icon.bytes == "text of \(url)".utf8.count)
+            #expect(try published.cache.icon(for: url + "/") == nil)
+        }
+    }
+
+    @Test("an icon keeps its path over a refresh, and has none any more when it is retired")
+    func refresh() async throws {
+        try await withCache { published in
+            try published.publish(1, ["1.plist": ["http://a/1": "one"]])
+            let before = try #require(try published.cache.icon(for: "http://a/1"))
+            try published.publish(2, ["1.plist": ["http://a/1": "another"]])
+            let after = try #require(try published.cache.icon(for: "http://a/1"))
+            #expect(before.path == after.path && before.bytes == 3 && after.bytes == 7)
+            try published.publish(3, ["1.plist": [:]])
+            try published.remove(CacheLayout.byURL("http://a/1"))
+            #expect(try published.cache.icon(for: "http://a/1") == nil)
+        }
+    }
+
+    @Test("the entry of an icon is found by its URL exactly as it is spelled", arguments: urls)
+    func entry(url: String) async throws {
+        try await withCache { published in
+            let all = Self.urls.map { other in
+                AppListDocument.App(
+                    name: "name of \(url), \"icon\": \"\(url)\"", icon: other, download: "\"icon\": \"\(url)\"",
+                    state: other == url ? .ready(Sample.image("x")) : .failed(error: "http-404"))
+            }
+            for apps in [all, all.reversed(), all.filter { $0.icon == url }] {
+                let documents = [
+                    Sample.document("a.plist", ["x": nil]), Sample.document("\"icon\": \"\(url)\"", apps: apps),
+                ]
+                try published.publish(1, documents: documents)
+                #expect(try published.cache.entry(forIcon: url) == apps.first { $0.icon == url })
+            }
+            try published.publish(1, documents: [Sample.document("a.plist", apps: all.filter { $0.icon != url })])
+            #expect(try published.cache.entry(forIcon: url) == nil)
+        }
+    }
+
+    @Test("the entry of an icon that several lists name is that of the first list by name, and there its first")
+    func firstEntry() async throws {
+        try await withCache { published in
+            let apps = ["1", "2"].map { AppListDocument.App(name: $0, icon: "u", download: nil, state: .pending) }
+            try published.publish(
+                1,
+                documents: [
+                    Sample.document("c.plist", ["u": nil]), Sample.document("b.plist", apps: apps),
+                    Sample.document("a.plist", [:]),
+                ])
+            #expect(try published.cache.entry(forIcon: "u")?.name == "1")
+        }
+    }
+
+    @Test("the newest manifest and the documents it names are read")
+    func documents() async throws {
+        try await withCache { published in
+            try published.publish(1, ["1.plist": ["http://a/1": "one"]])
+            let manifest = try published.publish(
+                2, ["2.plist": ["http://a/2": "two", "http://a/3": nil], "3.plist": [:]])
+            let cache = published.cache
+            #expect(try cache.manifest() == manifest)
+            #expect(
+                try cache.document(of: "2.plist")
+                    == Sample.document("2.plist", ["http://a/2": "two", "http://a/3": nil]))
+            #expect(try cache.apps(in: "2.plist")?.map(\.icon) == ["http://a/2", "http://a/3"])
+            #expect(try cache.apps(in: "3.plist") == [])
+            #expect(try cache.document(of: "1.plist") == nil)
+            #expect(try cache.apps(in: "1.plist") == nil)
+            let image = Sample.image("two")
+            #expect(try FileBytes.read(cache.path(of: image)) == Array("two".utf8))
+            #expect(cache.path(of: image) == published.path(image.path))
+        }
+    }
+
+    @Test(
+        "nothing is found where nothing was ever published",
+        arguments: ["empty", "missing", "missing/below", "file", "file/below"])
+    func noCache(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            try check(mkdir(folder.appending("empty").string, 0o755))
+            try write("", to: folder.appending("file"))
+            let cache = IconCache(at: folder.pushing(FilePath(name)))
+            let error = IconCacheError.noCache(path: cache.folder.string)
+            #expect(throws: error) { try cache.icon(for: "http://a/1") }
+            #expect(throws: error) { try cache.entry(forIcon: "http://a/1") }
+            #expect(throws: error) { try cache.manifest() }
+            #expect(throws: error) { try cache.document(of: "1.plist") }
+            #expect(throws: error) { try cache.snapshot() }
+        }
+    }
+
+    @Test("a folder that cannot be searched is told from one that has no cache")
+    func unreadable() async throws {
+        try await withTemporaryFolder { folder in
+            let loop = folder.appending("loop")
+            try check(symlink("loop", loop.string))
+            let cache = IconCache(at: loop)
+            let name = loop.pushing(FilePath(CacheLayout.byURL("http://a/1"))).string
+            #expect(throws: IconCacheError.unreadable(path: name, errno: .tooManySymbolicLinkLevels)) {
+                try cache.icon(for: "http://a/1")
+            }
+            let manifest = loop.appending(CacheLayout.manifest).string
+            let error = IconCacheError.unreadable(path: manifest, errno: .tooManySymbolicLinkLevels)
+            #expect(throws: error) { try cache.manifest() }
+            #expect(throws: error) { try cache.snapshot() }
+        }
+    }
+
+    @Test("a cache in which the reader may not write, not even into its files, reads like any other")
+    func readOnly() async {
+        await #expect(processExitsWith: .success) {
+            try await withTemporaryFolder { folder in
+                let published = try PublishedCache(at: folder.appending("cache"))
+                let manifest = try published.publish(1, ["1.plist": ["http://a/1": "one"]])
+                try OwnerRights.without(on: folder) {
+                    #expect(throws: Errno.permissionDenied) { try write("", to: published.path("new")) }
+                    #expect(throws: Errno.permissionDenied) { try write("", to: published.path("manifest.json")) }
+                    #expect(try published.cache.icon(for: "http://a/1") != nil)
+                    let snapshot = try published.cache.snapshot()
+                    #expect(snapshot.isLeased && snapshot.manifest == manifest)
+                    #expect(try snapshot.documents().count == 1)
+                    snapshot.end()
+                    #expect(try published.cache.entry(forIcon: "http://a/1") != nil)
+                }
+            }
+        }
+    }
+}

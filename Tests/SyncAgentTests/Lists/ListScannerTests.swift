@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import Logging
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Looking at the lists folder")
+struct ListScannerTests {
+    private func scanner(_ folder: FilePath) -> ListScanner {
+        ListScanner(
+            folder: folder, parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse")),
+            maxBytes: .mebibytes(8))
+    }
+
+    /// Writes a list that was last changed long enough ago to be read at once.
+    private func write(_ text: String, to path: FilePath) throws {
+        let file = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .truncate], permissions: [.ownerReadWrite])
+        try file.closeAfter { _ = try file.writeAll(text.utf8) }
+    }
+
+    /// Scans until nothing is being written any more.
+    private func settled(_ scanner: inout ListScanner) async throws -> (
+        present: Set<String>, changed: [String: ListReading]
+    ) {
+        var readings: [String: ListReading] = [:]
+        while true {
+            let (scan, unsettled) = await scanner.scan()
+            guard case .listed(let present, let changed) = scan else {
+                Issue.record("the folder is unavailable")
+                return ([], [:])
+            }
+            readings.merge(changed) { $1 }
+            if unsettled.isEmpty { return (present, readings) }
+        }
+    }
+
+    @Test("a file is read once, and again when it changed")
+    func change() async throws {
+        try await withTemporaryFolder { folder in
+            var scanner = scanner(folder)
+            try write("(\"http://a/1\")", to: folder.appending("a.plist"))
+            #expect(try await settled(&scanner).changed.keys.sorted() == ["a.plist"])
+            #expect(try await settled(&scanner).changed.isEmpty)
+            try write("(\"http://a/2\")", to: folder.appending("a.plist"))
+            let changed = try await settled(&scanner).changed
+            #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/2"])
+        }
+    }
+
+    @Test("a list that cannot be looked at is there all the same, and is read as soon as it can be")
+    func unreadable() async throws {
+        try await withTemporaryFolder { folder in
+            var scanner = scanner(folder)
+            let list = folder.appending("a.plist")
+            try #require(symlink("a.plist", list.string) == 0)
+            for _ in 1...2 {
+                let (present, changed) = try await settled(&scanner)
+                #expect(present == ["a.plist"])
+                guard case .failure(let rejection) = changed["a.plist"]?.verdict else {
+                    Issue.record("a link to itself was read")
+                    return
+                }
+                #expect(rejection.code == "unreadable")
+            }
+            try #require(unlink(list.string) == 0)
+            try write("()", to: list)
+            #expect(
+                try await settled(&scanner).changed["a.plist"]?.verdict == .success(AppList(entries: [], problems: [])))
+        }
+    }
+
+    @Test("a link whose target is gone for now is a list, a name that is gone is none")
+    func dangling() async throws {
+        try await withTemporaryFolder { folder in
+            var scanner = scanner(folder)
+            try #require(symlink("/nowhere/a.plist", folder.appending("a.plist").string) == 0)
+            try write("()", to: folder.appending("b.plist"))
+            #expect(try await settled(&scanner).present == ["a.plist", "b.plist"])
+            try #require(unlink(folder.appending("b.plist").string) == 0)
+            #expect(try await settled(&scanner).present == ["a.plist"])
+        }
+    }
+
+    @Test("a folder whose file system was taken away is unavailable, and not empty")
+    func unmounted() async throws {
+        try await withTemporaryFolder { folder in
+            let mountPoint = folder.appending("lists.d")
+            try #require(mkdir(mountPoint.string, 0o755) == 0)
+            guard mount("tmpfs", mountPoint.string, "tmpfs", 0, "size=1m") == 0 else {
+                print("skipped: mounting a file system takes root's rights")
+                return
+            }
+            defer { umount2(mountPoint.string, Int32(MNT_DETACH)) }
+            try write("()", to: mountPoint.appending("a.plist"))
+            var scanner = scanner(mountPoint)
+            #expect(try await settled(&scanner).present == ["a.plist"])
+            try #require(umount2(mountPoint.string, 0) == 0)
+            guard case .unavailable(let reason) = await scanner.scan().scan else {
+                Issue.record("the folder was taken for an empty one")
+                return
+            }
+            #expect(reason.contains(mountPoint.string))
+            try write("()", to: mountPoint.appending("b.plist"))
+            #expect(try await settled(&scanner).present == ["b.plist"])
+        }
+    }
+
+    @Test("looking once waits for a file that is being written, and forgets no other one meanwhile")
+    func once() async throws {
+        try await withTemporaryFolder { folder in
+            try write("(\"http://a/1\")", to: folder.appending("a.plist"))
+            try write("(\"http://b/1\")", to: folder.appending("b.plist"))
+            var settings = Settings().lists
+            settings.settle = .milliseconds(10)
+            settings.rescan = .milliseconds(300)
+            let service = ListService(
+                folder: folder, watchProgram: "/nowhere", parseProgram: BuiltProducts.path("syncagent-parse"),
+                settings: settings, clock: AgentClock(), logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() })
+            let scan = await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    while !Task.isCancelled {
+                        utimensat(AT_FDCWD, folder.appending("b.plist").string, nil, 0)
+                        await Task.yield()
+                    }
+                }
+                defer { group.cancelAll() }
+                return await service.lookOnce()
+            }
+            guard case .listed(let present, let changed) = scan else {
+                Issue.record("the folder is unavailable")
+                return
+            }
+            #expect(present == ["a.plist", "b.plist"])
+            #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/1"])
+            #expect(changed["b.plist"]?.verdict == .failure(.stillBeingWritten))
+        }
+    }
+}
