@@ -19,6 +19,28 @@ package struct Catalog: Sendable {
         return icon.isReferenced && icon.image != nil
     }
 
+    /// Passes over entries whose URL is another spelling of one that is known.
+    ///
+    /// To Swift, `é` as one character or as two are the same text; to servers and to `by-url/` they are not.
+    package func spelledApart(_ list: AppList) -> AppList {
+        guard !list.entries.allSatisfy({ $0.icon.utf8.allSatisfy { $0 < 0x80 } }) else { return list }
+        var result = AppList(entries: [], problems: list.problems)
+        var spellings: [String: String] = [:]
+        for entry in list.entries {
+            let known = icons.index(forKey: entry.icon).map { icons[$0].key } ?? spellings[entry.icon]
+            if let known, !known.utf8.elementsEqual(entry.icon.utf8) {
+                result.problems.append(
+                    EntryProblem(
+                        keyPath: entry.icon,
+                        reason: "the same text as another URL in other bytes: write it percent-encoded"))
+            } else {
+                spellings[entry.icon] = entry.icon
+                result.entries.append(entry)
+            }
+        }
+        return result
+    }
+
     /// Changes what is known of a list, its entries excepted.
     package mutating func updateList(_ name: String, _ change: (inout ListRecord) -> Void) {
         guard var list = lists[name] else { return }

@@ -83,7 +83,8 @@ extension Reconciler {
                 } else {
                     catalog.updateList(name) { $0.state = .lastGood(rejection) }
                 }
-            case .success(let list):
+            case .success(let read):
+                let list = catalog.spelledApart(read)
                 let old = catalog.lists[name]
                 let record = ListRecord(
                     state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
