@@ -18,7 +18,8 @@ struct CacheLayoutTests {
     @Test(
         "knows the generations by their names",
         arguments: [
-            ("0.json", 0), ("42.json", 42), ("9223372036854775807.json", .max), ("9223372036854775808.json", nil),
+            ("0.json", 0), ("42.json", 42), ("9007199254740992.json", 1 << 53),
+            ("9007199254740993.json", nil), ("9223372036854775807.json", nil), ("9223372036854775808.json", nil),
             ("042.json", nil), ("+42.json", nil), ("-1.json", nil), ("42", nil), ("42.JSON", nil), (".json", nil),
             ("42.json.tmp", nil), ("4２.json", nil), ("a.json", nil), ("", nil),
         ] as [(String, Int?)])

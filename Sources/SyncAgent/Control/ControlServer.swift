@@ -55,16 +55,18 @@ package struct ControlServer: Sendable {
                 status: .ok, headers: [.contentType: "application/json"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
         }
+        var quiet = logger
+        quiet.logLevel = .warning
         let application = Application(
             router: router,
             // Requests that do not come to their end hold a descriptor each.
             server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10))),
             configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path.string), serverName: nil),
             onServerRunning: { _ in chmod(path.string, 0o600) },
-            logger: logger)
+            logger: quiet)
         defer { unlink(path.string) }
         do {
-            try await LocalServer.run(application, patience: .milliseconds(500), logger: logger)
+            try await LocalServer.run(application, patience: .milliseconds(500), logger: quiet)
         } catch let error as IOError {
             throw FileError("listen at", path.string, Errno(rawValue: error.errnoCode))
         }

@@ -77,6 +77,9 @@ public struct Manifest: Equatable, Sendable {
             var apps, ready, pending, failed: Int
         }
         let root = try DocumentFormat.decode(Root.self, from: json, path: path)
+        guard CacheLayout.generationNumbers.contains(root.generation) else {
+            throw IconCacheError.damaged(path: path, reason: "“generation” is out of range")
+        }
         guard let published = Timestamp(root.published) else {
             throw IconCacheError.damaged(path: path, reason: "“published” is no RFC 3339 time in UTC")
         }

@@ -36,9 +36,13 @@ package enum CacheLayout {
         return "\(byURL)/\(hex.prefix(2))/\(hex)"
     }
 
+    /// The numbers that a generation may have: JSON readers take larger ones for others (RFC 8259, section 6).
+    package static let generationNumbers = 0...(1 << 53)
+
     /// The number of a file in `generations/`; `nil` for any other name.
     package static func generationNumber(fileName: String) -> Int? {
-        guard fileName.hasSuffix(".json"), let number = Int(fileName.dropLast(5)), number >= 0,
+        guard fileName.hasSuffix(".json"), let number = Int(fileName.dropLast(5)),
+            generationNumbers.contains(number),
             fileName == "\(number).json"
         else { return nil }
         return number
