@@ -29,7 +29,7 @@ struct ParseHelperTests {
     func limits() async throws {
         let executable = BuiltProducts.path("syncagent-parse")
         let limits = ListLimits(maxBytes: ByteCount(20), maxEntries: 1, iconKeys: ["logo"])
-        let helper = ParseHelper(executable: executable, limits: limits)
+        let helper = ParseHelper(executable: executable, limits: limits, timeout: .seconds(60))
         try await withFile("({logo = u:1;})") { #expect(await helper.parse($0).map(\.entries.count) == .success(1)) }
         try await withFile("(u:1, u:2)") { #expect(await helper.parse($0) == .failure(.tooManyEntries(limit: 1))) }
         try await withFile("(http://e.org/123456)") {
