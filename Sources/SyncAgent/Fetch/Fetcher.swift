@@ -20,7 +20,9 @@ package struct Fetcher: Sendable {
         self.settings = settings
         resolver = Resolver(policy: AddressPolicy(allowed: settings.network.allow))
         inspector = ImageInspector(
-            limits: ImageLimits(maxSide: settings.images.maxSide, maxPixels: settings.images.maxPixels))
+            limits: ImageLimits(
+                maxSide: settings.images.maxSide, maxPixels: settings.images.maxPixels,
+                allowsSVG: settings.images.allowSVG))
     }
 
     /// Downloads an icon; ends early, as `.cancelled`, when its task is cancelled.

@@ -52,7 +52,9 @@ extension FetchFailure {
     }
 
     package static func image(_ rejection: ImageRejection) -> FetchFailure {
-        FetchFailure(rejection.code, "\(rejection)", .lasting)
+        // A body that came without its length, and was cut, shows only here.
+        let isCut = if case .truncated = rejection { true } else { false }
+        return FetchFailure(rejection.code, "\(rejection)", isCut ? .passing : .lasting)
     }
 
     package static func address(_ refusal: AddressPolicy.Refusal) -> FetchFailure {

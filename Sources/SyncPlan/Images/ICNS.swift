@@ -1,59 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Apple icons: elements whose name tells what they hold.
+/// Apple icons (the format of `iconutil`, of which Apple has published no specification): elements whose name tells what
+/// they hold.
+///
+/// The elements have to fill the length that the file gives itself; what follows it is not looked at. A PNG among them is
+/// followed to its end; packed pixels and JPEG 2000 are not looked into.
 enum ICNS: ImageFormat {
+    private static let headerLength = 8
+
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has("icns")
     }
 
     /// The size of the picture with the most pixels: its own size where it is a PNG, else the one its name stands for.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        let headerLength = 8
-        let end = try bytes.uint32(at: 4, .big)
-        guard end <= bytes.byteCount else { throw .truncated }
         var largest: PixelSize?
-        var offset = headerLength
-        while offset < end {
-            let name = try bytes.code(at: offset)
-            let length = try bytes.uint32(at: offset + 4, .big)
-            guard length >= headerLength, length <= end - offset else {
-                throw .malformed("an element does not fit into it")
-            }
-            let content = offset + headerLength..<offset + length
-            if let size = try pictureSize(bytes.extracting(content), name: name) {
-                largest = size.orLarger(largest)
-            }
-            offset += length
+        var elements = try Elements(bytes)
+        while let element = try elements.next(in: bytes) {
+            guard let nominal = nominalSizes[element.name] else { continue }
+            let size = try pngSize(bytes.extracting(element.content)) ?? nominal
+            largest = size.orLarger(largest)
         }
         guard let largest else { throw .malformed("it holds no known picture") }
         return largest
     }
 
-    /// The size of an element; `nil` if it is no picture, or an unknown one.
-    private static func pictureSize(
-        _ content: RawSpan, name: FourCharacterCode
-    ) throws(ImageFault) -> PixelSize? {
-        guard let size = nominalSize(of: name) else { return nil }
-        return PNG.recognises(content) ? try PNG.size(of: content) : size
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        var elements = try Elements(bytes)
+        while let element = try elements.next(in: bytes) {
+            let picture = bytes.extracting(element.content)
+            guard nominalSizes[element.name] != nil, let size = try pngSize(picture) else { continue }
+            do {
+                _ = try PNG.walk(picture, size)
+            } catch {
+                throw error.ofPart
+            }
+        }
+        return ImageContent(largest: size)
     }
 
-    private static func nominalSize(of name: FourCharacterCode) -> PixelSize? {
-        let side: Int
-        switch name {
-        case "icm#", "icm4", "icm8": return PixelSize(width: 16, height: 12)
-        case "ics#", "ics4", "ics8", "is32", "icp4", "ic04": side = 16
-        case "icsb": side = 18
-        case "sb24": side = 24
-        case "ICON", "ICN#", "icl4", "icl8", "il32", "icp5", "ic05", "ic11": side = 32
-        case "icsB": side = 36
-        case "ich#", "ich4", "ich8", "ih32", "SB24": side = 48
-        case "icp6", "ic12": side = 64
-        case "it32", "ic07": side = 128
-        case "ic08", "ic13": side = 256
-        case "ic09", "ic14": side = 512
-        case "ic10": side = 1024
-        default: return nil
+    /// The size of a picture that is a PNG; `nil` if it is none.
+    private static func pngSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize? {
+        guard PNG.recognises(picture) else { return nil }
+        do {
+            return try PNG.size(of: picture)
+        } catch {
+            throw error.ofPart
         }
-        return PixelSize(width: side, height: side)
+    }
+
+    /// The size that the name of an element stands for; those that are no picture, or an unknown one, are not listed.
+    private static let nominalSizes: [FourCharacterCode: PixelSize] = {
+        var sizes: [FourCharacterCode: PixelSize] = [:]
+        for name in ["icm#", "icm4", "icm8"] as [FourCharacterCode] { sizes[name] = PixelSize(width: 16, height: 12) }
+        for (side, names) in squares {
+            for name in names { sizes[name] = PixelSize(width: side, height: side) }
+        }
+        return sizes
+    }()
+
+    private static let squares: [(side: Int, names: [FourCharacterCode])] = [
+        (16, ["ics#", "ics4", "ics8", "is32", "icp4", "ic04"]), (18, ["icsb"]), (24, ["sb24"]),
+        (32, ["ICON", "ICN#", "icl4", "icl8", "il32", "icp5", "ic05", "ic11"]), (36, ["icsB"]),
+        (48, ["ich#", "ich4", "ich8", "ih32", "SB24"]), (64, ["icp6", "ic12"]), (128, ["it32", "ic07"]),
+        (256, ["ic08", "ic13"]), (512, ["ic09", "ic14"]), (1024, ["ic10"]),
+    ]
+
+    /// The elements of a file, one after the other.
+    private struct Elements {
+        private var offset = headerLength
+        private let end: Int
+
+        init(_ bytes: RawSpan) throws(ImageFault) {
+            end = try bytes.uint32(at: 4, .big)
+            guard end <= bytes.byteCount else { throw .truncated }
+        }
+
+        /// The next element; `nil` at the end of the length that the file gives itself.
+        mutating func next(
+            in bytes: RawSpan
+        ) throws(ImageFault) -> (name: FourCharacterCode, content: Range<Int>)? {
+            guard offset < end else { return nil }
+            guard end - offset >= headerLength else { throw .malformed("an element does not fit into it") }
+            let name = try bytes.code(at: offset)
+            let length = try bytes.uint32(at: offset + 4, .big)
+            guard length >= headerLength, length <= end - offset else {
+                throw .malformed("an element does not fit into it")
+            }
+            defer { offset += length }
+            return (name, offset + headerLength..<offset + length)
+        }
     }
 }

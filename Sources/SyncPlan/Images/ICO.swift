@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Windows icons: a directory of pictures, each a PNG or a bitmap without its file header.
+/// Windows icons (Microsoft's "Icons"): a directory of pictures, each a PNG or a bitmap without its file header.
 ///
-/// Cursors, which differ in one byte, are not accepted.
+/// Every picture has to lie within the file. A PNG is followed to its end; the rows of a bitmap have to be there, but not
+/// its mask, which some writers leave out. Cursors, which differ in one byte, are not accepted.
 enum ICO: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0, 0, 1, 0])
@@ -13,25 +14,64 @@ enum ICO: ImageFormat {
     /// It is taken from the pictures themselves, which decoders go by: the directory has one byte a side (0 is 256),
     /// and cannot tell of larger ones.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        let count = try bytes.uint16(at: 4, .little)
-        let entryLength = 16
-        let directory = try bytes.range(at: 6, count: count * entryLength)
         var largest: PixelSize?
-        for entry in stride(from: directory.lowerBound, to: directory.upperBound, by: entryLength) {
-            let length = try bytes.uint32(at: entry + 8, .little)
-            let offset = try bytes.uint32(at: entry + 12, .little)
-            guard offset >= directory.upperBound else { throw .malformed("a picture lies within its directory") }
-            let picture = try bytes.range(at: offset, count: length)
-            largest = try pictureSize(bytes.extracting(picture)).orLarger(largest)
+        for entry in try entries(of: bytes) {
+            do {
+                largest = try pictureSize(bytes.extracting(entry)).orLarger(largest)
+            } catch {
+                throw error.ofPart
+            }
         }
         guard let largest else { throw .malformed("its directory is empty") }
         return largest
     }
 
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        // Where the PNG ends that was followed last: they must not overlap, lest one byte be looked at again and again.
+        var end = 0
+        var last: Range<Int>?
+        for entry in try entries(of: bytes).sorted(by: { $0.lowerBound < $1.lowerBound }) where entry != last {
+            last = entry
+            let picture = bytes.extracting(entry)
+            do throws(ImageFault) {
+                if PNG.recognises(picture) {
+                    guard entry.lowerBound >= end else { throw .malformed("two pictures overlap") }
+                    end = entry.lowerBound + (try PNG.walk(picture, try PNG.size(of: picture)).end)
+                } else {
+                    try checkBitmap(bytes.extracting(entry.lowerBound..<bytes.byteCount))
+                }
+            } catch {
+                throw error.ofPart
+            }
+        }
+        return ImageContent(largest: size)
+    }
+
+    /// Where the pictures are, in the order of the directory.
+    private static func entries(of bytes: RawSpan) throws(ImageFault) -> [Range<Int>] {
+        let entryLength = 16
+        let directory = try bytes.range(at: 6, count: try bytes.uint16(at: 4, .little) * entryLength)
+        var entries: [Range<Int>] = []
+        for entry in stride(from: directory.lowerBound, to: directory.upperBound, by: entryLength) {
+            let length = try bytes.uint32(at: entry + 8, .little)
+            let offset = try bytes.uint32(at: entry + 12, .little)
+            guard offset >= directory.upperBound else { throw .malformed("a picture lies within its directory") }
+            entries.append(try bytes.range(at: offset, count: length))
+        }
+        return entries
+    }
+
     private static func pictureSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize {
         if PNG.recognises(picture) { return try PNG.size(of: picture) }
         // The rows of the mask count as rows of the bitmap.
-        let size = try BMP.bitmapSize(in: picture, at: 0)
+        let size = try BitmapHeader(in: picture, at: 0).size
         return PixelSize(width: size.width, height: size.height / 2)
+    }
+
+    /// Checks a bitmap and what comes after it in the file: the length of an entry may be too small.
+    private static func checkBitmap(_ picture: RawSpan) throws(ImageFault) {
+        let header = try BitmapHeader(in: picture, at: 0)
+        let pixels = picture.byteCount - header.length - header.paletteLength
+        guard header.hasRows(header.size.height / 2, within: max(0, pixels)) else { throw .truncated }
     }
 }

@@ -1,45 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// AV1 images in an ISO media file.
+/// AV1 images in an ISO media file (AV1 Image File Format 1.2).
 enum AVIF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         ISOMedia.brand(of: bytes, among: ["avif", "avis"])
     }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        try ISOMedia.extents(of: bytes).shown
+        try ISOMedia(bytes).extents(in: bytes).shown
     }
 
-    static func decodedSize(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> PixelSize {
-        try ISOMedia.extents(of: bytes).largest
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        try ISOMedia(bytes).content(in: bytes)
     }
 }
 
-/// HEVC images in an ISO media file.
+/// HEVC images in an ISO media file (ISO/IEC 23008-12).
 enum HEIC: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         ISOMedia.brand(of: bytes, among: ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"])
     }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        try ISOMedia.extents(of: bytes).shown
+        try ISOMedia(bytes).extents(in: bytes).shown
     }
 
-    static func decodedSize(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> PixelSize {
-        try ISOMedia.extents(of: bytes).largest
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        try ISOMedia(bytes).content(in: bytes)
     }
 }
 
-/// What AVIF and HEIC share: nested boxes, the items of `meta`, and the properties of each.
+/// What AVIF and HEIC share (ISO/IEC 14496-12): nested boxes, and the items that `meta` describes.
 ///
-/// The size of a picture is a property (`ispe`) in the list `ipco`, as are how it is cropped (`clap`) and turned (`irot`).
-/// `ipma` says which properties, counted from 1, belong to which item, and `pitm` which item is the picture to show.
-enum ISOMedia {
-    struct Extents {
-        /// The size of the picture to show; where the file does not say which that is, the largest.
-        var shown: PixelSize
-        /// The size of the picture with the most pixels, before it is cropped.
-        var largest: PixelSize
+/// All boxes have to be there to their end, and the data of all items has to lie within the file. So do the chunks of a
+/// sequence of pictures, which `moov` describes. Bytes after the last box that cannot be one are not looked at.
+struct ISOMedia {
+    /// The parts of `meta` that matter here.
+    private var primary: Int?
+    private var properties: Range<Int>?
+    private var locations: Range<Int>?
+    private var itemData: Range<Int>?
+    /// The content of `moov`.
+    private var movie: Range<Int>?
+
+    init(_ bytes: RawSpan) throws(ImageFault) {
+        var meta: Range<Int>?
+        var boxes = Boxes(ofFile: bytes)
+        while let box = try boxes.next(in: bytes) {
+            switch box.name {
+            case "meta" where meta == nil: meta = box.content
+            case "moov" where movie == nil: movie = box.content
+            default: continue
+            }
+        }
+        guard let meta else { throw .malformed("it has no items (meta)") }
+        boxes = Boxes(try meta.dropping(4))
+        while let box = try boxes.next(in: bytes) {
+            switch box.name {
+            case "pitm":
+                let content = try box.content.atLeast(6)
+                let isLong = try bytes.byte(at: content.lowerBound) > 0
+                primary = try bytes.number(at: content.lowerBound + 4, size: isLong ? 4 : 2, .big)
+            case "iprp": properties = box.content
+            case "iloc": locations = box.content
+            case "idat": itemData = box.content
+            default: continue
+            }
+        }
     }
 
     /// Whether the file calls itself by one of these names, which `ftyp` lists.
@@ -53,124 +80,17 @@ enum ISOMedia {
         return false
     }
 
-    static func extents(of bytes: RawSpan) throws(ImageFault) -> Extents {
-        let meta = try itemContainer(in: bytes)
-        var primary: Int?
-        var properties: Range<Int>?
-        var boxes = Boxes(meta)
-        while let box = try boxes.next(in: bytes) {
-            switch box.name {
-            case "pitm":
-                let isLong = try bytes.byte(at: box.content.lowerBound) > 0
-                primary = try bytes.number(at: box.content.lowerBound + 4, size: isLong ? 4 : 2, .big)
-            case "iprp":
-                properties = box.content
-            default:
-                continue
-            }
-        }
+    func extents(in bytes: RawSpan) throws(ImageFault) -> ItemExtents {
         guard let properties else { throw .malformed("it has no item properties (iprp)") }
-        return try extents(in: bytes, properties: properties, of: primary)
+        return try ItemExtents(in: bytes, properties: properties, of: primary)
     }
 
-    /// The content of `meta`, after all boxes of the file have been seen to be complete.
-    private static func itemContainer(in bytes: RawSpan) throws(ImageFault) -> Range<Int> {
-        var meta: Range<Int>?
-        var boxes = Boxes(0..<bytes.byteCount)
-        while let box = try boxes.next(in: bytes) {
-            if box.name == "meta", meta == nil { meta = box.content }
-        }
-        guard let meta else { throw .malformed("it has no items (meta)") }
-        guard meta.count >= 4 else { throw .malformed("a box is too short") }
-        return meta.dropFirst(4)
-    }
-
-    private static func extents(
-        in bytes: RawSpan, properties: Range<Int>, of primary: Int?
-    ) throws(ImageFault) -> Extents {
-        var list: Range<Int>?
-        var ofPrimary: Set<Int> = []
-        var boxes = Boxes(properties)
-        while let box = try boxes.next(in: bytes) {
-            switch box.name {
-            case "ipco": list = box.content
-            case "ipma": if let primary { ofPrimary.formUnion(try associations(in: bytes, box.content, of: primary)) }
-            default: continue
-            }
-        }
-        guard let list else { throw .malformed("it has no list of properties (ipco)") }
-        return try extents(in: bytes, list: list, ofPrimary: ofPrimary)
-    }
-
-    private static func extents(
-        in bytes: RawSpan, list: Range<Int>, ofPrimary: Set<Int>
-    ) throws(ImageFault) -> Extents {
-        var full, cropped, largest: PixelSize?
-        var isTurned = false
-        var boxes = Boxes(list)
-        var number = 0
-        while let box = try boxes.next(in: bytes) {
-            number += 1
-            let start = box.content.lowerBound
-            switch box.name {
-            case "ispe":
-                let extent = PixelSize(
-                    width: try bytes.uint32(at: start + 4, .big), height: try bytes.uint32(at: start + 8, .big))
-                if ofPrimary.contains(number) { full = extent }
-                largest = extent.orLarger(largest)
-            case "clap" where ofPrimary.contains(number):
-                cropped = PixelSize(
-                    width: try quotient(in: bytes, at: start), height: try quotient(in: bytes, at: start + 8))
-            case "irot" where ofPrimary.contains(number):
-                // In quarters of a turn.
-                isTurned = try bytes.byte(at: start) & 1 == 1
-            default:
-                continue
-            }
-        }
-        guard let largest else { throw .malformed("it does not give its size (ispe)") }
-        guard let full else { return Extents(shown: largest, largest: largest) }
-        let shown = cropped ?? full
-        guard shown.width <= full.width, shown.height <= full.height else {
-            throw .malformed("it is cropped to more than there is (clap)")
-        }
-        return Extents(
-            shown: isTurned ? PixelSize(width: shown.height, height: shown.width) : shown, largest: largest)
-    }
-
-    /// A number that is given as numerator and denominator.
-    private static func quotient(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> Int {
-        let denominator = try bytes.uint32(at: offset + 4, .big)
-        guard denominator > 0 else { throw .malformed("it divides by zero (clap)") }
-        return try bytes.uint32(at: offset, .big) / denominator
-    }
-
-    /// The numbers of an item's properties.
-    private static func associations(
-        in bytes: RawSpan, _ content: Range<Int>, of item: Int
-    ) throws(ImageFault) -> Set<Int> {
-        let start = content.lowerBound
-        let itemSize = try bytes.byte(at: start) > 0 ? 4 : 2
-        let numberSize = try bytes.byte(at: start + 3) & 1 == 1 ? 2 : 1
-        // The first bit says that readers must understand the property.
-        let mask = numberSize == 2 ? 0x7FFF : 0x7F
-        var remaining = try bytes.uint32(at: start + 4, .big)
-        var offset = start + 8
-        var numbers: Set<Int> = []
-        while remaining > 0 {
-            guard offset < content.upperBound else { throw .malformed("its list of associations (ipma) is cut") }
-            let isWanted = try bytes.number(at: offset, size: itemSize, .big) == item
-            let count = Int(try bytes.byte(at: offset + itemSize))
-            let list = try bytes.range(at: offset + itemSize + 1, count: count * numberSize)
-            if isWanted {
-                for entry in stride(from: list.lowerBound, to: list.upperBound, by: numberSize) {
-                    numbers.insert(try bytes.number(at: entry, size: numberSize, .big) & mask)
-                }
-            }
-            offset = list.upperBound
-            remaining -= 1
-        }
-        return numbers
+    func content(in bytes: RawSpan) throws(ImageFault) -> ImageContent {
+        guard let locations else { throw .malformed("it does not say where its data is (iloc)") }
+        try ItemLocations(locations, itemData: itemData ?? 0..<0).check(in: bytes)
+        var frames = 1
+        if let movie { frames = max(1, try MediaTracks(movie).frames(in: bytes)) }
+        return ImageContent(frames: frames, largest: try extents(in: bytes).largest)
     }
 }
 
@@ -186,18 +106,29 @@ extension ISOMedia {
     struct Boxes {
         private var offset: Int
         private let end: Int
+        private let isFile: Bool
 
         /// The range has to be within the bytes that are read.
         init(_ range: Range<Int>) {
             offset = range.lowerBound
             end = range.upperBound
+            isFile = false
+        }
+
+        init(ofFile bytes: RawSpan) {
+            offset = 0
+            end = bytes.byteCount
+            isFile = true
         }
 
         /// The next box, all of which is there; `nil` at the end of the range.
         mutating func next(in bytes: RawSpan) throws(ImageFault) -> Box? {
             guard offset < end else { return nil }
+            guard end - offset >= 8 else { throw isFile ? .truncated : .malformed("a box is too short") }
             var length = try bytes.uint32(at: offset, .big)
             let name = try bytes.code(at: offset + 4)
+            // What is no box is nothing that a cut leaves.
+            guard name.isPrintable || !isFile else { return nil }
             var headerLength = 8
             if length == 0 {
                 length = end - offset
@@ -207,10 +138,24 @@ extension ISOMedia {
             }
             guard length >= headerLength else { throw .malformed("a box is too short") }
             guard length <= end - offset else {
-                throw end == bytes.byteCount ? .truncated : .malformed("a box is longer than the one around it")
+                throw isFile ? .truncated : .malformed("a box is longer than the one around it")
             }
             defer { offset += length }
             return Box(name: name, content: offset + headerLength..<offset + length)
         }
+    }
+}
+
+extension Range<Int> {
+    /// The content of a box, if it has at least so many bytes.
+    func atLeast(_ length: Int) throws(ImageFault) -> Range<Int> {
+        guard count >= length else { throw .malformed("a box is too short") }
+        return self
+    }
+
+    /// The content of a box without its first bytes, which have to be there.
+    func dropping(_ length: Int) throws(ImageFault) -> Range<Int> {
+        guard count >= length else { throw .malformed("a box is too short") }
+        return lowerBound + length..<upperBound
     }
 }

@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why bytes are not accepted as an image.
+///
+/// The codes are `not-an-image`, `image-truncated`, `image-damaged`, `image-too-large` and `image-unsafe`.
 package enum ImageRejection: Error, Equatable, Sendable {
     /// The bytes are of no accepted type. The hint says what they look like, where that can be told: `HTML`, `JSON`.
     case notAnImage(hint: String?)
+    /// The bytes begin like an image of this type, and end before it does.
+    ///
+    /// A wrong length within the image can look the same.
+    case truncated(ImageType)
     /// The bytes begin like an image of this type, and then something is missing or makes no sense.
     case damaged(ImageType, what: String)
     /// The picture has more pixels than the limits allow.
     case tooLarge(width: Int, height: Int, limits: ImageLimits)
+    /// The animation has more frames, or the document more pages, than the limits allow.
+    case tooManyFrames(ImageType, count: Int, limits: ImageLimits)
+    /// The drawing could run something, or ask for something elsewhere, when it is shown.
+    case unsafe(ImageType, what: String)
 
     /// A stable word for scripts.
     package var code: String {
         switch self {
         case .notAnImage: "not-an-image"
+        case .truncated: "image-truncated"
         case .damaged: "image-damaged"
-        case .tooLarge: "image-too-large"
+        case .tooLarge, .tooManyFrames: "image-too-large"
+        case .unsafe: "image-unsafe"
         }
+    }
+
+    init(_ fault: ImageFault, in type: ImageType) {
+        self =
+            switch fault {
+            case .truncated: .truncated(type)
+            case .malformed(let what): .damaged(type, what: what)
+            case .forbidden(let what): .unsafe(type, what: what)
+            }
     }
 }
 
@@ -27,12 +48,18 @@ extension ImageRejection: CustomStringConvertible {
             "the data is not an image of an accepted type"
         case .notAnImage(let hint?):
             "the data is not an image of an accepted type: it looks like \(hint)"
+        case .truncated(let type):
+            "the \(type.rawValue.uppercased()) image is cut short: it ends too early"
         case .damaged(let type, let what):
             "the \(type.rawValue.uppercased()) image is damaged: \(what)"
         case .tooLarge(let width, let height, let limits) where max(width, height) > limits.maxSide:
             "the image has \(width) × \(height) pixels: a side is longer than images.maxSide (\(limits.maxSide))"
         case .tooLarge(let width, let height, let limits):
             "the image has \(width) × \(height) pixels: more than images.maxPixels (\(limits.maxPixels))"
+        case .tooManyFrames(let type, let count, let limits):
+            "the \(type.rawValue.uppercased()) image has \(count) frames: more than \(limits.maxFrames)"
+        case .unsafe(let type, let what):
+            "the \(type.rawValue.uppercased()) image is not safe to show: \(what)"
         }
     }
 }

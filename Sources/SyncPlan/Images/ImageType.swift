@@ -12,11 +12,14 @@ package enum ImageType: String, Sendable, CaseIterable {
     case heic
     case tiff
     case icns
+    /// Only where ``ImageLimits/allowsSVG`` says so.
+    case svg
 
     /// The media type, as servers give it: `image/png`.
     package var mediaType: String {
         switch self {
         case .ico: "image/vnd.microsoft.icon"
+        case .svg: "image/svg+xml"
         default: "image/\(rawValue)"
         }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JPEG: markers, most with a segment; the frame header has the size.
+/// JPEG (ITU-T T.81): markers, most with a segment, from `SOI` to `EOI`; the frame header has the size.
+///
+/// The data of each scan is searched for the marker that ends it. What follows `EOI` is not looked at.
 enum JPEG: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0xFF, 0xD8, 0xFF])
@@ -10,36 +12,155 @@ enum JPEG: ImageFormat {
     ///
     /// A height of 0, which a later marker may replace, is not supported.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        var offset = 2
+        var markers = Markers()
         while true {
-            // Any number of 0xFF may lead to a marker; stray bytes before it are passed over, as decoders do.
-            while try bytes.byte(at: offset) != 0xFF { offset += 1 }
-            while try bytes.byte(at: offset) == 0xFF { offset += 1 }
-            let marker = try bytes.byte(at: offset)
-            offset += 1
-            switch marker {
-            case 0x00, 0x01, 0xD0...0xD7:
-                continue
-            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-                return try frameSize(in: bytes, at: offset)
-            case 0xD8...0xDA:
-                throw .malformed("a scan or the end comes before the frame header")
-            default:
-                let length = try bytes.uint16(at: offset, .big)
-                guard length >= 2 else { throw .malformed("a segment is shorter than its length field") }
-                offset += length
+            let marker = try markers.next(in: bytes)
+            switch marker.code {
+            case 0xC0...0xC3, 0xC9...0xCB: return try Frame(in: bytes, marker.segment).size
+            case 0xC5...0xC7, 0xCD...0xCF: throw .malformed("a frame builds upon another that is not there")
+            case 0xD8...0xDA: throw .malformed("a scan or the end comes before the frame header")
+            default: continue
             }
         }
     }
 
-    private static func frameSize(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> PixelSize {
-        let length = try bytes.uint16(at: offset, .big)
-        let components = Int(try bytes.byte(at: offset + 7))
-        guard components > 0, length == 8 + 3 * components else {
-            throw .malformed("the length of its frame header does not fit its components")
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        var markers = Markers()
+        var frame: Frame?
+        var scans = 0
+        var restarts = false
+        while true {
+            let marker = try markers.next(in: bytes)
+            switch marker.code {
+            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+                guard frame == nil else { throw .malformed("it has two frame headers") }
+                frame = try Frame(in: bytes, marker.segment)
+            case 0xD8:
+                throw .malformed("another image begins within it")
+            case 0xD9:
+                guard let frame, frame.missing.isEmpty else { throw .malformed("a component has no scan") }
+                return ImageContent(largest: size)
+            case 0xDA:
+                scans += 1
+                guard scans <= mostScans else { throw .malformed("it has more than \(mostScans) scans") }
+                try frame?.scan(in: bytes, marker.segment)
+                try markers.passScan(in: bytes, restarts: restarts)
+            case 0xDD:
+                guard marker.segment.count == 2 else { throw .malformed("the length of a segment is wrong (DRI)") }
+                restarts = try bytes.uint16(at: marker.segment.lowerBound, .big) > 0
+            default:
+                continue
+            }
         }
-        _ = try bytes.range(at: offset, count: length)
-        return PixelSize(
-            width: try bytes.uint16(at: offset + 5, .big), height: try bytes.uint16(at: offset + 3, .big))
+    }
+
+    /// A progressive image has about ten scans, and each costs a decoder a pass over all pixels.
+    private static let mostScans = 500
+}
+
+extension JPEG {
+    /// The components of an image, and which of them have had a scan.
+    private struct Frame {
+        let size: PixelSize
+        /// The names of all components; most often 1, 2 and 3.
+        private let components: [UInt8]
+        private(set) var missing: [UInt8]
+
+        init(in bytes: RawSpan, _ segment: Range<Int>) throws(ImageFault) {
+            let start = segment.lowerBound
+            guard segment.count >= 6 else { throw .malformed("its frame header is too short") }
+            let count = Int(try bytes.byte(at: start + 5))
+            guard (1...4).contains(count), segment.count == 6 + 3 * count else {
+                throw .malformed("the length of its frame header does not fit its components")
+            }
+            guard (2...16).contains(try bytes.byte(at: start)) else {
+                throw .malformed("its samples have an unknown number of bits")
+            }
+            size = PixelSize(
+                width: try bytes.uint16(at: start + 3, .big), height: try bytes.uint16(at: start + 1, .big))
+            var components: [UInt8] = []
+            for component in stride(from: start + 6, to: segment.upperBound, by: 3) {
+                let sampling = try bytes.byte(at: component + 1)
+                guard (1...4).contains(sampling >> 4), (1...4).contains(sampling & 0xF) else {
+                    throw .malformed("the sampling of a component makes no sense")
+                }
+                components.append(try bytes.byte(at: component))
+            }
+            self.components = components
+            missing = components
+        }
+
+        /// Takes the header of a scan.
+        mutating func scan(in bytes: RawSpan, _ segment: Range<Int>) throws(ImageFault) {
+            let count = segment.isEmpty ? 0 : Int(try bytes.byte(at: segment.lowerBound))
+            guard (1...4).contains(count), segment.count == 4 + 2 * count else {
+                throw .malformed("the length of a scan header does not fit its components")
+            }
+            for index in 0..<count {
+                let component = try bytes.byte(at: segment.lowerBound + 1 + 2 * index)
+                guard components.contains(component) else { throw .malformed("a scan is of an unknown component") }
+                missing.removeAll { $0 == component }
+            }
+        }
+    }
+
+    /// The markers of a file, one after the other.
+    private struct Markers {
+        struct Marker {
+            var code: UInt8
+            /// What comes after the length of its segment; empty for markers that have none.
+            var segment: Range<Int>
+        }
+
+        /// After `SOI`.
+        private var offset = 2
+
+        mutating func next(in bytes: RawSpan) throws(ImageFault) -> Marker {
+            while true {
+                let code = try code(in: bytes)
+                switch code {
+                case 0x00, 0x01, 0xD0...0xD7: continue
+                case 0xD8, 0xD9: return Marker(code: code, segment: offset..<offset)
+                default: break
+                }
+                let length = try bytes.uint16(at: offset, .big)
+                guard length >= 2 else { throw .malformed("a segment is shorter than its length field") }
+                let segment = try bytes.range(at: offset + 2, count: length - 2)
+                offset = segment.upperBound
+                return Marker(code: code, segment: segment)
+            }
+        }
+
+        /// Passes over the data of a scan, up to the marker that ends it.
+        ///
+        /// In the data, `FF 00` stands for a byte `FF`; restart markers count from 0 to 7 again and again.
+        mutating func passScan(in bytes: RawSpan, restarts: Bool) throws(ImageFault) {
+            var expected: UInt8 = 0xD0
+            while true {
+                let code = try code(in: bytes)
+                switch code {
+                case 0x00:
+                    continue
+                case 0xD0...0xD7:
+                    guard restarts, code == expected else { throw .malformed("a restart marker is out of order") }
+                    expected = code == 0xD7 ? 0xD0 : code + 1
+                default:
+                    // To be read again, as the next marker.
+                    offset -= 2
+                    return
+                }
+            }
+        }
+
+        /// The code of the next marker, or the byte after the next `FF` in the data of a scan.
+        ///
+        /// Any number of `FF` may lead to a marker; stray bytes before it are passed over, as decoders do.
+        private mutating func code(in bytes: RawSpan) throws(ImageFault) -> UInt8 {
+            guard let marker = bytes.nextOffset(of: 0xFF, from: offset) else { throw .truncated }
+            offset = marker + 1
+            while try bytes.byte(at: offset) == 0xFF { offset += 1 }
+            defer { offset += 1 }
+            return try bytes.byte(at: offset)
+        }
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Portable Network Graphics: a signature, then chunks, `IHDR` first.
+/// Portable Network Graphics, Third Edition (W3C, 2025): a signature, then chunks from `IHDR` to `IEND`.
+///
+/// Every chunk has to be there with the right checksum, and those that a decoder needs in their order. Of the others only
+/// those of an animation are read. What follows `IEND` is not looked at.
 enum PNG: ImageFormat {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -34,6 +37,101 @@ enum PNG: ImageFormat {
         case 3: [1, 2, 4, 8]
         case 2, 4, 6: [8, 16]
         default: []
+        }
+    }
+
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        ImageContent(frames: try walk(bytes, size).frames, largest: size)
+    }
+
+    /// Follows the chunks of a picture; tells how many frames it has, and where `IEND` ends.
+    static func walk(_ bytes: RawSpan, _ size: PixelSize) throws(ImageFault) -> (frames: Int, end: Int) {
+        var order = ChunkOrder(size: size, needsPalette: try bytes.byte(at: 25) == 3)
+        var offset = signature.count
+        while true {
+            let chunk = try chunk(in: bytes, at: offset)
+            try order.take(chunk, in: bytes)
+            offset = chunk.content.upperBound + 4
+            if chunk.name == "IEND" { return (try order.frames(), offset) }
+        }
+    }
+
+    /// A named range.
+    struct Chunk {
+        var name: FourCharacterCode
+        var content: Range<Int>
+    }
+
+    private static func chunk(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> Chunk {
+        let length = try bytes.uint32(at: offset, .big)
+        guard length <= Int32.max else { throw .malformed("a chunk is longer than PNG allows") }
+        let name = try bytes.code(at: offset + 4)
+        guard name.isLetters else { throw .malformed("the name of a chunk is not made of letters") }
+        let content = try bytes.range(at: offset + 8, count: length)
+        let checksum = try bytes.uint32(at: content.upperBound, .big)
+        guard CRC32.checksum(of: bytes, in: offset + 4..<content.upperBound) == checksum else {
+            throw .malformed("the checksum of a chunk is wrong")
+        }
+        return Chunk(name: name, content: content)
+    }
+}
+
+extension PNG {
+    /// Which chunks have come, and which may come next.
+    private struct ChunkOrder {
+        private enum Stage {
+            case header, beforeData, data, afterData
+        }
+
+        private let size: PixelSize
+        private let needsPalette: Bool
+        private var stage = Stage.header
+        private var hasPalette = false
+        private var dataLength = 0
+        private var animation: Animation?
+
+        init(size: PixelSize, needsPalette: Bool) {
+            self.size = size
+            self.needsPalette = needsPalette
+        }
+
+        mutating func take(_ chunk: Chunk, in bytes: RawSpan) throws(ImageFault) {
+            if stage == .data, chunk.name != "IDAT" { stage = .afterData }
+            switch chunk.name {
+            case "IHDR":
+                // The first chunk is known to be one.
+                guard stage == .header else { throw .malformed("it has two headers (IHDR)") }
+                stage = .beforeData
+            case "PLTE":
+                guard stage == .beforeData, !hasPalette else { throw .malformed("its palette is out of place (PLTE)") }
+                guard chunk.content.count % 3 == 0, (3...768).contains(chunk.content.count) else {
+                    throw .malformed("the length of its palette is wrong (PLTE)")
+                }
+                hasPalette = true
+            case "IDAT":
+                guard stage != .afterData else { throw .malformed("its data is not in one piece (IDAT)") }
+                guard hasPalette || !needsPalette else { throw .malformed("it has no palette (PLTE)") }
+                stage = .data
+                dataLength += chunk.content.count
+                animation?.defaultPicture()
+            case "IEND":
+                guard chunk.content.isEmpty else { throw .malformed("its last chunk is not empty (IEND)") }
+                guard dataLength > 0 else { throw .malformed("it has no data (IDAT)") }
+            case "acTL" where stage == .beforeData:
+                // Elsewhere it has no meaning, and the picture is a still one.
+                guard animation == nil else { throw .malformed("it has two animations (acTL)") }
+                animation = try Animation(of: size, in: bytes, chunk.content)
+            case "fcTL":
+                try animation?.control(in: bytes, chunk.content)
+            case "fdAT":
+                try animation?.data(in: bytes, chunk.content)
+            default:
+                guard !chunk.name.isCapitalised else { throw .malformed("it needs a chunk that is unknown") }
+            }
+        }
+
+        func frames() throws(ImageFault) -> Int {
+            try animation?.end() ?? 1
         }
     }
 }

@@ -40,6 +40,18 @@ extension RawSpan {
         FourCharacterCode(UInt32(truncatingIfNeeded: try uint32(at: offset, .big)))
     }
 
+    /// The offset of the next such byte, before an end or that of all bytes; `nil` if there is none.
+    func nextOffset(of byte: UInt8, from start: Int, before end: Int = .max) -> Int? {
+        guard start >= 0 else { return nil }
+        let end = min(end, byteCount)
+        var offset = start
+        while offset < end {
+            if unsafeLoad(fromByteOffset: offset, as: UInt8.self) == byte { return offset }
+            offset += 1
+        }
+        return nil
+    }
+
     /// The range of so many bytes, if all of them are there.
     func range(at offset: Int, count: Int) throws(ImageFault) -> Range<Int> {
         guard offset >= 0, count >= 0, offset <= byteCount - count else { throw .truncated }
@@ -64,14 +76,39 @@ extension RawSpan {
 }
 
 /// Four bytes that name a chunk, a box or an icon element.
-struct FourCharacterCode: Equatable, ExpressibleByStringLiteral {
+struct FourCharacterCode: Hashable, ExpressibleByStringLiteral {
     private let value: UInt32
 
     init(_ value: UInt32) {
         self.value = value
     }
 
+    @inline(__always)
     init(stringLiteral text: String) {
-        value = text.utf8.reduce(0) { $0 << 8 | UInt32($1) }
+        var value: UInt32 = 0
+        for unit in text.utf8 { value = value << 8 | UInt32(unit) }
+        self.value = value
     }
+
+    /// Whether it is made of the letters A to Z and a to z.
+    var isLetters: Bool {
+        isMade(of: 0x41...0x5A, ignoring: 0x20)
+    }
+
+    /// Whether it is made of characters that can be seen, and spaces.
+    var isPrintable: Bool {
+        isMade(of: 0x20...0x7E, ignoring: 0)
+    }
+
+    private func isMade(of range: ClosedRange<UInt32>, ignoring bit: UInt32) -> Bool {
+        var rest = value
+        for _ in 0..<4 {
+            guard range.contains(rest & 0xFF & ~bit) else { return false }
+            rest >>= 8
+        }
+        return true
+    }
+
+    /// Whether its first letter is a capital.
+    var isCapitalised: Bool { value & 0x2000_0000 == 0 }
 }

@@ -1,58 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tagged Image File Format, and BigTIFF: a directory of numbered fields, in either byte order.
+/// Tagged Image File Format (TIFF 6.0), and BigTIFF: a chain of directories of numbered fields, in either byte order.
+///
+/// Each directory is a page, whose strips or tiles have to lie within the file, as have the values of all fields. What
+/// lies between is not looked at.
 enum TIFF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0x49, 0x49, 42, 0]) || bytes.has([0x4D, 0x4D, 0, 42])
             || bytes.has([0x49, 0x49, 43, 0, 8, 0, 0, 0]) || bytes.has([0x4D, 0x4D, 0, 43, 0, 8, 0, 0])
     }
 
-    /// The size of the first picture of the file.
+    /// The size of the first page.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        let layout = try Layout(bytes)
+        let layout = try TIFFLayout(bytes)
         let start = try bytes.number(at: layout.offsetSize, size: layout.offsetSize, layout.order)
-        let count = try bytes.number(at: start, size: layout.countSize, layout.order)
-        let first = start + layout.countSize
-        guard count <= (bytes.byteCount - first) / layout.fieldLength else { throw .truncated }
-        var width: Int?
-        var height: Int?
-        for field in stride(from: first, to: first + count * layout.fieldLength, by: layout.fieldLength) {
-            switch try bytes.uint16(at: field, layout.order) {
-            case 256: width = try layout.number(ofField: field, in: bytes)
-            case 257: height = try layout.number(ofField: field, in: bytes)
-            default: continue
-            }
-        }
-        guard let width, let height else { throw .malformed("its directory does not give its size") }
-        return PixelSize(width: width, height: height)
+        return try Page(in: bytes, at: start, layout).size
     }
 
-    /// How numbers are written, and how long the parts of a directory are, in bytes.
-    private struct Layout {
-        let order: ByteOrder
-        let offsetSize: Int
-        let countSize: Int
-        let fieldLength: Int
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        let layout = try TIFFLayout(bytes)
+        var content = ImageContent(frames: 0, largest: size)
+        var next = try bytes.number(at: layout.offsetSize, size: layout.offsetSize, layout.order)
+        // Directories and lists that do not overlap are not longer than the file.
+        var budget = bytes.byteCount
+        while next != 0 {
+            let page = try Page(in: bytes, at: next, layout)
+            budget -= page.length
+            guard budget >= 0 else { throw .malformed("its directories overlap") }
+            try page.checkPieces(in: bytes, layout)
+            content.frames += 1
+            content.largest = page.size.orLarger(content.largest)
+            next = try bytes.number(at: page.end, size: layout.offsetSize, layout.order)
+        }
+        return content
+    }
+}
 
-        init(_ bytes: RawSpan) throws(ImageFault) {
-            order = bytes.has("II") ? .little : .big
-            let isBig = try bytes.uint16(at: 2, order) == 43
-            (offsetSize, countSize, fieldLength) = isBig ? (8, 8, 20) : (4, 2, 12)
+extension TIFF {
+    /// A directory.
+    private struct Page {
+        let size: PixelSize
+        /// Where the offset of the next directory is.
+        let end: Int
+        /// How many bytes the directory and the lists of its pieces take.
+        private(set) var length: Int
+        private var offsets: TIFFLayout.Values?
+        private var counts: TIFFLayout.Values?
+
+        init(in bytes: RawSpan, at start: Int, _ layout: TIFFLayout) throws(ImageFault) {
+            let count = try bytes.number(at: start, size: layout.countSize, layout.order)
+            let first = start + layout.countSize
+            guard count <= (bytes.byteCount - first) / layout.fieldLength else { throw .truncated }
+            end = first + count * layout.fieldLength
+            length = end + layout.offsetSize - start
+            var width: Int?
+            var height: Int?
+            for field in stride(from: first, to: end, by: layout.fieldLength) {
+                guard let values = try layout.values(ofField: field, in: bytes) else { continue }
+                switch try bytes.uint16(at: field, layout.order) {
+                case 256: width = try layout.number(values, in: bytes)
+                case 257: height = try layout.number(values, in: bytes)
+                // Where the strips are, or the tiles, and how long.
+                case 273, 324: offsets = values
+                case 279, 325: counts = values
+                default: continue
+                }
+            }
+            guard let width, let height else { throw .malformed("its directory does not give its size") }
+            size = PixelSize(width: width, height: height)
+            for case let list? in [offsets, counts] where list.range.lowerBound < start || list.range.upperBound > end {
+                length += list.range.count
+            }
         }
 
-        /// The value of a field that has exactly one: SHORT, LONG, or LONG8.
-        func number(ofField field: Int, in bytes: RawSpan) throws(ImageFault) -> Int {
-            let size: Int? =
-                switch try bytes.uint16(at: field + 2, order) {
-                case 3: 2
-                case 4: 4
-                case 16 where offsetSize == 8: 8
-                default: nil
-                }
-            guard let size, try bytes.number(at: field + 4, size: offsetSize, order) == 1 else {
-                throw .malformed("its width or height is not one number")
+        /// Whether all strips or tiles lie within the file.
+        func checkPieces(in bytes: RawSpan, _ layout: TIFFLayout) throws(ImageFault) {
+            guard let offsets, let counts, offsets.count > 0 else { throw .malformed("a page has no strips or tiles") }
+            guard offsets.count == counts.count else { throw .malformed("its strips and their lengths do not match") }
+            for index in 0..<offsets.count {
+                _ = try bytes.range(
+                    at: try layout.number(offsets, index, in: bytes), count: try layout.number(counts, index, in: bytes)
+                )
             }
-            return try bytes.number(at: field + 4 + offsetSize, size: size, order)
         }
     }
 }

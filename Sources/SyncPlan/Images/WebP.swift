@@ -1,54 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// WebP: RIFF chunks, of which the first has the size, in one of three forms.
+/// WebP (RFC 9649): RIFF chunks, of which the first tells which of three forms it is.
+///
+/// The chunks have to fill the length that the file gives itself; what follows it is not looked at. An animation has to
+/// have its frames, and every picture the size that is said of it.
 enum WebP: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has("RIFF") && bytes.has("WEBP", at: 8)
     }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
+        let first = try firstChunk(in: bytes)
+        switch first.name {
+        case "VP8X": return try canvasSize(in: bytes, first.content)
+        default: return try pictureSize(in: bytes, first)
+        }
+    }
+
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        let first = try firstChunk(in: bytes)
+        let isExtended = first.name == "VP8X"
+        let isAnimated = isExtended ? try bytes.byte(at: first.content.lowerBound) & 0x02 != 0 : false
+        var hasControl = false
+        var frames = 0
+        var pictures = isExtended ? 0 : 1
+        var chunks = Chunks(first.end..<(try end(of: bytes)))
+        while let chunk = try chunks.next(in: bytes) {
+            switch chunk.name {
+            case "ANIM" where isAnimated:
+                guard chunk.content.count >= 6 else { throw .malformed("its animation control is too short (ANIM)") }
+                hasControl = true
+            case "ANMF" where isAnimated:
+                guard hasControl else { throw .malformed("a frame comes before the animation control (ANMF)") }
+                try checkFrame(in: bytes, chunk.content, canvas: size)
+                frames += 1
+            case "VP8 " where isExtended && !isAnimated, "VP8L" where isExtended && !isAnimated:
+                guard try pictureSize(in: bytes, chunk) == size else {
+                    throw .malformed("its picture has another size than its canvas")
+                }
+                pictures += 1
+            default:
+                continue
+            }
+        }
+        guard isAnimated ? frames > 0 : pictures > 0 else { throw .malformed("it has no picture") }
+        return ImageContent(frames: isAnimated ? frames : 1, largest: size)
+    }
+
+    /// Where the chunks end.
+    private static func end(of bytes: RawSpan) throws(ImageFault) -> Int {
         let length = try bytes.uint32(at: 4, .little)
         guard length <= bytes.byteCount - 8 else { throw .truncated }
-        let name = try bytes.code(at: 12)
-        let chunkLength = try bytes.uint32(at: 16, .little)
-        // What the length of the file covers before the first chunk's content: a name, and the chunk's own header.
-        guard chunkLength <= length - 12 else { throw .malformed("its first chunk is longer than the file") }
-        guard chunkLength >= 10 || name == "VP8L" && chunkLength >= 5 else {
-            throw .malformed("its first chunk is too short")
+        return 8 + length
+    }
+
+    private static func firstChunk(in bytes: RawSpan) throws(ImageFault) -> Chunk {
+        let end = try end(of: bytes)
+        guard end >= 12 else { throw .malformed("it is too short for a chunk") }
+        var chunks = Chunks(12..<end)
+        guard let first = try chunks.next(in: bytes) else { throw .malformed("it has no chunks") }
+        return first
+    }
+
+    /// An `ANMF`: where the frame is drawn and how large it is, 8 bytes that do not matter here, then its picture.
+    private static func checkFrame(
+        in bytes: RawSpan, _ content: Range<Int>, canvas: PixelSize
+    ) throws(ImageFault) {
+        let start = content.lowerBound
+        guard content.count >= 16 else { throw .malformed("a frame is too short (ANMF)") }
+        let place = (
+            x: 2 * (try bytes.number(at: start, size: 3, .little)),
+            y: 2 * (try bytes.number(at: start + 3, size: 3, .little))
+        )
+        let size = PixelSize(
+            width: try bytes.number(at: start + 6, size: 3, .little) + 1,
+            height: try bytes.number(at: start + 9, size: 3, .little) + 1)
+        guard size.fits(at: place, in: canvas) else { throw .malformed("a frame does not fit on the canvas (ANMF)") }
+        var chunks = Chunks(start + 16..<content.upperBound)
+        var hasPicture = false
+        while let chunk = try chunks.next(in: bytes) {
+            guard ["VP8 ", "VP8L"].contains(chunk.name) else { continue }
+            guard try pictureSize(in: bytes, chunk) == size else {
+                throw .malformed("a picture has another size than its frame (ANMF)")
+            }
+            hasPicture = true
         }
-        switch name {
-        case "VP8 ": return try lossySize(in: bytes, chunkLength: chunkLength)
-        case "VP8L": return try losslessSize(in: bytes)
-        case "VP8X": return try canvasSize(in: bytes)
+        guard hasPicture else { throw .malformed("a frame has no picture (ANMF)") }
+    }
+}
+
+/// The sizes that the three forms give.
+extension WebP {
+    private static func pictureSize(in bytes: RawSpan, _ chunk: Chunk) throws(ImageFault) -> PixelSize {
+        switch chunk.name {
+        case "VP8 ": try lossySize(in: bytes, chunk.content)
+        case "VP8L": try losslessSize(in: bytes, chunk.content)
         default: throw .malformed("its first chunk is not one of VP8, VP8L and VP8X")
         }
     }
 
-    private static let content = 20
-
-    private static func lossySize(in bytes: RawSpan, chunkLength: Int) throws(ImageFault) -> PixelSize {
-        let tag = try bytes.number(at: content, size: 3, .little)
-        guard tag & 1 == 0, bytes.has([0x9D, 0x01, 0x2A], at: content + 3) else {
+    /// VP8 data (RFC 6386, 9.1): the tag of a key frame, then its size.
+    private static func lossySize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
+        guard content.count >= 10 else { throw .malformed("a chunk is too short") }
+        let start = content.lowerBound
+        let tag = try bytes.number(at: start, size: 3, .little)
+        guard tag & 1 == 0, bytes.has([0x9D, 0x01, 0x2A], at: start + 3) else {
             throw .malformed("its VP8 data does not begin with a key frame")
         }
-        guard tag >> 5 < chunkLength else { throw .malformed("a partition is longer than its chunk") }
+        guard tag >> 5 < content.count else { throw .malformed("a partition is longer than its chunk") }
         // The upper two bits ask for scaling, which no decoder does.
         return PixelSize(
-            width: try bytes.uint16(at: content + 6, .little) & 0x3FFF,
-            height: try bytes.uint16(at: content + 8, .little) & 0x3FFF)
+            width: try bytes.uint16(at: start + 6, .little) & 0x3FFF,
+            height: try bytes.uint16(at: start + 8, .little) & 0x3FFF)
     }
 
-    private static func losslessSize(in bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        let bits = try bytes.uint32(at: content + 1, .little)
-        guard try bytes.byte(at: content) == 0x2F, bits >> 29 == 0 else {
+    private static func losslessSize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
+        guard content.count >= 5 else { throw .malformed("a chunk is too short") }
+        let bits = try bytes.uint32(at: content.lowerBound + 1, .little)
+        guard try bytes.byte(at: content.lowerBound) == 0x2F, bits >> 29 == 0 else {
             throw .malformed("its VP8L data has an unknown signature or version")
         }
         return PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
     }
 
-    private static func canvasSize(in bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        PixelSize(
-            width: try bytes.number(at: content + 4, size: 3, .little) + 1,
-            height: try bytes.number(at: content + 7, size: 3, .little) + 1)
+    private static func canvasSize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
+        guard content.count >= 10 else { throw .malformed("a chunk is too short") }
+        return PixelSize(
+            width: try bytes.number(at: content.lowerBound + 4, size: 3, .little) + 1,
+            height: try bytes.number(at: content.lowerBound + 7, size: 3, .little) + 1)
+    }
+}
+
+extension WebP {
+    /// A named range.
+    private struct Chunk {
+        var name: FourCharacterCode
+        var content: Range<Int>
+        /// Where the next chunk begins.
+        var end: Int
+    }
+
+    /// The chunks of a range, one after the other.
+    private struct Chunks {
+        private var offset: Int
+        private let end: Int
+
+        /// The range has to be within the bytes that are read.
+        init(_ range: Range<Int>) {
+            offset = range.lowerBound
+            end = range.upperBound
+        }
+
+        /// The next chunk; `nil` at the end of the range.
+        mutating func next(in bytes: RawSpan) throws(ImageFault) -> Chunk? {
+            guard offset < end else { return nil }
+            guard end - offset >= 8 else { throw .malformed("a chunk is too short") }
+            let name = try bytes.code(at: offset)
+            let length = try bytes.uint32(at: offset + 4, .little)
+            guard length <= end - offset - 8 else { throw .malformed("a chunk is longer than what holds it") }
+            let content = offset + 8..<offset + 8 + length
+            // Content of an odd length is filled up by one byte, which some writers leave out at the end.
+            offset = min(content.upperBound + length & 1, end)
+            return Chunk(name: name, content: content, end: offset)
+        }
     }
 }

@@ -11,13 +11,12 @@ package struct SettingKey: Sendable {
     /// The environment variable that sets it: `SYNCAGENT_FETCH_MAX_BYTES`.
     package var variable: String {
         var variable = "SYNCAGENT_"
+        var isInWord = false
         for character in name {
-            if character == "." {
-                variable += "_"
-            } else {
-                if character.isUppercase { variable += "_" }
-                variable += character.uppercased()
-            }
+            // Several capitals together are one word: `images.allowSVG` is `SYNCAGENT_IMAGES_ALLOW_SVG`.
+            if character.isUppercase, isInWord { variable += "_" }
+            variable += character == "." ? "_" : character.uppercased()
+            isInWord = character.isLowercase
         }
         return variable
     }
@@ -74,6 +73,8 @@ extension SettingKey {
             { AddressRange($0) }, { $0.description }),
         .count("images.maxSide", \.images.maxSide, 1...65_535),
         .count("images.maxPixels", \.images.maxPixels, 1...1 << 32),
+        .flag("images.allowSVG", \.images.allowSVG),
+        .duration("refresh.minimum", \.refresh.minimum),
         .duration("refresh.default", \.refresh.default, atLeast: .seconds(1)),
     ]
 

@@ -99,10 +99,18 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is 16 Mpx (2^24).
         package var maxPixels: Int = 1 << 24
+        /// Whether SVG drawings are accepted.
+        ///
+        /// The default is no.
+        package var allowSVG: Bool = false
     }
 
     package struct Refresh: Equatable, Sendable {
-        /// How long a copy is fresh, give or take a fifth.
+        /// How soon a copy may be asked for again, whatever its server says of its freshness.
+        ///
+        /// The default is 1 h.
+        package var minimum: Duration = .seconds(3600)
+        /// How long a copy of which its server says nothing is fresh, give or take a fifth.
         ///
         /// The default is 24 h.
         package var `default`: Duration = .seconds(86_400)

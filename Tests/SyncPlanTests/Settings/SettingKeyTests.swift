@@ -18,7 +18,9 @@ struct SettingKeyTests {
             ("fetch.maxRedirects", "10"), ("fetch.retryBase", "1s"), ("fetch.retryMax", "10m"),
             ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.allowDowngrade", "false"),
             ("network.allow", ""),
-            ("images.maxSide", "4096"), ("images.maxPixels", "16777216"), ("refresh.default", "1d"),
+            ("images.maxSide", "4096"), ("images.maxPixels", "16777216"), ("images.allowSVG", "false"),
+            ("refresh.minimum", "1h"),
+            ("refresh.default", "1d"),
         ])
     func defaults(name: String, value: String) throws {
         #expect(try Self.key(name).value(in: Settings()) == value)
@@ -31,7 +33,7 @@ struct SettingKeyTests {
             ("lists.settleMax", "SYNCAGENT_LISTS_SETTLE_MAX"), ("lists.iconKeys", "SYNCAGENT_LISTS_ICON_KEYS"),
             ("cache.grace", "SYNCAGENT_CACHE_GRACE"), ("fetch.perHost", "SYNCAGENT_FETCH_PER_HOST"),
             ("fetch.allowDowngrade", "SYNCAGENT_FETCH_ALLOW_DOWNGRADE"), ("network.allow", "SYNCAGENT_NETWORK_ALLOW"),
-            ("refresh.default", "SYNCAGENT_REFRESH_DEFAULT"),
+            ("refresh.default", "SYNCAGENT_REFRESH_DEFAULT"), ("images.allowSVG", "SYNCAGENT_IMAGES_ALLOW_SVG"),
         ])
     func variables(name: String, variable: String) throws {
         #expect(try Self.key(name).variable == variable)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The header of a bitmap, which ``BMP`` and ``ICO`` share; in the latter its height counts the mask too.
+struct BitmapHeader {
+    /// How the pixels are laid out.
+    private enum Packing: Equatable {
+        case rows
+        /// Runs of equal pixels; so many bits for one pixel.
+        case runs(bits: Int)
+        case jpeg
+        case png
+        /// A fax, which is as long as the header says.
+        case fax
+    }
+
+    let length: Int
+    let size: PixelSize
+    private let depth: Int
+    private let packing: Packing
+    /// The length of the pixels, where the header gives it.
+    private let pixelLength: Int
+    private let colours: Int
+
+    init(in bytes: RawSpan, at offset: Int) throws(ImageFault) {
+        length = try bytes.uint32(at: offset, .little)
+        guard Self.isLength(length) else { throw .malformed("the length of its bitmap header is unknown") }
+        _ = try bytes.range(at: offset, count: length)
+        if length == 12 {
+            size = PixelSize(
+                width: try bytes.uint16(at: offset + 4, .little), height: try bytes.uint16(at: offset + 6, .little))
+            depth = try bytes.uint16(at: offset + 10, .little)
+        } else {
+            let width = Int32(truncatingIfNeeded: try bytes.uint32(at: offset + 4, .little))
+            // Negative where the rows go from top to bottom.
+            let height = Int32(truncatingIfNeeded: try bytes.uint32(at: offset + 8, .little))
+            guard width >= 0 else { throw .malformed("its width is negative") }
+            size = PixelSize(width: Int(width), height: Int(height.magnitude))
+            depth = try bytes.uint16(at: offset + 14, .little)
+        }
+        packing = try Self.packing(
+            length >= 20 ? try bytes.uint32(at: offset + 16, .little) : 0, isOS2: length < 40 || length == 64)
+        pixelLength = length >= 24 ? try bytes.uint32(at: offset + 20, .little) : 0
+        colours = length >= 36 ? try bytes.uint32(at: offset + 32, .little) : 0
+        let isEmbedded = packing == .jpeg || packing == .png
+        guard [1, 2, 4, 8, 16, 24, 32, 64].contains(depth) || depth == 0 && isEmbedded else {
+            throw .malformed("its bit depth is unknown")
+        }
+    }
+
+    /// OS/2 1, OS/2 2 and Windows 3 with all their extensions, Windows 4, Windows 5.
+    static func isLength(_ length: Int) -> Bool {
+        length == 12 || (16...64).contains(length) || length == 108 || length == 124
+    }
+
+    private static func packing(_ number: Int, isOS2: Bool) throws(ImageFault) -> Packing {
+        switch number {
+        case 0: .rows
+        case 1: .runs(bits: 8)
+        case 2: .runs(bits: 4)
+        case 3 where isOS2: .fax
+        case 4 where isOS2: .runs(bits: 24)
+        case 3, 6: .rows
+        case 4: .jpeg
+        case 5: .png
+        default: throw .malformed("its compression is unknown")
+        }
+    }
+
+    /// The length of the palette, at most.
+    var paletteLength: Int {
+        let entryLength = length == 12 ? 3 : 4
+        return depth > 8 ? 0 : entryLength * (colours == 0 ? 1 << depth : min(colours, 256))
+    }
+
+    /// Follows the pixels that begin at an offset within the bytes.
+    ///
+    /// - Returns: the size of the picture that is to be decoded.
+    func checkPixels(in bytes: RawSpan, at start: Int) throws(ImageFault) -> PixelSize {
+        switch packing {
+        case .rows:
+            guard hasRows(size.height, within: bytes.byteCount - start) else { throw .truncated }
+        case .runs(let bits):
+            try passRuns(bits: bits, in: bytes, at: start)
+        case .fax:
+            _ = try bytes.range(at: start, count: pixelLength)
+        case .jpeg:
+            return try embedded(JPEG.self, in: bytes.extracting(try bytes.range(at: start, count: pixelLength)))
+        case .png:
+            return try embedded(PNG.self, in: bytes.extracting(try bytes.range(at: start, count: pixelLength)))
+        }
+        return size
+    }
+
+    /// Whether so many rows take no more than so many bytes, which at a known depth can be told.
+    func hasRows(_ rows: Int, within available: Int) -> Bool {
+        guard packing == .rows, size.width > 0 else { return true }
+        // Filled up to 4 bytes. A width has 31 bits and a depth 7.
+        let rowLength = (size.width * depth + 31) / 32 * 4
+        return rows <= available / rowLength
+    }
+
+    private func embedded(_ format: any ImageFormat.Type, in picture: RawSpan) throws(ImageFault) -> PixelSize {
+        do throws(ImageFault) {
+            guard format.recognises(picture) else { throw .malformed("it does not hold what it says") }
+            let size = try format.size(of: picture)
+            guard !size.isEmpty else { throw .malformed("it has no pixels") }
+            return try format.content(of: picture, showing: size).largest
+        } catch {
+            throw error.ofPart
+        }
+    }
+
+    /// Follows runs to the mark that ends the bitmap.
+    ///
+    /// A count and a pixel; or 0 and a command: the end of a row (0) or of all (1), a jump (2), or a number of pixels that
+    /// follow as they are.
+    private func passRuns(bits: Int, in bytes: RawSpan, at start: Int) throws(ImageFault) {
+        var offset = start
+        while true {
+            let count = try bytes.byte(at: offset)
+            let command = Int(try bytes.byte(at: offset + 1))
+            offset += 2
+            switch (count, command) {
+            case (0, 0): continue
+            case (0, 1): return
+            case (0, 2): offset += 2
+            // Filled up to 2 bytes.
+            case (0, _): offset += (command * bits + 15) / 16 * 2
+            default: offset += bits == 24 ? 2 : 0
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tracks of a sequence of pictures in an ISO media file (ISO/IEC 14496-12, 8.3 to 8.7).
+struct MediaTracks {
+    private let movie: Range<Int>
+
+    /// Takes the content of `moov`.
+    init(_ movie: Range<Int>) {
+        self.movie = movie
+    }
+
+    /// How many frames the longest track has, after the data of all has been seen to begin within the file.
+    func frames(in bytes: RawSpan) throws(ImageFault) -> Int {
+        var frames = 0
+        var tracks = ISOMedia.Boxes(movie)
+        while let track = try tracks.next(in: bytes) {
+            guard track.name == "trak", let table = try table(of: track.content, in: bytes) else { continue }
+            var boxes = ISOMedia.Boxes(table)
+            while let box = try boxes.next(in: bytes) {
+                switch box.name {
+                case "stsz", "stz2": frames = max(frames, try samples(in: bytes, box))
+                case "stco": try checkChunks(in: bytes, box.content, size: 4)
+                case "co64": try checkChunks(in: bytes, box.content, size: 8)
+                default: continue
+                }
+            }
+        }
+        return frames
+    }
+
+    /// The content of the sample table of a track.
+    private func table(of track: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> Range<Int>? {
+        var range = track
+        for name in ["mdia", "minf", "stbl"] as [FourCharacterCode] {
+            guard let inner = try first(name, of: range, in: bytes) else { return nil }
+            range = inner
+        }
+        return range
+    }
+
+    /// The content of the first box of that name.
+    private func first(
+        _ name: FourCharacterCode, of range: Range<Int>, in bytes: RawSpan
+    ) throws(ImageFault) -> Range<Int>? {
+        var boxes = ISOMedia.Boxes(range)
+        while let box = try boxes.next(in: bytes) {
+            if box.name == name { return box.content }
+        }
+        return nil
+    }
+
+    /// The number of samples, and whether their sizes are all there.
+    private func samples(in bytes: RawSpan, _ box: ISOMedia.Box) throws(ImageFault) -> Int {
+        let start = try box.content.atLeast(12).lowerBound
+        let count = try bytes.uint32(at: start + 8, .big)
+        // In `stz2` the last byte says how many bits a size has; in `stsz` all samples may have one size.
+        let isCompact = box.name == "stz2"
+        let common = try bytes.uint32(at: start + 4, .big)
+        let bits = isCompact ? common & 0xFF : common == 0 ? 32 : 0
+        guard count * bits <= 8 * (box.content.count - 12) else { throw .malformed("its list of samples is cut") }
+        return count
+    }
+
+    private func checkChunks(in bytes: RawSpan, _ content: Range<Int>, size: Int) throws(ImageFault) {
+        let start = try content.atLeast(8).lowerBound
+        let count = try bytes.uint32(at: start + 4, .big)
+        guard count * size <= content.count - 8 else { throw .malformed("its list of chunks is cut") }
+        for index in 0..<count {
+            guard try bytes.number(at: start + 8 + index * size, size: size, .big) < bytes.byteCount else {
+                throw .truncated
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The attributes of a drawing, as far as ``SVGPolicy`` is concerned.
+enum SVGAttribute {
+    private static let pages = Array("http://www.w3.org/1999/xhtml".utf8)
+
+    static func check(_ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
+        let local = SVG.localName(of: name, in: bytes)
+        let hasPrefix = local != name
+        if bytes.isEqualInAnyCase(local, "href") || bytes.isEqualInAnyCase(local, "src") {
+            try checkReference(value, in: bytes)
+        } else if bytes.isEqualInAnyCase(local, "srcset") {
+            throw .forbidden("it refers elsewhere (srcset)")
+        } else if bytes.hasInAnyCase("xmlns", at: name.lowerBound) {
+            guard try beginning(of: value, in: bytes) != pages else { throw .forbidden("it has a page in it (XHTML)") }
+        } else if hasPrefix {
+            guard !bytes.isEqualInAnyCase(name, "xml:base") else { throw .forbidden("it refers elsewhere (xml:base)") }
+            // Editors keep anything there; only its references have to be known.
+            _ = try beginning(of: value, in: bytes)
+        } else {
+            try checkPlain(local, value, in: bytes)
+        }
+    }
+
+    /// Checks an attribute without a prefix, which can be a style.
+    private static func checkPlain(
+        _ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan
+    ) throws(ImageFault) {
+        guard name.count < 2 || !bytes.hasInAnyCase("on", at: name.lowerBound) else {
+            throw .forbidden("it has an attribute that can run something (on…)")
+        }
+        if bytes.isEqualInAnyCase(name, "attributename") {
+            let animated = try beginning(of: value, in: bytes)
+            guard !animated.ends(with: "href".utf8), !animated.starts(with: "on".utf8) else {
+                throw .forbidden("it animates a reference or a script")
+            }
+        }
+        var style = SVGStyle()
+        var characters = XMLCharacters(value)
+        while let character = try characters.next(in: bytes) { try style.take(character) }
+        try style.end()
+    }
+
+    /// Whether a reference stays within the drawing.
+    private static func checkReference(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
+        var target = SVGTarget()
+        var characters = XMLCharacters(value)
+        while let character = try characters.next(in: bytes) { try target.take(character) }
+        // An empty one is to the drawing itself.
+        try target.end(acceptsEmpty: true)
+    }
+
+    /// The first characters of a value without the white space around it, all of which is read; in small letters.
+    private static func beginning(of value: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> [UInt8] {
+        var beginning: [UInt8] = []
+        var characters = XMLCharacters(value)
+        while let character = try characters.next(in: bytes) {
+            if beginning.count < 64, character > 0x20 { beginning.append(character.lowercasedASCII) }
+        }
+        return beginning
+    }
+}
+
+extension Collection<UInt8> {
+    fileprivate func ends(with text: String.UTF8View) -> Bool {
+        suffix(text.count).elementsEqual(text)
+    }
+}
+
+extension UInt8 {
+    /// The small letter, if this is a capital of ASCII.
+    var lowercasedASCII: UInt8 {
+        (0x41...0x5A).contains(self) ? self | 0x20 : self
+    }
+}

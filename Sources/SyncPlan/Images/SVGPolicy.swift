@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a drawing may not hold, because whoever shows it could be made to run something or to ask for something elsewhere.
+///
+/// A browser runs and loads nothing for an SVG in an `img`. Other readers of the cache may, and some put the text of a
+/// drawing into a page. So these are refused rather than taken out, which would change the bytes:
+/// - a document type, and with it entities; a style sheet instruction;
+/// - elements that hold scripts, players or parts of pages, whatever their prefix, and the namespace of XHTML;
+/// - attributes that hold scripts (`on…`), and animations of those and of references;
+/// - references (`href`, `src`, `url()` in styles) to anything but a part of the drawing (`#name`), or a picture in pixels
+///   or a font within it (`data:`); `xml:base`, `@import`, and escapes in styles, which could hide one.
+///
+/// The pictures within it are not inspected.
+struct SVGPolicy {
+    private static let elements = [
+        "script", "foreignobject", "handler", "listener", "iframe", "object", "embed", "audio", "video", "animation",
+        "img", "link", "meta", "base", "form",
+    ]
+
+    private var isFirst = true
+    private var beginsStyle = false
+    /// The text so far, within a `style` element.
+    private var style: SVGStyle?
+
+    mutating func check(_ token: XMLToken, in bytes: RawSpan) throws(ImageFault) {
+        defer { isFirst = false }
+        switch token {
+        case .tag(let name):
+            guard style == nil else { throw .malformed("an element is within a style") }
+            let name = SVG.localName(of: name, in: bytes)
+            for element in Self.elements where bytes.isEqualInAnyCase(name, element) {
+                throw .forbidden("it has an element that can run or load something (\(element))")
+            }
+            beginsStyle = bytes.isEqualInAnyCase(name, "style")
+        case .tagEnd(let isEmpty):
+            if beginsStyle, !isEmpty { style = SVGStyle() }
+            beginsStyle = false
+        case .close:
+            try style?.end()
+            style = nil
+        case .attribute(let name, let value):
+            try SVGAttribute.check(name, value, in: bytes)
+        case .text(let range):
+            try checkText(XMLCharacters(range), in: bytes)
+        case .literal(let range):
+            try checkText(XMLCharacters(range, isLiteral: true), in: bytes)
+        case .instruction(let target, let content):
+            try checkInstruction(target, content, in: bytes)
+        case .documentType:
+            throw .forbidden("it has a document type (DOCTYPE)")
+        case .comment:
+            return
+        }
+    }
+
+    /// Text is all right wherever it is, if its references are; but not in a style.
+    private mutating func checkText(_ characters: XMLCharacters, in bytes: RawSpan) throws(ImageFault) {
+        var characters = characters
+        while let character = try characters.next(in: bytes) { try style?.take(character) }
+    }
+
+    private func checkInstruction(
+        _ target: Range<Int>, _ content: Range<Int>, in bytes: RawSpan
+    ) throws(ImageFault) {
+        if bytes.isEqualInAnyCase(target, "xml-stylesheet") { throw .forbidden("it has a style sheet elsewhere") }
+        guard bytes.isEqualInAnyCase(target, "xml") else { return }
+        guard isFirst, content.count < 256 else { throw .malformed("its XML declaration is out of place") }
+        let text = try bytes.text(in: content).lowercased()
+        guard !text.contains("encoding") || text.contains("utf-8") || text.contains("us-ascii") else {
+            throw .malformed("it is not in UTF-8")
+        }
+    }
+}

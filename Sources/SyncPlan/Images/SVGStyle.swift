@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks for references in a style, which comes character by character.
+struct SVGStyle {
+    /// The last eight characters, in small letters.
+    private var window: UInt64 = 0
+    /// Where the reference leads that has just begun.
+    private var target: SVGTarget?
+
+    mutating func take(_ character: UInt8) throws(ImageFault) {
+        guard character != UInt8(ascii: "\\") else {
+            throw .forbidden("a style has an escape, which could hide something")
+        }
+        if target != nil {
+            try target?.take(character)
+            if target?.isAccepted == true { target = nil }
+            return
+        }
+        window = window << 8 | UInt64(character.lowercasedASCII)
+        switch character {
+        case UInt8(ascii: "("):
+            if ends(with: Self.url) { target = SVGTarget() }
+            guard !ends(with: Self.source), !ends(with: Self.imageSet) else {
+                throw .forbidden("a style refers elsewhere")
+            }
+        case UInt8(ascii: "t"), UInt8(ascii: "T"):
+            guard !ends(with: Self.importRule) else { throw .forbidden("a style refers elsewhere (@import)") }
+        default:
+            return
+        }
+    }
+
+    func end() throws(ImageFault) {
+        try target?.end(acceptsEmpty: false)
+    }
+
+    private func ends(with text: UInt64) -> Bool {
+        // As many characters as the text has.
+        window & (~0 >> UInt64(text.leadingZeroBitCount / 8 * 8)) == text
+    }
+
+    private static let url = packed("url(")
+    private static let source = packed("src(")
+    /// All of `image-set(` that fits.
+    private static let imageSet = packed("age-set(")
+    private static let importRule = packed("@import")
+
+    /// Up to eight characters as a number.
+    private static func packed(_ text: String) -> UInt64 {
+        text.utf8.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// What a reference leads to, which comes character by character.
+struct SVGTarget {
+    /// A picture in pixels, or a font, within the drawing; nothing that could refer elsewhere in turn.
+    private static let accepted: [[UInt8]] = [
+        "data:image/png", "data:image/jpeg", "data:image/jpg", "data:image/gif", "data:image/webp", "data:font/",
+        "data:application/font", "data:application/x-font",
+    ].map { Array($0.utf8) }
+
+    private(set) var isAccepted = false
+    private var beginning: [UInt8] = []
+
+    mutating func take(_ character: UInt8) throws(ImageFault) {
+        guard !isAccepted else { return }
+        // White space and quotes may come before it.
+        if beginning.isEmpty, character <= 0x20 || character == UInt8(ascii: "\"") || character == UInt8(ascii: "'") {
+            return
+        }
+        if beginning.isEmpty, character == UInt8(ascii: "#") {
+            isAccepted = true
+            return
+        }
+        beginning.append(character.lowercasedASCII)
+        guard let candidate = Self.accepted.first(where: { $0.starts(with: beginning) }) else {
+            throw .forbidden("it refers elsewhere")
+        }
+        isAccepted = candidate == beginning
+    }
+
+    func end(acceptsEmpty: Bool) throws(ImageFault) {
+        guard isAccepted || acceptsEmpty && beginning.isEmpty else { throw .forbidden("it refers elsewhere") }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One piece of an XML document; the ranges are of its bytes.
+enum XMLToken: Equatable {
+    /// `<name`, which attributes and a ``tagEnd(isEmpty:)`` follow.
+    case tag(name: Range<Int>)
+    /// A name and what stands between its quotes.
+    case attribute(name: Range<Int>, value: Range<Int>)
+    /// `>`, or `/>` where the element is empty.
+    case tagEnd(isEmpty: Bool)
+    /// `</name>`
+    case close(name: Range<Int>)
+    /// Characters between tags, with references in them.
+    case text(Range<Int>)
+    /// Characters as they are, between `<![CDATA[` and `]]>`.
+    case literal(Range<Int>)
+    case comment
+    /// `<?target …?>`; both ranges without the marks around them.
+    case instruction(target: Range<Int>, content: Range<Int>)
+    /// `<!DOCTYPE`, whose end is not looked for.
+    case documentType(start: Int)
+}
+
+/// Takes XML 1.0 (W3C, Fifth Edition) apart, in UTF-8 and from front to back.
+///
+/// It checks the form of each piece. That tags match, and that references are known, is for the caller.
+struct XMLTokens {
+    private(set) var offset: Int
+    private var isWithinTag = false
+
+    init(_ bytes: RawSpan) {
+        offset = bytes.has([0xEF, 0xBB, 0xBF]) ? 3 : 0
+    }
+
+    /// The next token; `nil` at the end of the bytes.
+    mutating func next(in bytes: RawSpan) throws(ImageFault) -> XMLToken? {
+        if isWithinTag { return try attributeOrEnd(in: bytes) }
+        guard offset < bytes.byteCount else { return nil }
+        guard try bytes.byte(at: offset) == UInt8(ascii: "<") else {
+            return .text(range(to: bytes.nextOffset(of: UInt8(ascii: "<"), from: offset) ?? bytes.byteCount))
+        }
+        switch try bytes.byte(at: offset + 1) {
+        case UInt8(ascii: "/"):
+            offset += 2
+            let name = try name(in: bytes)
+            try passSpace(in: bytes)
+            try pass(">", in: bytes)
+            return .close(name: name)
+        case UInt8(ascii: "?"):
+            offset += 2
+            let target = try name(in: bytes)
+            return .instruction(target: target, content: try range(toAndPast: "?>", in: bytes))
+        case UInt8(ascii: "!"):
+            return try declaration(in: bytes)
+        default:
+            offset += 1
+            isWithinTag = true
+            return .tag(name: try name(in: bytes))
+        }
+    }
+
+    private mutating func declaration(in bytes: RawSpan) throws(ImageFault) -> XMLToken {
+        let start = offset
+        if bytes.has("<!--", at: start) {
+            offset += 4
+            _ = try range(toAndPast: "-->", in: bytes)
+            return .comment
+        }
+        if bytes.has("<![CDATA[", at: start) {
+            offset += 9
+            return .literal(try range(toAndPast: "]]>", in: bytes))
+        }
+        if bytes.has("<!DOCTYPE", at: start) {
+            offset += 9
+            return .documentType(start: start)
+        }
+        // Shorter than any of them it may have been cut.
+        throw bytes.byteCount - start < 9 ? .truncated : .malformed("it has a declaration of an unknown kind")
+    }
+
+    private mutating func attributeOrEnd(in bytes: RawSpan) throws(ImageFault) -> XMLToken {
+        let hasSpace = try passSpace(in: bytes)
+        switch try bytes.byte(at: offset) {
+        case UInt8(ascii: ">"):
+            offset += 1
+            isWithinTag = false
+            return .tagEnd(isEmpty: false)
+        case UInt8(ascii: "/"):
+            offset += 1
+            try pass(">", in: bytes)
+            isWithinTag = false
+            return .tagEnd(isEmpty: true)
+        default:
+            guard hasSpace else { throw .malformed("a tag makes no sense") }
+        }
+        let name = try name(in: bytes)
+        try passSpace(in: bytes)
+        try pass("=", in: bytes)
+        try passSpace(in: bytes)
+        let quote = try bytes.byte(at: offset)
+        guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            throw .malformed("an attribute has no quotes")
+        }
+        offset += 1
+        guard let end = bytes.nextOffset(of: quote, from: offset) else { throw .truncated }
+        defer { offset += 1 }
+        return .attribute(name: name, value: range(to: end))
+    }
+
+    /// A name, of ASCII letters, digits and `:._-`, and of any other characters beyond ASCII.
+    private mutating func name(in bytes: RawSpan) throws(ImageFault) -> Range<Int> {
+        var end = offset
+        while end < bytes.byteCount, Self.isOfName(try bytes.byte(at: end)) { end += 1 }
+        guard end > offset else {
+            throw end == bytes.byteCount ? .truncated : .malformed("a name is missing")
+        }
+        guard !(UInt8(ascii: "-")...UInt8(ascii: "9")).contains(try bytes.byte(at: offset)) else {
+            throw .malformed("a name does not begin with a letter")
+        }
+        return range(to: end)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x3A, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
+        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    @discardableResult
+    private mutating func passSpace(in bytes: RawSpan) throws(ImageFault) -> Bool {
+        let start = offset
+        while [0x20, 0x09, 0x0A, 0x0D].contains(try bytes.byte(at: offset)) { offset += 1 }
+        return offset > start
+    }
+
+    private mutating func pass(_ character: Unicode.Scalar, in bytes: RawSpan) throws(ImageFault) {
+        guard try bytes.byte(at: offset) == UInt8(ascii: character) else { throw .malformed("a tag makes no sense") }
+        offset += 1
+    }
+
+    /// What comes before a mark, which is passed too.
+    private mutating func range(toAndPast mark: String, in bytes: RawSpan) throws(ImageFault) -> Range<Int> {
+        let start = offset
+        guard let first = mark.utf8.first else { return start..<start }
+        while let candidate = bytes.nextOffset(of: first, from: offset) {
+            offset = candidate + 1
+            guard bytes.has(mark, at: candidate) else { continue }
+            offset = candidate + mark.utf8.count
+            return start..<candidate
+        }
+        throw .truncated
+    }
+
+    /// What comes before an offset, which is where the next token begins.
+    private mutating func range(to end: Int) -> Range<Int> {
+        defer { offset = end }
+        return offset..<end
+    }
+}
