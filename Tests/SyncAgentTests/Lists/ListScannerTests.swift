@@ -12,7 +12,8 @@ import Testing
 struct ListScannerTests {
     private func scanner(_ folder: FilePath) -> ListScanner {
         ListScanner(
-            folder: folder, parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60)),
+            folder: folder,
+            parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60)),
             maxBytes: .mebibytes(8))
     }
 

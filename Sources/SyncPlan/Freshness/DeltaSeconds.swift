@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A whole number of seconds (RFC 9111, section 1.2.2).
+package enum DeltaSeconds {
+    /// What any larger number counts as: 2^31 seconds, 68 years.
+    package static let most = Duration.seconds(1 << 31)
+
+    /// Reads a number of digits and nothing else; `nil` if the text has another form.
+    package static func parse(_ text: some StringProtocol) -> Duration? {
+        guard !text.isEmpty else { return nil }
+        var seconds: Int64 = 0
+        for byte in text.utf8 {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            seconds = min(seconds * 10 + Int64(byte - UInt8(ascii: "0")), 1 << 31)
+        }
+        return .seconds(seconds)
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension Freshness: CustomStringConvertible {
+    /// The arithmetic in one line: `max-age 3600 s, age 120 s when received: fresh for 3480 s`.
+    package var description: String {
+        switch basis {
+        case .denied(let denial): return "\(denial.rawValue): never fresh"
+        case .unsaid: return "no lifetime given" + (hasValidator ? "" : ", and no validator")
+        case .maxAge: return sum("max-age \(Self.seconds(lifetime))")
+        case .expires: return sum("Expires \(Self.seconds(lifetime)) after Date")
+        case .guess(let lastModified, let date):
+            let unchanged = date - lastModified
+            let limit = unchanged / 10 > lifetime ? "at most" : "a tenth of it is"
+            return sum("unchanged for \(Self.seconds(unchanged)), \(limit) \(Self.seconds(lifetime))")
+        }
+    }
+
+    private func sum(_ lifetimeText: String) -> String {
+        let left = lifetime - receivedAge.total
+        let result =
+            left > .zero ? "fresh for \(Self.seconds(left))" : "not fresh, \(Self.seconds(.zero - left)) over it"
+        return "\(lifetimeText), age \(Self.seconds(receivedAge.total)) when received: \(result)"
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let most = Duration.seconds(Int64.max)
+        return "\(min(max(duration, .zero - most), most).components.seconds) s"
+    }
+}
+
+extension NextCheck: CustomStringConvertible {
+    /// The arithmetic, and what it leads to, in one line.
+    package var description: String {
+        let reason =
+            switch rule {
+            case .freshness: "when it is no longer fresh"
+            case .minimum: "not before refresh.minimum is over"
+            case .maximum: "after the longest time that an image rests"
+            case .routine: "as images of which nothing is known are, after about refresh.default"
+            }
+        return "\(freshness); asked for again at \(HTTPDate.representable(time)), \(reason)"
+    }
+}

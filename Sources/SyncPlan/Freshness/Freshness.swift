@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// How long a response is fresh, with the arithmetic behind it (RFC 9111, section 4.2).
+package struct Freshness: Equatable, Sendable {
+    /// What the lifetime follows from.
+    package enum Basis: Equatable, Sendable {
+        case maxAge
+        /// The date in `Expires`, and the `Date` from which it counts.
+        case expires(Timestamp, date: Timestamp)
+        /// A tenth of the time for which the image had not changed when it was sent.
+        case guess(lastModified: Timestamp, date: Timestamp)
+        /// It is never fresh.
+        case denied(Denial)
+        /// The server says nothing from which a lifetime follows.
+        case unsaid
+    }
+
+    /// What keeps a response from ever being fresh.
+    package enum Denial: String, Sendable {
+        case noStore = "no-store"
+        case noCache = "no-cache"
+        case variesOnEverything = "Vary: *"
+        case malformedMaxAge = "malformed max-age"
+        case malformedExpires = "malformed Expires"
+    }
+
+    /// How old the response was when it was received (RFC 9111, section 4.2.3).
+    package struct ReceivedAge: Equatable, Sendable {
+        /// What other caches say.
+        package var field: Duration
+        /// How long the answer took.
+        package var delay: Duration
+        /// How long ago it was sent, if both clocks are right.
+        package var apparent: Duration
+
+        /// The age when it was received.
+        package var total: Duration { max(apparent, field + delay) }
+    }
+
+    package let basis: Basis
+    /// How long the response is fresh after it was made; at least zero.
+    package let lifetime: Duration
+    package let receivedAge: ReceivedAge
+    package let receivedAt: Timestamp
+    /// Whether a request about it can be conditional.
+    package let hasValidator: Bool
+    package let staleUse: StaleUse
+    /// Whether it is known not to change while it is fresh, so that not even who asks for a new look needs a request
+    /// (RFC 8246).
+    package let isImmutable: Bool
+
+    /// The freshness of a response.
+    ///
+    /// - Parameters:
+    ///   - response: What is remembered of it.
+    ///   - longestGuess: The most that is believed of an image of which only its last change is known.
+    package init(of response: StoredResponse, longestGuess: Duration = RefreshPolicy().longestGuess) {
+        basis = Basis(of: response)
+        lifetime = basis.lifetime(of: response, longestGuess: longestGuess)
+        receivedAge = ReceivedAge(
+            field: response.age, delay: max(response.responseTime - response.requestTime, .zero),
+            apparent: max(response.responseTime - response.date, .zero))
+        receivedAt = response.responseTime
+        hasValidator = !response.validators.isEmpty
+        staleUse = StaleUse(of: response)
+        isImmutable = response.cacheControl.flags.contains(.immutable)
+    }
+
+    /// The first moment at which it is not fresh any more.
+    ///
+    /// If it never was, that is the moment at which it was received.
+    package var end: Timestamp { receivedAt + max(lifetime - receivedAge.total, .zero) }
+
+    /// How old the response is (`current_age`).
+    ///
+    /// A clock that was set back since makes it no younger than it was when it was received.
+    package func age(at now: Timestamp) -> Duration {
+        receivedAge.total + max(now - receivedAt, .zero)
+    }
+
+    package func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
+
+    /// Whether the response may be used although it is not fresh any more.
+    ///
+    /// The agent's readers see the image in any case. This says whether the server agrees.
+    package func permitsStaleUse(_ occasion: StaleUse.Occasion, at now: Timestamp) -> Bool {
+        staleUse.permits(occasion, staleness: age(at: now) - lifetime)
+    }
+}
+
+extension Freshness.Basis {
+    fileprivate init(of response: StoredResponse) {
+        let control = response.cacheControl
+        if response.forbidsStoring {
+            self = .denied(.noStore)
+        } else if control.flags.contains(.noCache) {
+            self = .denied(.noCache)
+        } else if response.variesOnEverything {
+            self = .denied(.variesOnEverything)
+        } else if control.maxAge != .unsaid {
+            self = control.maxAge == .malformed ? .denied(.malformedMaxAge) : .maxAge
+        } else if let expires = response.fields["expires"].first {
+            let time = HTTPDate.parse(expires, now: response.responseTime)
+            self = time.map { .expires($0, date: response.date) } ?? .denied(.malformedExpires)
+        } else if response.mayBeGuessedFresh, let changed = response.lastModified, changed < response.date {
+            self = .guess(lastModified: changed, date: response.date)
+        } else {
+            self = .unsaid
+        }
+    }
+
+    fileprivate func lifetime(of response: StoredResponse, longestGuess: Duration) -> Duration {
+        switch self {
+        case .maxAge:
+            guard case .duration(let duration) = response.cacheControl.maxAge else { return .zero }
+            return duration
+        case .expires(let time, let date): return max(time - date, .zero)
+        case .guess(let lastModified, let date): return min((date - lastModified) / 10, longestGuess)
+        case .denied, .unsaid: return .zero
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// The date forms of HTTP (RFC 9110, section 5.6.7).
+///
+/// Widths, separators and the zone are exactly as the grammar has them; the case of letters does not matter, and
+/// neither does whether the day of the week is the right one, because servers are known to get both wrong and the date
+/// is certain without them.
+package enum HTTPDate {
+    /// Reads a date in any of the three forms.
+    ///
+    /// - Parameters:
+    ///   - text: A field's value.
+    ///   - now: What a year of two digits is near to: it is the latest such year that is not more than 50 years in the
+    ///     future.
+    /// - Returns: The date, or `nil` if the text has another form or names no real date.
+    package static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
+        let text = text.trimmingWhitespace.lowercased()
+        guard text.utf8.count <= 33, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
+        if let comma = text.firstIndex(of: ",") {
+            let weekday = text[..<comma]
+            let rest = Array(text[comma...].utf8)
+            return weekdays.contains { $0.prefix(3) == weekday }
+                ? fixed(rest) : weekdays.contains { $0 == weekday } ? dashed(rest, now: now) : nil
+        }
+        return weekdays.contains { $0.prefix(3) == text.prefix(3) } ? asctime(Array(text.dropFirst(3).utf8)) : nil
+    }
+
+    /// The date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///
+    /// Parts of a second are cut off.
+    package static func format(_ time: Timestamp) -> String {
+        let time = representable(time)
+        let text = Array("\(time)".utf8)
+        let seconds = time.sinceEpoch.components.seconds - (time.sinceEpoch.components.attoseconds < 0 ? 1 : 0)
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
+        // The epoch was a Thursday.
+        let weekday = weekdays[Int((days % 7 + 11) % 7)].prefix(3)
+        guard let number = Int(string(text[5..<7])) else { return "\(time)" }
+        let month = months[number - 1]
+        return "\(capitalized(weekday)), \(string(text[8..<10])) \(capitalized(month)) \(string(text[0..<4])) "
+            + "\(string(text[11..<19])) GMT"
+    }
+
+    /// Reads `, 06 nov 1994 08:49:37 gmt`.
+    private static func fixed(_ text: [UInt8]) -> Timestamp? {
+        guard text.count == 26, matches(text, ", .. ... .... ........ gmt") else { return nil }
+        return time(year: text[9..<13], month: text[5..<8], day: text[2..<4], clock: text[14..<22])
+    }
+
+    /// Reads `, 06-nov-94 08:49:37 gmt`.
+    private static func dashed(_ text: [UInt8], now: Timestamp) -> Timestamp? {
+        guard text.count == 24, matches(text, ", ..-...-.. ........ gmt") else { return nil }
+        let today = "\(representable(now))"
+        guard let thisYear = Int(today.prefix(4)), let lastDigits = UInt8(string(text[9..<11])).map(Int.init),
+            text[9] != UInt8(ascii: "+")
+        else { return nil }
+        var year = (thisYear + 50) / 100 * 100 + lastDigits
+        if year > thisYear + 50 { year -= 100 }
+        func time(_ year: Int) -> Timestamp? {
+            self.time(year: fourDigits(year)[...], month: text[5..<8], day: text[2..<4], clock: text[12..<20])
+        }
+        guard let result = time(year) else { return nil }
+        // In the fiftieth year itself, the rest of the date decides; both texts have the same widths.
+        let isTooFar = year == thisYear + 50 && "\(result)".dropFirst(4) > today.dropFirst(4)
+        return isTooFar ? time(year - 100) : result
+    }
+
+    /// Reads ` nov  6 08:49:37 1994`.
+    private static func asctime(_ text: [UInt8]) -> Timestamp? {
+        guard text.count == 21, matches(text, " ... .. ........ ....") else { return nil }
+        var day = text[5..<7]
+        if day.first == UInt8(ascii: " ") { day[5] = UInt8(ascii: "0") }
+        return time(year: text[17..<21], month: text[1..<4], day: day, clock: text[8..<16])
+    }
+
+    /// The time whose parts are given; the clock may show the 60th second of a minute, as at a leap second.
+    private static func time(
+        year: ArraySlice<UInt8>, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
+    ) -> Timestamp? {
+        guard let index = months.firstIndex(of: string(month)) else { return nil }
+        let number = (index < 9 ? "0" : "") + String(index + 1)
+        let isLeap = clock.suffix(3).elementsEqual(":60".utf8)
+        let clock = isLeap ? clock.dropLast(3) + Array(":59".utf8) : clock
+        let time = Timestamp("\(string(year))-\(number)-\(string(day))T\(string(clock))Z")
+        return isLeap ? time.map { $0 + .seconds(1) } : time
+    }
+
+    /// The time, or the nearest one whose year has four digits.
+    static func representable(_ time: Timestamp) -> Timestamp {
+        let (first, last) = (Duration.seconds(-62_167_219_200), Duration.seconds(253_402_300_799))
+        return Timestamp(sinceEpoch: min(max(time.sinceEpoch, first), last))
+    }
+
+    /// Whether the text has the pattern's characters where the pattern has no dot; both have the same length.
+    private static func matches(_ text: [UInt8], _ pattern: StaticString) -> Bool {
+        zip(text, pattern.description.utf8).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 }
+    }
+
+    private static func fourDigits(_ number: Int) -> [UInt8] {
+        let digits = Array(String(number).utf8)
+        return Array(repeating: UInt8(ascii: "0"), count: max(0, 4 - digits.count)) + digits
+    }
+
+    private static func string(_ bytes: some Sequence<UInt8>) -> String {
+        String(decoding: Array(bytes), as: UTF8.self)
+    }
+
+    private static func capitalized(_ word: some StringProtocol) -> String {
+        word.prefix(1).uppercased() + word.dropFirst()
+    }
+
+    private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+}

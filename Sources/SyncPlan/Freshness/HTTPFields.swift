@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Header fields of a response, in the order in which they came.
+///
+/// They are kept as one text, a line a field, `name: value` with the name in lower case: one allocation, and one column
+/// where they are stored. What could not be written down like that (a name that is no token, a value with a line break
+/// or another control character) is no field of HTTP either, and is left out.
+package struct HTTPFields: Hashable, Sendable {
+    /// A field line.
+    package struct Line: Hashable, Sendable {
+        /// The field's name, in lower case.
+        package var name: String
+        /// The field's value, without the white space around it.
+        package var value: String
+    }
+
+    /// All fields as one text, which ``init(text:)`` reads.
+    package let text: String
+
+    /// The fields that a transport has read; names in any case.
+    package init(_ lines: [(name: String, value: String)] = []) {
+        self.init(lines: lines.map { Line(name: $0.name, value: $0.value) })
+    }
+
+    package init(lines: [Line]) {
+        var text = ""
+        for line in lines {
+            let value = line.value.trimmingWhitespace
+            guard !line.name.isEmpty, line.name.utf8.allSatisfy(Self.isNameByte),
+                value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else { continue }
+            text += "\(line.name.lowercased()): \(value)\n"
+        }
+        self.text = text
+    }
+
+    /// The fields that were stored as ``text``; lines in another form are passed over.
+    package init(text: String) {
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> Line? in
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            return Line(
+                name: String(Substring(line[..<colon])), value: String(Substring(line[line.index(after: colon)...])))
+        }
+        self.init(lines: lines)
+    }
+
+    package var lines: [Line] {
+        text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            line.firstIndex(of: UInt8(ascii: ":")).map { colon in
+                Line(
+                    name: String(Substring(line[..<colon])),
+                    value: String(Substring(line[colon...].dropFirst(2))))
+            }
+        }
+    }
+
+    /// The values of the lines with this name, which is given in lower case.
+    package subscript(name: String) -> [String] {
+        lines.filter { $0.name == name }.map(\.value)
+    }
+
+    /// The lines with this name as one value, as a list-based field is read (RFC 9110, section 5.3).
+    package func joined(_ name: String) -> String? {
+        let values = self[name]
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// These fields after a `304` with the given ones (RFC 9111, section 3.2).
+    ///
+    /// A field that the `304` has replaces all lines of that name. The length of a body that did not come, and what
+    /// belongs to one connection only, replace nothing.
+    package func updated(by update: HTTPFields) -> HTTPFields {
+        let named = update["connection"].flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingWhitespace.lowercased() }
+        let excepted = Self.excepted.union(named)
+        let new = update.lines.filter { !excepted.contains($0.name) }
+        return removing(Set(new.map(\.name))).appending(new)
+    }
+
+    /// The fields without those of the given names, which are in lower case.
+    package func removing(_ names: Set<String>) -> HTTPFields {
+        HTTPFields(lines: lines.filter { !names.contains($0.name) })
+    }
+
+    private func appending(_ new: [Line]) -> HTTPFields {
+        HTTPFields(lines: lines + new)
+    }
+
+    private static let excepted: Set<String> = [
+        "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+        "proxy-authorization", "proxy-connection", "te", "transfer-encoding", "upgrade",
+    ]
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ":")
+    }
+}
+
+extension StringProtocol {
+    /// The text without the spaces and tabs at its ends (RFC 9110, section 5.6.3).
+    var trimmingWhitespace: String {
+        func isWhitespace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var rest = Substring(self).utf8.drop(while: isWhitespace)
+        while let last = rest.last, isWhitespace(last) { rest.removeLast() }
+        return String(Substring(rest))
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// When an image is next to be asked for, and by which rule.
+package struct NextCheck: Equatable, Sendable {
+    package enum Rule: String, Sendable {
+        /// Its freshness ends.
+        case freshness
+        /// Its freshness ends sooner, but ``RefreshPolicy/minimum`` is not over.
+        case minimum
+        /// Its freshness ends later, but ``RefreshPolicy/maximum`` is over.
+        case maximum
+        /// Its server says nothing: ``RefreshPolicy/default`` is over.
+        case routine
+    }
+
+    /// How far the clock may go back before the time at which a response was received is held to be wrong: an hour.
+    private static let tolerance = Duration.seconds(3600)
+
+    package let time: Timestamp
+    package let rule: Rule
+    package let freshness: Freshness
+
+    /// Decides for a response.
+    ///
+    /// - Parameters:
+    ///   - response: What is remembered of it.
+    ///   - policy: The bounds.
+    ///   - generator: Spreads what is asked for once a day. The result is to be stored with the response.
+    package init(
+        for response: StoredResponse, under policy: RefreshPolicy, using generator: inout some RandomNumberGenerator
+    ) {
+        freshness = Freshness(of: response, longestGuess: policy.longestGuess)
+        let earliest = freshness.receivedAt + max(policy.minimum, .zero)
+        let latest = max(freshness.receivedAt + policy.maximum, earliest)
+        if freshness.basis == .unsaid, !freshness.hasValidator {
+            time = min(max(freshness.receivedAt + policy.default.jittered(using: &generator), earliest), latest)
+            rule = .routine
+        } else if freshness.end < earliest {
+            (time, rule) = (earliest, .minimum)
+        } else if freshness.end > latest {
+            (time, rule) = (latest, .maximum)
+        } else {
+            (time, rule) = (freshness.end, .freshness)
+        }
+    }
+
+    /// Whether a request is to be sent.
+    ///
+    /// It also is if the response seems to come from the future: the clock was wrong, then or now, and the answer to
+    /// a request is what sets the times right. That happens once for each time that the clock is set back.
+    package func isDue(at now: Timestamp) -> Bool {
+        now >= time || now + Self.tolerance < freshness.receivedAt
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// What is remembered of the response that brought an image, so that its freshness can be computed at any later time.
+///
+/// Its four properties are all there is to store. Making it again from them gives the same value.
+package struct StoredResponse: Equatable, Sendable {
+    /// The status; the response that brought an image has 200.
+    package let status: Int
+    /// The fields that freshness and conditional requests depend on, in the server's own text.
+    package let fields: HTTPFields
+    /// When the request was sent that the fields are the answer to.
+    package let requestTime: Timestamp
+    /// When the answer was received.
+    package let responseTime: Timestamp
+
+    /// Keeps what matters of a response.
+    package init(status: Int = 200, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
+        self.status = status
+        self.fields = Self.kept(of: fields)
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+
+    // MARK: - What the fields say
+
+    package var cacheControl: CacheControl { CacheControl(fields.joined("cache-control") ?? "") }
+
+    /// When the server made the response, by its own clock; when it was received if the server does not say
+    /// (RFC 9110, section 6.6.1).
+    package var date: Timestamp { time("date") ?? responseTime }
+
+    /// How long the response was under way in other caches; zero if none says so, or not in whole seconds.
+    ///
+    /// Of a list, which it should not be, the first member counts (RFC 9111, section 5.1).
+    package var age: Duration {
+        let first = fields["age"].first?.split(separator: ",", omittingEmptySubsequences: false).first
+        return first.flatMap { DeltaSeconds.parse($0.trimmingWhitespace) } ?? .zero
+    }
+
+    package var lastModified: Timestamp? { time("last-modified") }
+
+    package var entityTag: EntityTag? { fields["etag"].first.flatMap(EntityTag.init) }
+
+    /// What makes the next request conditional (RFC 9110, section 13.1).
+    ///
+    /// A `Last-Modified` that is no date would be ignored by the server, and is left out.
+    package var validators: Validators {
+        Validators(etag: entityTag?.text, lastModified: lastModified == nil ? nil : fields["last-modified"].first)
+    }
+
+    /// Whether no later request is sure to be answered the same (`Vary: *`; RFC 9111, section 4.1).
+    ///
+    /// Any other `Vary` names fields that are the same in all requests for the URL.
+    package var variesOnEverything: Bool {
+        fields["vary"].contains { $0.split(separator: ",").contains { $0.trimmingWhitespace == "*" } }
+    }
+
+    private func time(_ name: String) -> Timestamp? {
+        fields[name].first.flatMap { HTTPDate.parse($0, now: responseTime) }
+    }
+
+    // MARK: - What is kept
+
+    /// Of these fields the first line counts; the others are lists.
+    private static let single: Set<String> = ["age", "date", "etag", "expires", "last-modified"]
+    private static let lists: Set<String> = ["cache-control", "vary"]
+
+    /// The most bytes of a value, so that no server can fill the disk with fields.
+    ///
+    /// What is longer counts as malformed, and a `Cache-Control` of which that much is unread as `no-cache`.
+    private static let longest = 1024
+
+    private static func kept(of fields: HTTPFields) -> HTTPFields {
+        var seen: Set<String> = []
+        let lines = fields.lines.compactMap { line -> HTTPFields.Line? in
+            let isSingle = single.contains(line.name)
+            guard isSingle || lists.contains(line.name), seen.insert(line.name).inserted else { return nil }
+            let value = isSingle ? line.value : fields.joined(line.name) ?? line.value
+            let substitute = line.name == "cache-control" ? CacheControl.Flag.noCache.rawValue : ""
+            return HTTPFields.Line(name: line.name, value: value.utf8.count <= longest ? value : substitute)
+        }
+        return HTTPFields(lines: lines)
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Header fields")
+struct HTTPFieldsTests {
+    @Test("names are found in lower case, values come without the white space around them")
+    func lookUp() {
+        let fields = HTTPFields([("ETag", " \"a: b\"\t"), ("X-A", "1"), ("x-a", ""), ("X-a", "2, 3")])
+        #expect(fields["etag"] == ["\"a: b\""])
+        #expect(fields["x-a"] == ["1", "", "2, 3"])
+        #expect(fields.joined("x-a") == "1, , 2, 3")
+        #expect(fields["x"].isEmpty && fields.joined("x") == nil)
+    }
+
+    @Test("the text gives the same fields again")
+    func text() {
+        let fields = HTTPFields([("ETag", "\"é\""), ("Empty", ""), ("Colon", "a:b: c")])
+        #expect(fields.text == "etag: \"é\"\nempty: \ncolon: a:b: c\n")
+        #expect(HTTPFields(text: fields.text) == fields)
+        #expect(HTTPFields(text: "") == HTTPFields())
+        #expect(HTTPFields(text: "A:1\nno colon\n: no name\n b: 2\r\n\nC: 3").text == "a: 1\nc: 3\n")
+    }
+
+    @Test(
+        "what is no field of HTTP is left out",
+        arguments: [
+            ("", "v"), ("a b", "v"), ("a:b", "v"), ("ä", "v"), ("a", "1\n2"), ("a", "1\r\nb: 2"), ("a", "\u{0}"),
+            ("a", "\u{7F}"), ("a\n", "v"),
+        ])
+    func others(name: String, value: String) {
+        #expect(HTTPFields([(name, value)]) == HTTPFields())
+    }
+
+    @Test("a 304 replaces all lines of a name and adds new ones, but not what is of the body or the connection")
+    func update() {
+        let stored = HTTPFields([
+            ("A", "1"), ("B", "2"), ("a", "3"), ("Content-Length", "36"), ("Keep-Alive", "x"), ("Own", "4"),
+        ])
+        let update = HTTPFields([
+            ("a", "5"), ("C", "6"), ("c", "7"), ("Content-Length", "0"), ("Connection", "close, OWN"), ("Own", "8"),
+            ("Transfer-Encoding", "chunked"),
+        ])
+        #expect(
+            stored.updated(by: update).text
+                == "b: 2\ncontent-length: 36\nkeep-alive: x\nown: 4\na: 5\nc: 6\nc: 7\n")
+        #expect(stored.updated(by: HTTPFields()) == stored)
+    }
+}

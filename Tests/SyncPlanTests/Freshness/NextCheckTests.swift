@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("When an image is next asked for")
+struct NextCheckTests {
+    private static let hour = 3600
+    private static let year = 365 * 86_400
+
+    private static func check(
+        _ fields: [(name: String, value: String)], policy: RefreshPolicy = RefreshPolicy(), seed: UInt64 = 1
+    ) -> NextCheck {
+        var generator = SeededGenerator(seed: seed)
+        return NextCheck(for: Sample.response(fields), under: policy, using: &generator)
+    }
+
+    private static let table: [([(name: String, value: String)], Int, NextCheck.Rule)] = [
+        ([("Cache-Control", "max-age=7200")], 7200, .freshness),
+        ([("Cache-Control", "max-age=7200"), ("Age", "600")], 6600, .freshness),
+        ([("Cache-Control", "max-age=3600")], hour, .freshness),
+        ([("Cache-Control", "max-age=3600"), ("Age", "600")], hour, .minimum),
+        ([("Cache-Control", "max-age=0")], hour, .minimum),
+        ([("Cache-Control", "no-store")], hour, .minimum),
+        ([("Cache-Control", "no-cache"), ("ETag", "\"a\"")], hour, .minimum),
+        ([("Vary", "*")], hour, .minimum),
+        ([("Expires", "0")], hour, .minimum),
+        ([("Expires", Sample.date(-60))], hour, .minimum),
+        ([("ETag", "\"a\"")], hour, .minimum),
+        ([("Last-Modified", Sample.date(-60))], hour, .minimum),
+        ([("Last-Modified", Sample.date(-72_000))], 7200, .freshness),
+        ([("Last-Modified", Sample.date(-100 * year))], 86_400, .freshness),
+        ([("Cache-Control", "max-age=31536000, immutable")], year, .freshness),
+        ([("Cache-Control", "max-age=99999999999")], year, .maximum),
+        ([("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], year, .maximum),
+    ]
+
+    @Test("the server decides, within an hour and a year")
+    func rules() {
+        for (fields, seconds, rule) in Self.table {
+            let check = Self.check(fields)
+            #expect(check.time == Sample.start + .seconds(seconds), "\(fields)")
+            #expect(check.rule == rule, "\(fields)")
+            #expect(!check.isDue(at: Sample.start) && check.isDue(at: check.time))
+        }
+    }
+
+    @Test("an image of which nothing is known is asked for once a day, give or take a fifth")
+    func routine() {
+        let times = (0..<1000).map { seed in Self.check([], seed: seed) }
+        #expect(times.allSatisfy { $0.rule == .routine })
+        let delays = times.map { $0.time - Sample.start }
+        #expect(delays.allSatisfy { $0 >= .seconds(69_120) && $0 <= .seconds(103_680) })
+        #expect(Set(delays).count > 900)
+        #expect(Self.check([], seed: 7) == Self.check([], seed: 7))
+    }
+
+    @Test("the bounds hold for the daily look too, and the lower one is the stronger")
+    func bounds() {
+        let minute = Duration.seconds(60)
+        #expect(Self.check([], policy: RefreshPolicy(default: minute)).time == Sample.start + .seconds(3600))
+        let short = RefreshPolicy(minimum: .seconds(3600), maximum: minute)
+        #expect(Self.check([], policy: short).time == Sample.start + .seconds(3600))
+        #expect(Self.check([("Cache-Control", "max-age=9")], policy: short).rule == .minimum)
+        let none = RefreshPolicy(minimum: .seconds(-5), default: .zero)
+        #expect(Self.check([], policy: none).time == Sample.start)
+        let long = RefreshPolicy(default: .seconds(3_155_760_000))
+        #expect(Self.check([], policy: long).time == Sample.start + .seconds(Self.year))
+    }
+
+    @Test(
+        "a clock that is set back costs one request, a small correction none, and a jump ahead one",
+        arguments: [
+            (0, false), (-3600, false), (-3601, true), (-1_000_000_000, true), (7199, false), (7200, true),
+            (1_000_000_000, true),
+        ])
+    func clock(seconds: Int, isDue: Bool) {
+        let now = Sample.start + .seconds(seconds)
+        let fields = [("Cache-Control", "max-age=7200")]
+        #expect(Self.check(fields).isDue(at: now) == isDue)
+        var generator = SeededGenerator(seed: 1)
+        let answer = StoredResponse(fields: HTTPFields(fields), requestTime: now, responseTime: now)
+        #expect(!NextCheck(for: answer, under: RefreshPolicy(), using: &generator).isDue(at: now))
+    }
+
+    @Test("the furthest times do no harm")
+    func extremes() {
+        let ends = [Int64.min, 0, .max].map { Timestamp(sinceEpoch: .seconds($0)) }
+        for received in ends {
+            let response = StoredResponse(fields: HTTPFields(), requestTime: received, responseTime: received)
+            var generator = SeededGenerator(seed: 1)
+            let check = NextCheck(for: response, under: RefreshPolicy(), using: &generator)
+            #expect(ends.allSatisfy { check.isDue(at: $0) == ($0 != received) })
+            #expect(!check.description.isEmpty)
+        }
+    }
+
+    @Test("it says why")
+    func text() {
+        #expect(
+            Self.check([("Cache-Control", "max-age=60")]).description
+                == "max-age 60 s, age 0 s when received: fresh for 60 s; "
+                + "asked for again at 2027-01-15T09:00:00Z, not before refresh.minimum is over")
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+
+extension Sample {
+    /// The date that many seconds after ``start``.
+    static func date(_ seconds: Int) -> String { HTTPDate.format(start + .seconds(seconds)) }
+
+    /// A response that was asked for at ``start`` and came at once.
+    static func response(_ fields: [(name: String, value: String)], status: Int = 200) -> StoredResponse {
+        StoredResponse(status: status, fields: HTTPFields(fields), requestTime: start, responseTime: start)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("What is remembered of a response")
+struct StoredResponseTests {
+    @Test("only what freshness and validation need is kept, and it gives the same again")
+    func kept() {
+        let response = Sample.response([
+            ("Content-Type", "image/png"), ("Cache-Control", "max-age=1"), ("ETag", "\"a\""), ("Set-Cookie", "a=b"),
+            ("cache-control", "public"), ("Date", Sample.date(0)), ("ETag", "\"b\""), ("Vary", "Accept"),
+        ])
+        #expect(
+            response.fields.text
+                == "cache-control: max-age=1, public\netag: \"a\"\ndate: \(Sample.date(0))\nvary: Accept\n")
+        let again = StoredResponse(
+            status: response.status, fields: HTTPFields(text: response.fields.text),
+            requestTime: response.requestTime, responseTime: response.responseTime)
+        #expect(again == response)
+    }
+
+    @Test("a field that is longer than 1 KiB is not kept, and allows nothing")
+    func long() {
+        let long = String(repeating: "x", count: 1025)
+        let names = ["age", "cache-control", "date", "etag", "expires", "last-modified", "vary"]
+        let response = Sample.response(names.map { ($0, long) })
+        #expect(response.fields.text.utf8.count < 100)
+        #expect(response.validators.isEmpty)
+        #expect(response.cacheControl.flags == [.noCache])
+        let lines = Sample.response(Array(repeating: ("Cache-Control", "max-age=60"), count: 1000))
+        #expect(lines.cacheControl.flags == [.noCache])
+        let expires = Sample.response([("Expires", long)])
+        #expect(Freshness(of: expires).basis == .denied(.malformedExpires))
+        #expect(Sample.response(expires.fields.lines.map { ($0.name, $0.value) }) == expires)
+    }
+
+    @Test(
+        "the first member of the first Age counts; what is not a number does not",
+        arguments: [
+            (["7"], 7), (["7, 0"], 7), (["0, 7"], 0), (["7", "0"], 7), (["0", "7"], 0), (["abc"], 0), (["-7"], 0),
+            (["7.0"], 0), (["7;a=1"], 0), ([""], 0), ([",7"], 0), (["99999999999"], 1 << 31), ([], 0),
+        ])
+    func age(values: [String], seconds: Int) {
+        #expect(Sample.response(values.map { ("Age", $0) }).age == .seconds(seconds))
+    }
+
+    @Test("a Date that is missing or malformed is the time of receipt")
+    func date() {
+        #expect(Sample.response([]).date == Sample.start)
+        #expect(Sample.response([("Date", "today")]).date == Sample.start)
+        #expect(Sample.response([("Date", Sample.date(-5))]).date == Sample.start + .seconds(-5))
+    }
+
+    @Test("validators are sent back as they came, and only if the server can read them")
+    func validators() {
+        let odd = "sunday, 06-NOV-94 08:49:37 gmt"
+        #expect(
+            Sample.response([("ETag", "W/\"a\""), ("Last-Modified", odd)]).validators
+                == Validators(etag: "W/\"a\"", lastModified: odd))
+        #expect(Sample.response([("ETag", "\"a"), ("Last-Modified", "yesterday")]).validators.isEmpty)
+    }
+
+    @Test(
+        "no later request matches a response that varies on everything",
+        arguments: [("*", true), ("Accept, *", true), ("Accept , * , B", true), ("Accept", false), ("**", false)])
+    func vary(value: String, isEverything: Bool) {
+        #expect(Sample.response([("Vary", value)]).variesOnEverything == isEverything)
+        #expect(Sample.response([("Vary", "A"), ("Vary", value)]).variesOnEverything == isEverything)
+    }
+
+    @Test(
+        "a response may be stored as the RFC says",
+        arguments: [
+            (200, "", true), (404, "", true), (201, "", false), (206, "", false), (503, "", false),
+            (503, "max-age=60", true), (503, "max-age=x", true), (599, "public", true), (599, "private", true),
+            (599, "s-maxage=60", false), (200, "no-store", false), (200, "no-store, max-age=60", false),
+            (200, "no-store, must-understand", true), (599, "no-store, must-understand, max-age=60", false),
+            (599, "must-understand, max-age=60", false), (200, "no-cache", true),
+        ])
+    func storing(status: Int, control: String, mayBeStored: Bool) {
+        #expect(Sample.response([("Cache-Control", control)], status: status).mayBeStored == mayBeStored)
+    }
+}
