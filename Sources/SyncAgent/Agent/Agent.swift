@@ -64,8 +64,13 @@ package struct Agent: Sendable {
         if folder.entry(CacheLayout.manifest) == nil { try AgentFolders.make(folders.lists, mode: open) }
         var restored = try StartUpRecovery.run(folder, logger: logger)
         let store = try StateStore(folder: folders.state, logger: logger)
-        restored.memos = store.restored
-        if once { for index in restored.memos.indices { restored.memos[index].failure = nil } }
+        restored.memos = store.restored.icons
+        restored.origins = store.restored.origins
+        restored.isPaused = store.restored.isPaused
+        if once {
+            for index in restored.memos.indices { restored.memos[index].failure = nil }
+            restored.origins = []
+        }
         logger.info(
             "cache opened",
             metadata: [
@@ -77,13 +82,15 @@ package struct Agent: Sendable {
         let staging = Staging(folder)
         let thread = FileThread("store")
         let loop = AgentLoop(
-            fetcher: Fetcher(transport: transport, staging: staging, settings: settings), staging: staging,
+            fetcher: Fetcher(transport: transport, staging: staging, settings: settings, clock: clock),
+            staging: staging,
             publisher: Publisher(folder, thread: thread), evictor: Evictor(folder, thread: thread, logger: logger),
             store: store, clock: clock, logger: logger)
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             clock: clock, logger: logger)
-        let plan = Reconciler(settings: settings, seed: .random(in: 0 ... .max), restored: restored, now: clock.now)
+        let plan = Reconciler(
+            settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
         let report: StatusReport
         do {
             report =

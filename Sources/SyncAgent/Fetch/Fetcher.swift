@@ -12,12 +12,14 @@ package struct Fetcher: Sendable {
     private let staging: Staging
     private let resolver: Resolver
     private let settings: Settings
+    private let clock: AgentClock
     private let inspector: ImageInspector
 
-    package init(transport: any Transport, staging: Staging, settings: Settings) {
+    package init(transport: any Transport, staging: Staging, settings: Settings, clock: AgentClock) {
         self.transport = transport
         self.staging = staging
         self.settings = settings
+        self.clock = clock
         resolver = Resolver(policy: AddressPolicy(allowed: settings.network.allow))
         inspector = ImageInspector(
             limits: ImageLimits(
@@ -47,11 +49,19 @@ package struct Fetcher: Sendable {
     }
 
     private func download(_ request: FetchRequest) async throws -> FetchOutcome {
-        let response = try await answer(to: request)
+        let (response, target, sent) = try await answer(to: request)
+        let received = clock.now
+        let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
+        let stored = StoredResponse(
+            status: response.status, fields: fields, requestTime: sent, responseTime: received)
         switch response.status {
         case 200: break
-        case 304 where request.validators != nil: return .notModified
-        default: throw FetchFailure.status(response.status)
+        case 304 where request.validators != nil: return .notModified(stored)
+        default:
+            let delay = RetryAfter(fields, receivedAt: received)?.delay
+            var failure = FetchFailure.status(response.status, retryAfter: delay)
+            if target.origin != request.target.origin { failure.origin = target.origin }
+            throw failure
         }
         let codings = response.headers[canonicalForm: "Content-Encoding"]
         if let coding = codings.first(where: { $0.lowercased() != "identity" }) {
@@ -63,19 +73,20 @@ package struct Fetcher: Sendable {
             throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
         }
         let staged = try await stage(response.body)
-        let validators = Validators(
-            etag: response.headers.first(name: "ETag"), lastModified: response.headers.first(name: "Last-Modified"))
-        return .image(staged, validators)
+        return .image(staged, stored)
     }
 
-    /// The first answer that is no redirect.
-    private func answer(to request: FetchRequest) async throws -> TransportResponse {
+    /// The first answer that is no redirect, where it came from, and when the request for it was sent.
+    private func answer(
+        to request: FetchRequest
+    ) async throws -> (response: TransportResponse, target: FetchTarget, sent: Timestamp) {
         var chain = RedirectChain(
             from: request.target, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade)
         while true {
             try await resolver.judge(host: chain.target.host)
+            let sent = clock.now
             let response = try await transport.get(chain.target, headers: headers(for: request, at: chain))
-            guard RedirectChain.statuses.contains(response.status) else { return response }
+            guard RedirectChain.statuses.contains(response.status) else { return (response, chain.target, sent) }
             try chain.follow(response.headers.first(name: "Location"))
         }
     }

@@ -6,7 +6,7 @@ package import Logging
 package import SyncPlan
 package import SystemPackage
 
-/// What is remembered over a restart beside the cache itself: validators, freshness, failures.
+/// What is remembered over a restart beside the cache itself: what servers said, failures, origins that are not well.
 ///
 /// It is rebuildable, and never the truth: a damaged database is set aside, and a new one begun.
 package actor StateStore {
@@ -16,7 +16,13 @@ package actor StateStore {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// What an earlier run left.
-    package nonisolated let restored: [IconMemo]
+    package struct Restored: Sendable {
+        package var icons: [IconMemo] = []
+        package var origins: [OriginMemo] = []
+        package var isPaused = false
+    }
+
+    package nonisolated let restored: Restored
 
     /// Opens the database in the state folder, or begins one.
     ///
@@ -44,37 +50,49 @@ package actor StateStore {
         }
     }
 
-    private static func open(_ path: FilePath) throws -> (DatabaseQueue, [IconMemo]) {
+    private static func open(_ path: FilePath) throws -> (DatabaseQueue, Restored) {
         var configuration = GRDB.Configuration()
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
         let database = try DatabaseQueue(path: path.string, configuration: configuration)
         try migrator.migrate(database)
-        let memos = try database.read { database in
+        let restored = try database.read { database in
             guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
             }
-            return try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
+            return Restored(
+                icons: try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init),
+                origins: try Row.fetchAll(database, sql: "SELECT * FROM origin").compactMap(OriginMemo.init),
+                isPaused: try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false)
         }
-        return (database, memos)
+        return (database, restored)
     }
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("icons") { database in
+        migrator.registerMigration("icons, origins and pause") { database in
             try database.execute(
                 sql: """
                     CREATE TABLE icon (
                         url TEXT PRIMARY KEY NOT NULL,
                         image TEXT,
-                        etag TEXT,
-                        last_modified TEXT,
+                        status INTEGER,
+                        fields TEXT,
+                        request_time INTEGER,
+                        response_time INTEGER,
                         fresh_until INTEGER NOT NULL,
                         failure TEXT,
                         message TEXT,
                         attempts INTEGER,
                         next_attempt INTEGER
-                    ) WITHOUT ROWID
+                    ) WITHOUT ROWID;
+                    CREATE TABLE origin (
+                        origin TEXT PRIMARY KEY NOT NULL,
+                        failures INTEGER NOT NULL,
+                        waits_until INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    -- It has a row while downloads are paused.
+                    CREATE TABLE pause (id INTEGER PRIMARY KEY CHECK (id = 1));
                     """)
         }
         return migrator
@@ -90,20 +108,35 @@ package actor StateStore {
             let upsert = try database.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO icon
-                    (url, image, etag, last_modified, fresh_until, failure, message, attempts, next_attempt)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (url, image, status, fields, request_time, response_time, fresh_until,
+                     failure, message, attempts, next_attempt)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             for memo in changes.remembered {
                 try upsert.execute(arguments: [
-                    memo.url, memo.image?.hex, memo.validators.etag, memo.validators.lastModified,
+                    memo.url, memo.image?.hex, memo.response?.status, memo.response?.fields.text,
+                    memo.response?.requestTime.milliseconds, memo.response?.responseTime.milliseconds,
                     memo.freshUntil.milliseconds, memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
                     memo.failure?.nextAttempt?.milliseconds,
                 ])
             }
             let delete = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")
             for url in changes.forgotten { try delete.execute(arguments: [url]) }
+            try store(changes.origins, forgotten: changes.forgottenOrigins, in: database)
+            if let isPaused = changes.isPaused {
+                try database.execute(sql: isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")
+            }
         }
     }
+}
+
+private func store(_ origins: [OriginMemo], forgotten: [String], in database: Database) throws {
+    let upsert = try database.cachedStatement(sql: "INSERT OR REPLACE INTO origin VALUES (?, ?, ?)")
+    for memo in origins {
+        try upsert.execute(arguments: [memo.origin, memo.health.failures, memo.health.waitsUntil.milliseconds])
+    }
+    let delete = try database.cachedStatement(sql: "DELETE FROM origin WHERE origin = ?")
+    for origin in forgotten { try delete.execute(arguments: [origin]) }
 }
 
 extension DatabaseError {
@@ -121,22 +154,48 @@ extension DatabaseError {
     }
 }
 
-extension IconMemo {
-    /// What a row says; `nil` for one with values of other types than were written.
+extension Row {
+    /// A value; `nil` if it is null, or of another type than was written.
+    fileprivate func value<T: DatabaseValueConvertible>(_ column: String) -> T? {
+        (self[column] as DatabaseValue?).flatMap(T.fromDatabaseValue)
+    }
+
+    fileprivate func time(_ column: String) -> Timestamp? {
+        (value(column) as Int64?).map(Timestamp.init(milliseconds:))
+    }
+}
+
+extension OriginMemo {
     fileprivate init?(_ row: Row) {
-        func value<T: DatabaseValueConvertible>(_ column: String) -> T? {
-            (row[column] as DatabaseValue?).flatMap(T.fromDatabaseValue)
-        }
-        guard let url: String = value("url"), let freshUntil: Int64 = value("fresh_until") else { return nil }
-        let failure = (value("failure") as String?).map { code in
+        guard let origin: String = row.value("origin"), let failures: Int = row.value("failures"),
+            let waitsUntil = row.time("waits_until")
+        else { return nil }
+        self.init(origin: origin, health: OriginHealth(failures: min(max(failures, 0), 1000), waitsUntil: waitsUntil))
+    }
+}
+
+extension StoredResponse {
+    fileprivate init?(_ row: Row) {
+        guard let status: Int = row.value("status"), let fields: String = row.value("fields"),
+            let requestTime = row.time("request_time"), let responseTime = row.time("response_time")
+        else { return nil }
+        self.init(
+            status: status, fields: HTTPFields(text: fields), requestTime: requestTime, responseTime: responseTime)
+    }
+}
+
+extension IconMemo {
+    fileprivate init?(_ row: Row) {
+        guard let url: String = row.value("url"), let freshUntil = row.time("fresh_until") else { return nil }
+        let failure = (row.value("failure") as String?).map { code in
             IconRecord.Failure(
-                code: code, message: value("message") ?? "", attempts: max(value("attempts") ?? 1, 1),
-                nextAttempt: value("next_attempt").map(Timestamp.init(milliseconds:)))
+                code: code, message: row.value("message") ?? "",
+                attempts: min(max(row.value("attempts") ?? 1, 1), 1000),
+                nextAttempt: row.time("next_attempt"))
         }
         self.init(
-            url: url, image: (value("image") as String?).flatMap { Digest(hex: $0) },
-            validators: Validators(etag: value("etag"), lastModified: value("last_modified")),
-            freshUntil: Timestamp(milliseconds: freshUntil), failure: failure)
+            url: url, image: (row.value("image") as String?).flatMap { Digest(hex: $0) },
+            response: StoredResponse(row), freshUntil: freshUntil, failure: failure)
     }
 }
 

@@ -12,7 +12,7 @@ package struct IconRecord: Equatable, Sendable {
     package struct Failure: Equatable, Sendable {
         package var code: String
         package var message: String
-        /// How many attempts failed in a row.
+        /// How many attempts failed in a row; those of a failure that is likely to last begin with its first one.
         package var attempts: Int
         /// When it is asked for again; `nil` if never, as things are.
         package var nextAttempt: Timestamp?
@@ -32,10 +32,11 @@ package struct IconRecord: Equatable, Sendable {
     /// The image that waits to be published.
     package var staged: StagedImage?
     /// What the server said of the image that waits to be published.
-    package var stagedValidators = Validators()
+    package var stagedResponse: StoredResponse?
     package var phase = Phase.idle
     package var failure: Failure?
-    package var validators = Validators()
+    /// What the server said of the image on disk, if that is known.
+    package var response: StoredResponse?
     /// Until when no request is sent for an image that is on disk.
     package var freshUntil = Timestamp(sinceEpoch: .zero)
     /// Whether the image was on disk once, and was found missing.
@@ -56,33 +57,39 @@ package struct IconRecord: Equatable, Sendable {
 /// What is remembered of a URL over a restart, beside what the cache folder itself tells.
 package struct IconMemo: Equatable, Sendable {
     package var url: String
-    /// The image that the validators and the freshness are of.
+    /// The image that the response and the freshness are of.
     package var image: Digest?
-    package var validators: Validators
+    package var response: StoredResponse?
     package var freshUntil: Timestamp
     package var failure: IconRecord.Failure?
 
     package init(
-        url: String, image: Digest?, validators: Validators, freshUntil: Timestamp, failure: IconRecord.Failure?
+        url: String, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?
     ) {
         self.url = url
         self.image = image
-        self.validators = validators
+        self.response = response
         self.freshUntil = freshUntil
         self.failure = failure
     }
 }
 
-/// What is to be stored of icons, and what is to be deleted, so that a restart finds it.
+/// What is to be stored, and what is to be deleted, so that a restart finds it.
 package struct MemoChanges: Equatable, Sendable {
     package var remembered: [IconMemo]
     /// The URLs of icons that are known no more.
     package var forgotten: [String]
+    /// The origins that failed of late.
+    package var origins: [OriginMemo] = []
+    /// The origins that are well again.
+    package var forgottenOrigins: [String] = []
+    /// Whether downloads are paused from now on; `nil` if that has not changed.
+    package var isPaused: Bool?
 
     package init(remembered: [IconMemo] = [], forgotten: [String] = []) {
         self.remembered = remembered
         self.forgotten = forgotten
     }
 
-    package var isEmpty: Bool { remembered.isEmpty && forgotten.isEmpty }
+    package var isEmpty: Bool { self == MemoChanges() }
 }

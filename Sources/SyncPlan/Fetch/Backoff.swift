@@ -12,6 +12,30 @@ package struct Backoff: Sendable {
         self.max = max
     }
 
+    /// The longest that a server can make the agent wait.
+    package static let longestWait: Duration = .seconds(86_400)
+    private static let gone: Duration = .seconds(7 * 86_400)
+    private static let lasting: Duration = .seconds(86_400)
+
+    /// How long to wait after a failure: as long as the server asks for, else as the kind of failure has it.
+    ///
+    /// The wish of a server is exceeded by up to a tenth, so that not all whom it told the same come back at once.
+    package func delay(
+        after failure: FetchFailure, attempt: Int, using generator: inout some RandomNumberGenerator
+    ) -> Duration? {
+        guard let wait = failure.wait else {
+            return delay(after: failure.persistence, attempt: attempt, using: &generator)
+        }
+        let longer = Swift.min(wait, Self.longestWait) * Double.random(in: 1...1.1, using: &generator)
+        return Swift.min(longer, Self.longestWait)
+    }
+
+    /// The longest delay there can be after a failure: a time that lies beyond it was set by another clock.
+    package func longest(after code: String) -> Duration {
+        let kind = code == FetchFailure.status(410).code ? Self.gone : Self.lasting
+        return Swift.max(kind * 1.2, max)
+    }
+
     /// How long to wait after the given attempt failed (the first one is 1); `nil` if asking again is no use.
     ///
     /// Passing failures: exponential with full jitter, so that ten thousand machines that lost the same server do not
@@ -21,14 +45,13 @@ package struct Backoff: Sendable {
     ) -> Duration? {
         precondition(attempt > 0, "attempts are counted from 1")
         switch persistence {
-        case .passing:
+        case .passing, .throttled:
             let ceiling = Swift.min(Self.doubled(base, times: attempt - 1), max)
             return ceiling * Double.random(in: 0...1, using: &generator)
         case .lasting:
-            return Swift.min(Self.doubled(.seconds(3600), times: attempt - 1), .seconds(86_400)).jittered(
-                using: &generator)
+            return Swift.min(Self.doubled(.seconds(3600), times: attempt - 1), Self.lasting).jittered(using: &generator)
         case .forbidden: return Duration.seconds(6 * 3600).jittered(using: &generator)
-        case .gone: return Duration.seconds(7 * 86_400).jittered(using: &generator)
+        case .gone: return Self.gone.jittered(using: &generator)
         case .refused: return nil
         }
     }

@@ -6,6 +6,8 @@ package struct FetchFailure: Error, Equatable, Sendable {
     package enum Persistence: String, Sendable {
         /// The network, an overloaded server: it may be over in a second.
         case passing
+        /// The server asks for fewer requests (429): its whole origin waits.
+        case throttled
         /// The server says no, or sends something that is no image: asked again after an hour, then more and more rarely.
         case lasting
         /// The server refuses access (401, 403): asked again after 6 hours.
@@ -21,25 +23,82 @@ package struct FetchFailure: Error, Equatable, Sendable {
     /// What happened, as a sentence without its full stop.
     package var message: String
     package var persistence: Persistence
+    /// How long the server asks to wait (`Retry-After`, RFC 9110, section 10.2.3), as it said it.
+    package var retryAfter: Duration?
+    /// The origin that failed, if a redirect led to another one than the URL names.
+    package var origin: String?
 
-    package init(_ code: String, _ message: String, _ persistence: Persistence) {
+    package init(
+        _ code: String, _ message: String, _ persistence: Persistence, retryAfter: Duration? = nil,
+        origin: String? = nil
+    ) {
         self.code = code
         self.message = message
         self.persistence = persistence
+        self.retryAfter = retryAfter
+        self.origin = origin
+    }
+}
+
+extension FetchFailure.Persistence {
+    /// How long the cause of a status is likely to last.
+    ///
+    /// Transient is what `curl --retry` takes for it, and 425 (RFC 8470, section 5.2). An unknown status of the 5xx
+    /// class counts as 500 (RFC 9110, section 15), such as those that reverse proxies have made up.
+    package init(ofStatus status: Int) {
+        switch status {
+        case 408, 425, 500, 502, 503, 504: self = .passing
+        case 429: self = .throttled
+        case 401, 403: self = .forbidden
+        case 410: self = .gone
+        // What else is registered of the 5xx class says what the server cannot do, today or tomorrow.
+        case 501, 505...508, 510: self = .lasting
+        case 500...599: self = .passing
+        default: self = .lasting
+        }
     }
 }
 
 extension FetchFailure {
-    /// A status other than the wanted ones.
-    package static func status(_ status: Int) -> FetchFailure {
-        let persistence: Persistence =
-            switch status {
-            case 408, 425, 429, 500, 502, 503, 504: .passing
-            case 401, 403: .forbidden
-            case 410: .gone
-            default: .lasting
+    /// Whose failure it is, which decides who waits.
+    package enum Blame: Sendable {
+        /// The origin did not answer, or is not well: its other URLs would fare no better.
+        case origin
+        /// The origin is well, and this URL leads to no icon.
+        case resource
+        /// The agent itself, which learnt nothing of the origin.
+        case agent
+    }
+
+    package var blame: Blame {
+        switch code {
+        case "connect", "connection-closed", "dns", "protocol", "timeout", "tls": .origin
+        case "disk", "address-refused": .agent
+        default:
+            if persistence == .refused {
+                .agent
+            } else if persistence == .throttled || wait != nil || persistence == .passing && code.hasPrefix("http-5") {
+                .origin
+            } else {
+                .resource
             }
-        return FetchFailure("http-\(status)", "the server answered \(status)", persistence)
+        }
+    }
+
+    /// How long to wait because the server says so, where it means something.
+    ///
+    /// A server may say so with 503 and 429; some throttle by a 403. Zero, and a date that has passed, say nothing.
+    package var wait: Duration? {
+        switch persistence {
+        case .passing, .throttled, .forbidden: retryAfter.flatMap { $0 > .zero ? $0 : nil }
+        case .lasting, .gone, .refused: nil
+        }
+    }
+
+    /// A status other than the wanted ones, and how long its answer asks to wait.
+    package static func status(_ status: Int, retryAfter: Duration? = nil) -> FetchFailure {
+        FetchFailure(
+            "http-\(status)", "the server answered \(status)", Persistence(ofStatus: status), retryAfter: retryAfter)
     }
 
     package static func tooLarge(limit: ByteCount) -> FetchFailure {

@@ -59,9 +59,9 @@ package struct StagedImage: Equatable, Sendable {
 
 /// How a download ended.
 package enum FetchOutcome: Equatable, Sendable {
-    case image(StagedImage, Validators)
-    /// The image on disk still is the current one.
-    case notModified
+    case image(StagedImage, StoredResponse)
+    /// The image on disk still is the current one; with what the server said in saying so (304).
+    case notModified(StoredResponse)
     case failed(FetchFailure)
     case cancelled
 }

@@ -47,10 +47,11 @@ extension Reconciler {
 
     /// Does all that has become due.
     mutating func advance(now: Timestamp, to actions: inout [Action]) {
-        while let due = dueTimes.min, due.time <= now {
+        while !triesOnce, let due = dueTimes.min, due.time <= now {
             dueTimes.removeMin()
             consider(due.url, now: now)
         }
+        wakeOrigins(now: now)
         startDownloads(now: now, to: &actions)
         if hasScanned, publishing == nil, case .idle = eviction {
             if let due = window.due(isIdle: isIdle), due <= now {
@@ -63,7 +64,7 @@ extension Reconciler {
     }
 
     private mutating func startDownloads(now: Timestamp, to actions: inout [Action]) {
-        guard !isStopping else { return }
+        guard mayDownload else { return }
         for url in queue.start() {
             guard let icon = catalog.icons[url], let target = try? FetchTarget(url) else {
                 preconditionFailure("only known icons with a valid URL are queued")
@@ -71,9 +72,13 @@ extension Reconciler {
             let reason: FetchReason =
                 icon.failure != nil
                 ? .retry : icon.image != nil ? .expired : icon.wasMissing ? .missingOnDisk : .notCached
-            let validators = icon.image == nil || icon.validators.isEmpty ? nil : icon.validators
+            let validators = icon.image == nil ? nil : icon.response?.validators
             catalog.updateIcon(url) { $0.phase = .fetching }
-            actions.append(.fetch(FetchRequest(url: url, target: target, reason: reason, validators: validators)))
+            actions.append(
+                .fetch(
+                    FetchRequest(
+                        url: url, target: target, reason: reason,
+                        validators: validators?.isEmpty ?? true ? nil : validators)))
         }
     }
 
@@ -134,13 +139,14 @@ extension Reconciler {
             if let icon = catalog.icons[url] {
                 changes.remembered.append(
                     IconMemo(
-                        url: url, image: icon.image?.sha256, validators: icon.validators, freshUntil: icon.freshUntil,
+                        url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
                         failure: icon.failure))
             } else {
                 changes.forgotten.append(url)
             }
         }
         unremembered = []
+        takeOriginChanges(&changes)
         rememberAt = nil
         return changes
     }

@@ -14,6 +14,10 @@ extension Reconciler {
         case released((removed: [Int], kept: [Int]))
         /// The evictor has removed what it was given.
         case removed
+        /// Downloads are to be begun no more, or again; what is under way goes on.
+        case paused(Bool)
+        /// Somebody waits for icons: those that are queued go before all others.
+        case awaited([String])
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
         case stopping
         /// Time has passed.
@@ -39,6 +43,10 @@ extension Reconciler {
         case .stopping:
             isStopping = true
             actions += queue.activeURLs.map { .cancel(url: $0) }
+        case .paused(let isPaused):
+            pause(isPaused, now: now)
+        case .awaited(let urls):
+            for url in urls { queue.raise(url) }
         case .tick:
             break
         }
@@ -132,7 +140,7 @@ extension Reconciler {
     private mutating func applyOutcome(
         _ outcome: FetchOutcome, of url: String, now: Timestamp, to actions: inout [Action]
     ) {
-        queue.finish(url)
+        if let origin = queue.finish(url) { noteOutcome(outcome, of: origin, now: now) }
         guard let icon = catalog.icons[url] else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
@@ -140,17 +148,17 @@ extension Reconciler {
         catalog.updateIcon(url) { $0.phase = .idle }
         switch outcome {
         case .cancelled: break
-        case .notModified: noteFresh(url, icon.validators, now: now)
-        case .image(let staged, let validators):
+        case .notModified(let answer): noteNotModified(url, answer, now: now)
+        case .image(let staged, let response):
             if icon.isReferenced, staged.image.sha256 != icon.image?.sha256 {
                 catalog.updateIcon(url) {
                     $0.staged = staged
-                    $0.stagedValidators = validators
+                    $0.stagedResponse = response
                 }
                 stagedURLs.insert(url)
             } else {
                 actions.append(.discard([staged.name]))
-                if staged.image.sha256 == icon.image?.sha256 { noteFresh(url, validators, now: now) }
+                if staged.image.sha256 == icon.image?.sha256 { noteFresh(url, response, now: now) }
             }
         case .failed(let failure): noteFailure(failure, of: url, now: now)
         }
@@ -159,21 +167,41 @@ extension Reconciler {
         forgetIfDone(url, now: now)
     }
 
-    private mutating func noteFresh(_ url: String, _ validators: Validators, now: Timestamp) {
-        let freshUntil = now + settings.refresh.default.jittered(using: &generator)
+    private mutating func noteFresh(_ url: String, _ response: StoredResponse, now: Timestamp) {
+        let check = NextCheck(for: response, under: refreshPolicy, using: &generator)
         catalog.updateIcon(url) {
             $0.failure = nil
             $0.wasMissing = false
-            $0.validators = validators
-            $0.freshUntil = freshUntil
+            $0.response = response
+            $0.freshUntil = check.time
         }
         remember(url, now: now)
     }
 
+    private mutating func noteNotModified(_ url: String, _ answer: StoredResponse, now: Timestamp) {
+        let freshening = catalog.icons[url]?.response?.freshened(
+            by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
+        switch freshening {
+        case .updated(let response): noteFresh(url, response, now: now)
+        case .contradicted, .unasked, nil:
+            // The answer is about another image: the next request is sent at once, and without conditions.
+            catalog.updateIcon(url) {
+                $0.response = nil
+                $0.freshUntil = now
+            }
+        }
+    }
+
+    private var refreshPolicy: RefreshPolicy {
+        RefreshPolicy(minimum: settings.refresh.minimum, default: settings.refresh.default)
+    }
+
     mutating func noteFailure(_ failure: FetchFailure, of url: String, now: Timestamp) {
-        let attempts = (catalog.icons[url]?.failure?.attempts ?? 0) + 1
-        let delay = Backoff(base: settings.fetch.retryBase, max: settings.fetch.retryMax)
-            .delay(after: failure.persistence, attempt: attempts, using: &generator)
+        // What is likely to last is counted from its own first time, and not from that of the troubles before it.
+        let last = catalog.icons[url]?.failure
+        let goesOn = failure.persistence == .passing || failure.persistence == .throttled || last?.code == failure.code
+        let attempts = goesOn ? (last?.attempts ?? 0) + 1 : 1
+        let delay = backoff.delay(after: failure, attempt: attempts, using: &generator)
         catalog.updateIcon(url) {
             $0.failure = IconRecord.Failure(
                 code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
@@ -226,12 +254,13 @@ extension Reconciler {
                 }
             }
             for (url, staged) in done.staged {
-                guard let validators = catalog.icons[url]?.stagedValidators else { continue }
+                guard let response = catalog.icons[url]?.stagedResponse else { continue }
                 catalog.updateIcon(url) {
                     $0.image = staged.image
                     $0.staged = nil
+                    $0.stagedResponse = nil
                 }
-                noteFresh(url, validators, now: now)
+                noteFresh(url, response, now: now)
                 consider(url, now: now)
             }
         case .failed(let reason):
@@ -254,7 +283,7 @@ extension Reconciler {
             guard let image = icon.image, removed.contains(image.sha256) || plan.urls.contains(url) else { continue }
             catalog.updateIcon(url) {
                 $0.image = nil
-                $0.validators = Validators()
+                $0.response = nil
             }
             forgetIfDone(url, now: now)
         }

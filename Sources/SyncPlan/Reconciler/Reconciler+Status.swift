@@ -6,11 +6,12 @@ extension Reconciler {
     ///
     /// - Complexity: O(*n*) in the number of icons and of list entries.
     package var status: StatusReport {
-        var report = StatusReport(state: .running)
+        var report = StatusReport(state: isPaused ? .paused : .running)
         report.generation = manifest?.generation
         report.published = manifest?.published.description
         report.inSync =
-            hasScanned && unavailable == nil && queue.isEmpty && publishing == nil && stagedURLs.isEmpty
+            hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
+            && stagedURLs.isEmpty
             && dirtyLists.isEmpty && window.due(isIdle: true) == nil && publicationFailure == nil
         report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
@@ -19,17 +20,19 @@ extension Reconciler {
             row.problems = list.problems.count
             return row
         }
-        for icon in catalog.icons.values {
+        for (url, icon) in catalog.icons {
             guard icon.isReferenced else {
                 if icon.image != nil { report.icons.retired += 1 }
                 continue
             }
             report.icons.count(icon.state)
             if case .ready = icon.state, icon.failure != nil { report.icons.stale += 1 }
-            if icon.phase == .idle, icon.failure?.nextAttempt != nil { report.downloads.waiting += 1 }
+            let isHeld = icon.phase == .queued && queue.isHeld(url)
+            if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { report.downloads.waiting += 1 }
+            if case .pending = icon.state, isHeld || isPaused && icon.phase == .queued { report.downloads.blocked += 1 }
         }
         report.downloads.active = queue.activeCount
-        report.downloads.queued = queue.queuedCount
+        report.downloads.queued = queue.readyCount
         report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
         if let unavailable { report.eviction = .suspended(unavailable) }
         report.watch.lastScan = lastScan?.description

@@ -7,10 +7,18 @@ package import IconCache
 /// It reads no file and no clock. Its owner performs the actions, and feeds what came of them back as events.
 package struct Reconciler: Sendable {
     let settings: Settings
+    /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
+    let triesOnce: Bool
     var generator: SeededGenerator
     var catalog = Catalog()
     var queue: FetchQueue
     var dueTimes = Heap<DueTime>()
+    /// How the origins fare that failed of late.
+    var origins: [String: OriginHealth] = [:]
+    /// When origins that wait may be asked again.
+    var originTimes = Heap<DueTime>()
+    /// How many origins are kept before those are looked for that can be forgotten.
+    var originLimit = 1024
     var window = PublicationWindow()
     var ledger = RetirementLedger()
 
@@ -33,6 +41,8 @@ package struct Reconciler: Sendable {
 
     /// Whether the agent is about to end.
     package internal(set) var isStopping = false
+    /// Whether no download is begun because somebody said so.
+    package internal(set) var isPaused: Bool
 
     var eviction = EvictionState.idle
     /// When generations that were leased at the last try are tried again.
@@ -40,10 +50,13 @@ package struct Reconciler: Sendable {
 
     /// Icons of which something changed that is to be remembered over a restart.
     var unremembered: Set<String> = []
+    var unrememberedOrigins: Set<String> = []
+    var isPauseUnremembered = false
     var rememberAt: Timestamp?
 
     struct DueTime: Comparable {
         var time: Timestamp
+        /// The URL of an icon, or an origin.
         var url: String
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
@@ -66,12 +79,18 @@ package struct Reconciler: Sendable {
     ///   - settings: What was configured.
     ///   - seed: What the jitter of delays is derived from; another one on each machine and at each start.
     ///   - restored: What an earlier run left.
+    ///   - triesOnce: Whether retries and probes that become due from now on are left to a later run.
     ///   - now: The present time.
-    package init(settings: Settings, seed: UInt64, restored: RestoredState = RestoredState(), now: Timestamp) {
+    package init(
+        settings: Settings, seed: UInt64, restored: RestoredState = RestoredState(), triesOnce: Bool = false,
+        now: Timestamp
+    ) {
         self.settings = settings
+        self.triesOnce = triesOnce
         generator = SeededGenerator(seed: seed)
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
         nextGeneration = restored.nextGeneration
+        isPaused = restored.isPaused
         restore(restored, now: now)
     }
 
@@ -87,7 +106,7 @@ package struct Reconciler: Sendable {
 
     /// When `.tick` is due, if no other event comes first; `nil` if nothing waits for time to pass.
     package var nextWake: Timestamp? {
-        var times = [dueTimes.min?.time, rememberAt]
+        var times = triesOnce ? [rememberAt] : [dueTimes.min?.time, originTimes.min?.time, rememberAt]
         if hasScanned, publishing == nil, case .idle = eviction {
             times.append(window.due(isIdle: isIdle))
             if mayEvict { times.append(leaseRetry ?? ledger.nextExpiry(grace: settings.cache.grace)) }
@@ -95,14 +114,19 @@ package struct Reconciler: Sendable {
         return times.compactMap(\.self).min()
     }
 
-    /// Whether all that can be done now has been done: what is left waits for a retry, a grace or a reader.
+    /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
         guard hasScanned || isStopping, isIdle, publishing == nil, case .idle = eviction else { return false }
         return !hasScanned || window.due(isIdle: true) == nil || publicationFailure != nil
     }
 
     /// Whether nothing more is to be expected of downloads for now.
-    var isIdle: Bool { isStopping ? queue.activeCount == 0 : queue.isEmpty }
+    ///
+    /// What waits for its origin is like what waits for its retry: it comes later.
+    var isIdle: Bool { queue.activeCount == 0 && (!mayDownload || queue.readyCount == 0) }
+
+    /// Whether downloads are begun at all.
+    var mayDownload: Bool { !isStopping && !isPaused }
 
     /// The state of one icon; `nil` if nothing is known of it.
     package func icon(_ url: String) -> IconRecord? { catalog.icons[url] }
@@ -123,6 +147,8 @@ package struct RestoredState: Sendable {
     /// Larger than every generation that was ever published here.
     package var nextGeneration = 1
     package var memos: [IconMemo] = []
+    package var origins: [OriginMemo] = []
+    package var isPaused = false
 
     package init() {}
 }
@@ -155,15 +181,23 @@ extension Reconciler {
                 }
             }
         }
+        restoreOrigins(state.origins, now: now)
         for memo in state.memos {
+            // What lies further ahead than the rules put anything was set by a clock that was wrong.
+            let latest = now + backoff.longest(after: memo.failure?.code ?? "")
+            let latestFresh = now + RefreshPolicy().maximum
             catalog.updateIcon(memo.url) {
                 // Validators vouch for bytes: without the image they must not be sent.
                 if let image = $0.image?.sha256, image == memo.image {
-                    $0.validators = memo.validators
-                    $0.freshUntil = memo.freshUntil
+                    $0.response = memo.response
+                    // A response from the future: the clock was wrong, then or now.
+                    let isSetBack = memo.response.map { $0.responseTime > now + .seconds(3600) } ?? false
+                    $0.freshUntil = isSetBack ? now : min(memo.freshUntil, latestFresh)
                 }
                 // A URL that was refused is judged anew: another version may allow it.
-                if memo.failure?.nextAttempt != nil { $0.failure = memo.failure }
+                guard var failure = memo.failure, let next = failure.nextAttempt else { return }
+                failure.nextAttempt = min(next, latest)
+                $0.failure = failure
             }
         }
         manifest = state.manifests.last

@@ -16,7 +16,7 @@ extension StatusReport {
             ],
             "downloads": [
                 "active": .number(downloads.active), "queued": .number(downloads.queued),
-                "waiting": .number(downloads.waiting),
+                "waiting": .number(downloads.waiting), "blocked": .number(downloads.blocked),
             ],
             "cache": ["bytes": .number(cache.bytes), "images": .number(cache.images)],
             "eviction": ["state": .string(eviction.state), "reason": .string(orNull: eviction.reason)],

@@ -40,8 +40,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Downloads: Codable, Equatable, Sendable {
         package var active = 0
         package var queued = 0
-        /// Icons that failed and are asked for again later.
+        /// Icons that are asked for later: they failed, or their origin did.
         package var waiting = 0
+        /// Icons of which there is no image, and that are not asked for as long as their origin waits or all is paused.
+        package var blocked = 0
     }
 
     package struct Cache: Codable, Equatable, Sendable {
@@ -98,9 +100,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
         self.state = state
     }
 
-    /// Whether something is wrong that a person should look at: failed icons, bad lists, a folder in doubt.
+    /// Whether something is wrong that a person should look at: icons that failed or cannot be asked for, bad lists, a
+    /// folder in doubt.
     package var needsAttention: Bool {
-        icons.failed > 0 || lists.contains { $0.state != "ok" } || eviction != .active || publication.error != nil
+        icons.failed > 0 || downloads.blocked > 0 || lists.contains { $0.state != "ok" } || eviction != .active
+            || publication.error != nil
     }
 }
 

@@ -25,7 +25,8 @@ struct FetcherTests {
         let transport = ScriptedTransport(answers)
         return try await withTemporaryFolder { [settings] path in
             let cache = try CacheFixture(path)
-            let fetcher = Fetcher(transport: transport, staging: cache.staging, settings: settings)
+            let fetcher = Fetcher(
+                transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
                 url: url, target: try FetchTarget(url), reason: .notCached, validators: validators)
             let outcome = await fetcher.fetch(request)
@@ -43,13 +44,13 @@ struct FetcherTests {
             "http://127.0.0.1/icon.png": .init(
                 200, ["ETag": "\"1\"", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"], body: bytes)
         ])
-        guard case .image(let staged, let validators) = result.outcome else {
+        guard case .image(let staged, let response) = result.outcome else {
             Issue.record("\(result.outcome)")
             return
         }
         #expect(staged.image.sha256 == .of(bytes) && staged.image.bytes == bytes.count)
         #expect(staged.image.type == "image/png" && staged.image.width == 64 && staged.image.height == 64)
-        #expect(validators == Validators(etag: "\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"))
+        #expect(response.validators == Validators(etag: "\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"))
         #expect(result.staging == [staged.name])
     }
 
@@ -102,7 +103,11 @@ struct FetcherTests {
     func validators() async throws {
         let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
         let unchanged = try await fetch(validators: validators, ["http://127.0.0.1/icon.png": .init(304)])
-        #expect(unchanged.outcome == .notModified)
+        guard case .notModified(let answer) = unchanged.outcome else {
+            Issue.record("\(unchanged.outcome)")
+            return
+        }
+        #expect(answer.status == 304)
         let headers = try #require(unchanged.requests.first).headers
         #expect(headers.first(name: "If-None-Match") == "W/\"1\"")
         #expect(headers.first(name: "If-Modified-Since") == "Fri, 20 Nov 2026 10:00:00 GMT")

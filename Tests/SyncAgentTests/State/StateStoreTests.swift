@@ -16,16 +16,19 @@ struct StateStoreTests {
     private let memos = [
         IconMemo(
             url: "https://example.com/a.png", image: Digest.of("a"),
-            validators: Validators(etag: "W/\"x\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT"),
+            response: StoredResponse(
+                fields: HTTPFields([("ETag", "W/\"x\""), ("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")]),
+                requestTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_001)),
+                responseTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_002))),
             freshUntil: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_123)), failure: nil),
         IconMemo(
-            url: "https://example.com/“b”.png", image: nil, validators: Validators(),
+            url: "https://example.com/“b”.png", image: nil, response: nil,
             freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: "http-503", message: "the server answered 503", attempts: 3,
                 nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100)))),
         IconMemo(
-            url: "ftp://example.com/c.png", image: nil, validators: Validators(),
+            url: "ftp://example.com/c.png", image: nil, response: nil,
             freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(code: "scheme-refused", message: "", attempts: 1, nextAttempt: nil)),
     ]
@@ -37,10 +40,32 @@ struct StateStoreTests {
             try await store.apply(MemoChanges(remembered: memos))
             let again = try StateStore(folder: folder, logger: logger)
             let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
-            #expect(byURL(again.restored) == byURL(memos))
+            #expect(byURL(again.restored.icons) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
-            let rest = try StateStore(folder: folder, logger: logger).restored
+            let rest = try StateStore(folder: folder, logger: logger).restored.icons
             #expect(byURL(rest) == byURL(Array(memos.dropFirst())))
+        }
+    }
+
+    @Test("origins that are not well, and a pause, come back")
+    func originsAndPause() async throws {
+        try await withTemporaryFolder { folder in
+            let memo = OriginMemo(
+                origin: "http://a", health: OriginHealth(failures: 5, waitsUntil: Timestamp(sinceEpoch: .seconds(1))))
+            var changes = MemoChanges()
+            changes.origins = [memo, OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))]
+            changes.isPaused = true
+            try await StateStore(folder: folder, logger: logger).apply(changes)
+            changes = MemoChanges()
+            changes.forgottenOrigins = ["http://b"]
+            let store = try StateStore(folder: folder, logger: logger)
+            #expect(store.restored.isPaused && store.restored.origins.count == 2)
+            try await store.apply(changes)
+            let again = try StateStore(folder: folder, logger: logger)
+            #expect(again.restored.isPaused && again.restored.origins == [memo])
+            changes.isPaused = false
+            try await again.apply(changes)
+            #expect(try !StateStore(folder: folder, logger: logger).restored.isPaused)
         }
     }
 
@@ -51,7 +76,7 @@ struct StateStoreTests {
             let file = try CacheFolder(folder)
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
             let store = try StateStore(folder: folder, logger: logger)
-            #expect(store.restored.isEmpty)
+            #expect(store.restored.icons.isEmpty)
             try await store.apply(MemoChanges(remembered: memos))
             #expect(file.entry("state.sqlite.damaged") != nil)
         }
@@ -77,7 +102,7 @@ struct StateStoreTests {
                 }
             }
             let store = try StateStore(folder: folder, logger: logger)
-            #expect(store.restored.isEmpty)
+            #expect(store.restored.icons.isEmpty)
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
         }
     }

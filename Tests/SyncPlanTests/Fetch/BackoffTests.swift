@@ -18,7 +18,7 @@ struct BackoffTests {
         arguments: [
             (.passing, 1, .zero, .seconds(1)), (.passing, 2, .zero, .seconds(2)), (.passing, 5, .zero, .seconds(16)),
             (.passing, 10, .zero, .seconds(512)), (.passing, 11, .zero, .seconds(600)),
-            (.passing, .max, .zero, .seconds(600)),
+            (.passing, .max, .zero, .seconds(600)), (.throttled, 3, .zero, .seconds(4)),
             (.lasting, 1, .seconds(2880), .seconds(4320)), (.lasting, 2, .seconds(5760), .seconds(8640)),
             (.lasting, 5, .seconds(46_080), .seconds(69_120)), (.lasting, 6, .seconds(69_120), .seconds(103_680)),
             (.lasting, .max, .seconds(69_120), .seconds(103_680)), (.forbidden, 1, .seconds(17_280), .seconds(25_920)),
@@ -31,6 +31,40 @@ struct BackoffTests {
         #expect(least >= low && most <= high)
         let edge = (high - low) / 20
         #expect(least < low + edge && most > high - edge)
+    }
+
+    @Test(
+        "what a server asks for wins over the backoff, up to a day, where it means something",
+        arguments: [
+            (503, 120, 120, 132), (429, 1, 1, 1.1), (403, 60, 60, 66), (500, 86_400, 86_400, 86_400),
+            (429, 1_000_000_000, 86_400, 86_400), (503, 0, 0, 1), (429, -5, 0, 1), (404, 5, 2880, 4320),
+            (410, 5, 483_840, 725_760),
+        ] as [(Int, Int, Double, Double)])
+    func retryAfter(status: Int, seconds: Int, low: Double, high: Double) throws {
+        let failure = FetchFailure.status(status, retryAfter: .seconds(seconds))
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<100 {
+            let delay = try #require(Self.backoff.delay(after: failure, attempt: 1, using: &generator))
+            #expect(delay >= .seconds(low) && delay <= .seconds(high))
+            #expect(delay <= Self.backoff.longest(after: failure.code))
+        }
+    }
+
+    @Test(
+        "a failure is the origin's, the URL's or the agent's",
+        arguments: [
+            (FetchFailure("connect", "", .passing), .origin),
+            (FetchFailure("connection-closed", "", .passing), .origin),
+            (FetchFailure("dns", "", .passing), .origin), (FetchFailure("tls", "", .lasting), .origin),
+            (.timeout("10 s"), .origin), (.status(500), .origin), (.status(503), .origin), (.status(429), .origin),
+            (.status(403, retryAfter: .seconds(1)), .origin), (.status(403), .resource), (.status(404), .resource),
+            (.status(404, retryAfter: .seconds(1)), .resource), (.status(410), .resource), (.status(408), .resource),
+            (.status(425), .resource), (.status(501), .resource), (.tooLarge(limit: .mebibytes(1)), .resource),
+            (FetchFailure("not-an-image", "", .lasting), .resource), (FetchFailure("disk", "", .passing), .agent),
+            (FetchFailure("address-refused", "", .lasting), .agent), (FetchFailure("bad-url", "", .refused), .agent),
+        ] as [(FetchFailure, FetchFailure.Blame)])
+    func blame(failure: FetchFailure, blame: FetchFailure.Blame) {
+        #expect(failure.blame == blame)
     }
 
     @Test("what is refused is never asked for again")
@@ -55,8 +89,10 @@ struct BackoffTests {
     @Test(
         "a status says how long its cause is likely to last",
         arguments: [
-            (408, .passing), (425, .passing), (429, .passing), (500, .passing), (502, .passing), (503, .passing),
-            (504, .passing), (401, .forbidden), (403, .forbidden), (410, .gone), (404, .lasting), (400, .lasting),
+            (408, .passing), (425, .passing), (429, .throttled), (500, .passing), (502, .passing), (503, .passing),
+            (504, .passing), (522, .passing), (524, .passing), (599, .passing), (511, .passing), (505, .lasting),
+            (508, .lasting), (600, .lasting), (451, .lasting), (401, .forbidden), (403, .forbidden), (410, .gone),
+            (404, .lasting), (400, .lasting),
             (204, .lasting), (206, .lasting), (304, .lasting), (501, .lasting),
         ] as [(Int, FetchFailure.Persistence)])
     func statuses(status: Int, persistence: FetchFailure.Persistence) {

@@ -5,7 +5,7 @@ import Testing
 @Suite("The queue of downloads")
 struct FetchQueueTests {
     private static func queue(concurrency: Int = 100, perOrigin: Int = 100, _ urls: [String]) -> FetchQueue {
-        var queue = FetchQueue(concurrency: concurrency, perOrigin: perOrigin)
+        var queue = FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: 2 * concurrency)
         for url in urls { queue.add(url, origin: String(url.prefix(1)), priority: .new) }
         return queue
     }
@@ -58,7 +58,7 @@ struct FetchQueueTests {
 
     @Test("an icon that readers wait for goes before a refresh, and that before a retry")
     func priorities() {
-        var queue = FetchQueue(concurrency: 2, perOrigin: 2)
+        var queue = FetchQueue(concurrency: 2, perOrigin: 2, untrusted: 4)
         queue.add("a1", origin: "a", priority: .retry)
         queue.add("a2", origin: "a", priority: .refresh)
         queue.add("a3", origin: "a", priority: .new)

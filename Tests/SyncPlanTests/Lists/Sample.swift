@@ -16,6 +16,13 @@ enum Sample {
             type: "image/png", width: 64, height: 64)
     }
 
+    /// An answer that tags the image, and says that it is fresh for a day.
+    static func response(etag: String, at time: Timestamp = start) -> StoredResponse {
+        StoredResponse(
+            fields: HTTPFields([("ETag", etag), ("Cache-Control", "max-age=86400")]), requestTime: time,
+            responseTime: time)
+    }
+
     static func entries(_ urls: [String]) -> [AppEntry] {
         urls.map { AppEntry(name: "App", icon: $0) }
     }

@@ -19,6 +19,8 @@ struct AgentScenario {
     private(set) var release: [Int]?
     private(set) var removal: RetirementPlan?
     private(set) var memos: [String: IconMemo] = [:]
+    private(set) var origins: [String: OriginHealth] = [:]
+    private(set) var isPaused = false
     /// The lists as they are in the folder.
     private(set) var lists: [String: [String]] = [:]
     private var lastStaged = 0
@@ -46,6 +48,9 @@ struct AgentScenario {
             case .remember(let changes):
                 for memo in changes.remembered { memos[memo.url] = memo }
                 for url in changes.forgotten { memos[url] = nil }
+                for memo in changes.origins { origins[memo.origin] = memo.health }
+                for origin in changes.forgottenOrigins { origins[origin] = nil }
+                isPaused = changes.isPaused ?? isPaused
             }
         }
     }
@@ -65,11 +70,11 @@ struct AgentScenario {
     }
 
     /// Lets a download end with an image, which the server tags with the image's word.
-    mutating func finish(_ url: String, with word: String) throws {
+    mutating func finish(_ url: String, with word: String, answer: StoredResponse? = nil) throws {
         lastStaged += 1
         let staged = StagedImage(name: "\(lastStaged)", image: Sample.image(word))
         disk.staging.insert(staged.name)
-        try finish(url, .image(staged, Validators(etag: word)))
+        try finish(url, .image(staged, answer ?? Sample.response(etag: word, at: now)))
     }
 
     mutating func finish(_ url: String, _ outcome: FetchOutcome) throws {
@@ -97,9 +102,29 @@ struct AgentScenario {
         try handle(.removed)
     }
 
+    /// Lets whatever is done on disk end, until there is nothing more to do at this time.
+    mutating func finishHousekeeping() throws {
+        while publication != nil || release != nil || removal != nil {
+            if publication != nil { try finishPublication() }
+            if release != nil { try finishRelease() }
+            if removal != nil { try finishRemoval() }
+        }
+    }
+
     mutating func pass(_ time: Duration) throws {
         now = now + time
         try handle(.tick)
+    }
+
+    /// Lets every download under way end in the same way.
+    mutating func finishAll(_ outcome: FetchOutcome) throws {
+        for url in downloads.keys.sorted() { try finish(url, outcome) }
+    }
+
+    /// Sets the clock, back as well, and starts the agent again.
+    mutating func restart(at time: Timestamp) throws {
+        now = time
+        try restart()
     }
 
     /// Lets time pass until the plan wants to be woken, and wakes it.
@@ -112,7 +137,9 @@ struct AgentScenario {
     mutating func restart(losing lost: Set<Digest> = []) throws {
         disk.images.subtract(lost)
         (downloads, publication, release, removal) = ([:], nil, nil, nil)
-        let restored = disk.restore(memos: Array(memos.values))
+        var restored = disk.restore(memos: Array(memos.values))
+        restored.origins = origins.map { OriginMemo(origin: $0.key, health: $0.value) }
+        restored.isPaused = isPaused
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)
     }
 
@@ -133,4 +160,9 @@ struct AgentScenario {
     }
 
     func isOnDisk(_ word: String) -> Bool { disk.images.contains(Sample.image(word).sha256) }
+}
+
+extension StatusReport.Downloads {
+    /// Its numbers, in their order.
+    var counts: [Int] { [active, queued, waiting, blocked] }
 }

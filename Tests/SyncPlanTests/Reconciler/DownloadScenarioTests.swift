@@ -85,7 +85,7 @@ struct DownloadScenarioTests {
 
     @Test("a renamed list cancels nothing, and has nothing downloaded again")
     func renamed() throws {
-        var agent = AgentScenario { $0.fetch.concurrency = 2 }
+        var agent = AgentScenario { $0.fetch.perHost = 2 }
         let c = "https://h.example/c.png"
         try agent.drop(["1.plist": [Self.a, Self.b, c]])
         let first = try #require(agent.requests.first?.url)
@@ -115,13 +115,46 @@ struct DownloadScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         try agent.pass(.seconds(2 * 86_400))
-        try agent.finish(Self.a, .notModified)
+        try agent.finish(Self.a, .notModified(Sample.response(etag: "x", at: agent.now)))
         #expect(agent.publication == nil && agent.downloads.isEmpty)
         #expect(try agent.published("1.plist") == [Self.ready("x")])
         try agent.pass(.seconds(3600))
         #expect(agent.downloads.isEmpty)
         try agent.pass(.seconds(2 * 86_400))
         #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+    }
+
+    @Test("a 304 about another image changes nothing, and the next request has no conditions")
+    func contradicted() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, .notModified(Sample.response(etag: "\"y\"", at: agent.now)))
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        let request = try #require(agent.downloads[Self.a])
+        #expect(request.validators == nil)
+        try agent.finish(Self.a, with: "y")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+    }
+
+    @Test(
+        "how soon an icon is asked for again is what its server says, within bounds",
+        arguments: [
+            ("max-age=7200", 7200), ("max-age=1", 3600), ("no-store", 3600),
+            ("max-age=31536000, immutable", 31_536_000),
+        ])
+    func lifetime(cacheControl: String, seconds: Int) throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        let answer = StoredResponse(
+            fields: HTTPFields([("Cache-Control", cacheControl)]), requestTime: agent.now, responseTime: agent.now)
+        try agent.finish(Self.a, with: "x", answer: answer)
+        try agent.finishPublication()
+        try agent.pass(.seconds(seconds - 1))
+        #expect(agent.requests.count == 1)
+        try agent.pass(.seconds(1))
+        #expect(agent.requests.count == 2)
     }
 
     @Test("a refresh with the same bytes publishes nothing, and one with others replaces the image")

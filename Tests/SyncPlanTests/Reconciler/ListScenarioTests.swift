@@ -134,7 +134,7 @@ struct ListScenarioTests {
         try agent.drop(["1.plist": nil])
         if !isStaged { try agent.finish(Self.a, with: "y") }
         #expect(agent.disk.staging.isEmpty)
-        try agent.finish(Self.b, .notModified)
+        try agent.finish(Self.b, .notModified(Sample.response(etag: "x", at: agent.now)))
         try agent.drop(["1.plist": [Self.a]])
         while agent.publication != nil { try agent.finishPublication() }
         // It is asked for now or later, but with what the server said of the image on disk.

@@ -122,7 +122,7 @@ struct RestartScenarioTests {
 
     @Test("a stop in the middle publishes what was downloaded, and begins nothing any more")
     func stop() throws {
-        var agent = AgentScenario { $0.fetch.concurrency = 2 }
+        var agent = AgentScenario { $0.fetch.perHost = 2 }
         let c = "https://h.example/c.png"
         try agent.drop(["1.plist": [Self.a, Self.b, c]])
         let (first, second) = (try #require(agent.requests.first?.url), try #require(agent.requests.last?.url))
@@ -163,7 +163,7 @@ struct RestartScenarioTests {
         var plan = agent.plan
         let changes = plan.takeMemoChanges()
         #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
-        #expect(changes.remembered.first?.validators == Validators(etag: "x"))
+        #expect(changes.remembered.first?.response?.validators == Validators(etag: "x"))
         #expect(plan.takeMemoChanges().isEmpty)
     }
 
@@ -171,7 +171,7 @@ struct RestartScenarioTests {
         "a URL that no list names and of which nothing is on disk is forgotten, and named again it is remembered anew")
     func forgotten() throws {
         let memo = IconMemo(
-            url: Self.a, image: nil, validators: Validators(), freshUntil: Timestamp(sinceEpoch: .zero),
+            url: Self.a, image: nil, response: nil, freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: "http-404", message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
         var restored = RestoredState()

@@ -49,9 +49,15 @@ struct SimulatedWorld {
     private var removal: (plan: RetirementPlan, isDone: Bool)?
     private var leases: Set<Int> = []
     private var memos: [String: IconMemo] = [:]
+    private var origins: [String: OriginHealth] = [:]
+    private var servers = SimulatedServers()
+    private var isPaused = false
+    private var actionCount = 0
     private var lastStaged = 0
     /// Until when a URL's image needs no request, and which one it is.
     private var fresh: [String: (until: Timestamp, image: Digest)] = [:]
+    /// When a URL's last answer came.
+    private var received: [String: Timestamp] = [:]
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
@@ -74,9 +80,12 @@ struct SimulatedWorld {
         case 55..<68: try endPublication(fails: chance(10))
         case 68..<76: try endEviction()
         case 76..<88: try passTime()
-        case 88..<92: changeContents()
+        case 88..<90: changeContents()
+        case 90: changeServers()
+        case 91: try awaitIcons()
         case 92..<95: changeLeases()
-        case 95..<97: isFolderThere.toggle()
+        case 95: isFolderThere.toggle()
+        case 96: try pause(!isPaused)
         case 97: try restart(after: Self.crash)
         case 98: try stop()
         default: changeLists(rename: true)
@@ -130,27 +139,32 @@ struct SimulatedWorld {
         let etag = "\(content)"
         let image = Sample.image(etag)
         let outcome: FetchOutcome
+        let isDead = servers.dead.contains(request.target.host) && !succeeds
         switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
+        case 10..<100 where isDead: outcome = .failed(SimulatedServers.failure(using: &generator))
         case 0..<10: outcome = .failed(.timeout("the test's patience"))
         case 10..<14: outcome = .failed(.status([401, 404, 410, 503].randomElement(using: &generator) ?? 404))
-        case 14..<24: outcome = .cancelled
+        case 14..<17: outcome = .failed(.status(429, retryAfter: .seconds(500)))
+        case 17..<24: outcome = .cancelled
         default:
             if request.validators?.etag == etag {
-                outcome = .notModified
+                outcome = .notModified(Sample.response(etag: etag, at: now))
             } else {
                 lastStaged += 1
                 disk.staging.insert("\(lastStaged)")
-                outcome = .image(StagedImage(name: "\(lastStaged)", image: image), Validators(etag: etag))
+                outcome = .image(StagedImage(name: "\(lastStaged)", image: image), Sample.response(etag: etag, at: now))
             }
         }
         note("\(url): \(outcome.summary)")
+        servers.note(outcome, of: request, at: now)
         try handle(.fetched(url: url, outcome))
-        if outcome == .notModified { noteFresh(url) }
+        received[url] = now
+        if case .notModified = outcome { noteFresh(url) }
     }
 
     /// Notes that the server vouched for the image on disk just now.
     private mutating func noteFresh(_ url: String) {
-        fresh[url] = disk.names[url].map { (now + settings.refresh.default * 0.79, $0) }
+        fresh[url] = disk.names[url].map { ((received[url] ?? now) + settings.refresh.default * 0.79, $0) }
     }
 
     private mutating func endPublication(fails: Bool) throws(Violation) {
@@ -195,6 +209,24 @@ struct SimulatedWorld {
         note("the server has another image for \(url)")
     }
 
+    private mutating func changeServers() {
+        guard let host = ["a.example", "b.example", "c.example"].randomElement(using: &generator) else { return }
+        if servers.dead.remove(host) == nil { servers.dead.insert(host) }
+        note("\(host) \(servers.dead.contains(host) ? "dies" : "comes back")")
+    }
+
+    private mutating func awaitIcons() throws(Violation) {
+        let urls = Self.urls.filter { _ in chance(30) }
+        note("somebody waits for \(urls.joined(separator: " "))")
+        try handle(.awaited(urls))
+    }
+
+    private mutating func pause(_ isPaused: Bool) throws(Violation) {
+        note(isPaused ? "downloads are paused" : "downloads go on")
+        self.isPaused = isPaused
+        try handle(.paused(isPaused))
+    }
+
     private mutating func changeLeases() {
         guard let number = disk.generations.keys.sorted().randomElement(using: &generator) else { return }
         if leases.remove(number) == nil { leases.insert(number) }
@@ -224,17 +256,24 @@ struct SimulatedWorld {
             disk.images.remove(image)
             fresh = fresh.filter { $0.value.image != image }
         }
-        if event == Self.crash { fresh = [:] }
-        plan = Reconciler(
-            settings: settings, seed: generator.next(),
-            restored: disk.restore(memos: memos.values.sorted { $0.url < $1.url }), now: now)
+        if event == Self.crash {
+            fresh = [:]
+            servers.forget()
+        }
+        var restored = disk.restore(memos: memos.values.sorted { $0.url < $1.url })
+        restored.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
+        restored.isPaused = isPaused
+        plan = Reconciler(settings: settings, seed: generator.next(), restored: restored, now: now)
         try look()
     }
 
     // MARK: The plan
 
     private mutating func handle(_ event: Reconciler.Event) throws(Violation) {
-        for action in plan.handle(event, now: now) { try perform(action) }
+        for action in plan.handle(event, now: now) {
+            actionCount += 1
+            try perform(action)
+        }
         try check()
     }
 
@@ -272,10 +311,14 @@ struct SimulatedWorld {
             memos[url] = nil
             fresh[url] = nil
         }
+        for memo in changes.origins { origins[memo.origin] = memo.health }
+        for origin in changes.forgottenOrigins { origins[origin] = nil }
     }
 
     private func checkFetch(_ request: FetchRequest) throws(Violation) {
         try expect(downloads[request.url] == nil, "\(request.url) is being downloaded, and is again")
+        try expect(!isPaused && !plan.isStopping, "\(request.url) is downloaded although nothing is to be")
+        try servers.check(request, beside: downloads.values, at: now)
         let isGoing = removal?.plan.urls.contains(request.url) ?? false
         if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image, !isGoing,
             disk.images.contains(image)
@@ -309,6 +352,11 @@ struct SimulatedWorld {
         for move in publication?.moves ?? [] { staged.insert(move.name) }
         staged.formUnion(publication?.discards ?? [])
         try expect(disk.staging == staged, "staging/ has \(disk.staging.sorted()), and not \(staged.sorted())")
+        let status = plan.status
+        try expect(status.downloads.active == downloads.count, "the agent has lost count of its downloads")
+        try expect(status.state == (isPaused ? .paused : .running), "the agent does not know whether it is paused")
+        let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping
+        try expect(!mayStart || status.downloads.queued == 0, "\(status.downloads.queued) icons wait for nothing")
         if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
     }
 
@@ -330,6 +378,8 @@ struct SimulatedWorld {
     mutating func settle() throws(Violation) {
         note("from here on all goes well")
         isFolderThere = true
+        servers.dead = []
+        try pause(false)
         leases = []
         for (name, file) in files where file == .broken { files[name] = .good([]) }
         try look()
@@ -342,9 +392,11 @@ struct SimulatedWorld {
     }
 
     private mutating func advance(until end: Timestamp) throws(Violation) {
+        var idleWakes = 0
         for _ in 0..<20_000 {
             if hasWork {
                 try finishWork()
+                idleWakes = 0
                 continue
             }
             guard let wake = plan.nextWake, wake <= end else {
@@ -352,7 +404,10 @@ struct SimulatedWorld {
                 return try handle(.tick)
             }
             now = wake
+            let before = actionCount
             try handle(.tick)
+            idleWakes = actionCount == before ? idleWakes + 1 : 0
+            try expect(idleWakes < 100, "the agent wakes up again and again, and does nothing")
         }
         throw Violation("there is no end to what is to be done")
     }
@@ -384,6 +439,8 @@ struct SimulatedWorld {
         try expect(disk.images == images, "\(disk.images.subtracting(images).count) images are left that no list names")
         try expect(disk.staging.isEmpty, "staging/ is not empty")
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
+        try expect(
+            plan.status.downloads == StatusReport(state: .running).downloads, "something is still to be downloaded")
     }
 }
 

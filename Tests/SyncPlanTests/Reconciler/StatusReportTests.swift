@@ -26,7 +26,7 @@ struct StatusReportTests {
             let index = try #require(rest.firstIndex(of: key), "“\(key)” is not where the contract has it")
             rest = rest[rest.index(after: index)...]
         }
-        let added = ["problems", "reason", "publication", "error"]
+        let added = ["problems", "blocked", "reason", "publication", "error"]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
 
@@ -68,6 +68,8 @@ struct StatusReportTests {
         #expect(!needsAttention { $0.icons.stale = 1 })
         #expect(!needsAttention { $0.lists = [StatusReport.List(name: "a", state: "ok")] })
         #expect(needsAttention { $0.icons.failed = 1 })
+        #expect(!needsAttention { $0.downloads.waiting = 1 })
+        #expect(needsAttention { $0.downloads.blocked = 1 })
         #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "last-good")] })
         #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "rejected")] })
         #expect(needsAttention { $0.eviction = .suspended("not mounted") })

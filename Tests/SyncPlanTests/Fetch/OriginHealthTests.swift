@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("The health of an origin")
+struct OriginHealthTests {
+    private static let now = Sample.start
+    private static let backoff = Backoff(base: .seconds(1), max: .seconds(600))
+    private var generator = SeededGenerator(seed: 1)
+
+    private mutating func fail(_ health: inout OriginHealth, _ failure: FetchFailure = .status(503), at now: Timestamp)
+    {
+        health.noteFailure(failure, backoff: Self.backoff, at: now, using: &generator)
+    }
+
+    /// The origin after so many failures, each of them when the wait for the one before was over.
+    private mutating func health(after failures: Int) -> OriginHealth {
+        var health = OriginHealth()
+        for _ in 0..<failures { fail(&health, at: max(Self.now, health.waitsUntil)) }
+        return health
+    }
+
+    @Test("each failure leaves fewer slots, and the fifth makes it wait")
+    mutating func slots() {
+        let slots = (0...5).map { OriginHealth(failures: $0).slots(of: 4, at: Self.now) }
+        #expect(slots == [4, 4, 3, 2, 1, 1])
+        #expect((0...5).map { OriginHealth(failures: $0).slots(of: 100, at: Self.now) } == [100, 4, 3, 2, 1, 1])
+        #expect((0...5).map { OriginHealth(failures: $0).slots(of: 1, at: Self.now) } == [1, 1, 1, 1, 1, 1])
+        for failures in 1...4 {
+            let health = health(after: failures)
+            #expect(!health.isBroken && !health.isWaiting(at: Self.now))
+        }
+        let broken = health(after: 5)
+        #expect(broken.isBroken && broken.isWaiting(at: Self.now) && broken.slots(of: 4, at: Self.now) == 0)
+        #expect(broken.slots(of: 4, at: broken.waitsUntil) == 1)
+        #expect(broken.waitsUntil <= Self.now + .seconds(16))
+    }
+
+    @Test("a broken origin is probed more and more rarely, but at least every ten minutes")
+    mutating func probes() {
+        var health = health(after: 5)
+        var longest = Duration.zero
+        for failures in 6...40 {
+            let now = health.waitsUntil
+            fail(&health, at: now)
+            #expect(health.failures == failures && health.waitsUntil - now <= .seconds(600))
+            longest = max(longest, health.waitsUntil - now)
+        }
+        #expect(longest > .seconds(400))
+    }
+
+    @Test("requests that were under way when it broke make nothing worse")
+    mutating func stragglers() {
+        var health = health(after: 5)
+        let before = health
+        for _ in 0..<100 { fail(&health, at: Self.now) }
+        #expect(health == before)
+    }
+
+    @Test("an answer makes it well, but does not end what the server asked for")
+    mutating func answer() {
+        var health = health(after: 4)
+        fail(&health, .status(429, retryAfter: .seconds(100)), at: Self.now)
+        #expect(health.waitsUntil >= Self.now + .seconds(100) && health.waitsUntil <= Self.now + .seconds(110))
+        health.noteAnswer()
+        #expect(health.failures == 0 && health.isWaiting(at: Self.now + .seconds(99)))
+        #expect(health.slots(of: 4, at: Self.now + .seconds(111)) == 4)
+    }
+
+    @Test("one that throttles waits at its first failure, and a longer wish counts, but no shorter one")
+    mutating func throttling() {
+        var health = OriginHealth()
+        fail(&health, .status(429), at: Self.now)
+        #expect(health.isWaiting(at: Self.now) && health.waitsUntil <= Self.now + .seconds(1))
+        fail(&health, .status(503, retryAfter: .seconds(1000)), at: Self.now)
+        let long = health.waitsUntil
+        #expect(long >= Self.now + .seconds(1000))
+        fail(&health, .status(503, retryAfter: .seconds(5)), at: Self.now)
+        #expect(health.waitsUntil == long)
+        fail(&health, .status(503, retryAfter: .seconds(1_000_000_000)), at: Self.now)
+        #expect(health.waitsUntil == Self.now + .seconds(86_400))
+    }
+
+    @Test("failures of the day before yesterday do not count")
+    mutating func memory() {
+        var health = health(after: 4)
+        let later = Self.now + .seconds(2 * 86_400)
+        #expect(!health.isForgettable(at: Self.now) && health.isForgettable(at: later))
+        fail(&health, at: later)
+        #expect(health.failures == 1)
+    }
+}

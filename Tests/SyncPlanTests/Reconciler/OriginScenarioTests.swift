@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Origins that fail, throttle and come back")
+struct OriginScenarioTests {
+    private static let urls = (1...20).map { "https://h.example/\($0)" }
+    private static let origin = "https://h.example:443"
+    private static let other = "https://i.example/1"
+    private static let timeout = FetchOutcome.failed(.timeout("60 s"))
+
+    /// An agent whose only origin has failed five times in a row, each time for another icon.
+    private static func broken(
+        _ urls: [String] = Self.urls, _ outcome: FetchOutcome = timeout
+    ) throws -> AgentScenario {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": urls])
+        while let url = agent.downloads.keys.min() { try agent.finish(url, outcome) }
+        return agent
+    }
+
+    @Test("after five failures in a row nothing more is asked, and all that can be done now is done")
+    func breaks() throws {
+        var agent = try Self.broken()
+        #expect(agent.requests.count == 5)
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist").count { $0 == .pending } == 15)
+        let status = agent.plan.status
+        #expect(agent.plan.isSettled && status.inSync && status.needsAttention)
+        #expect(agent.plan.status.downloads.counts == [0, 0, 20, 15])
+        #expect(status.icons.failed == 5 && status.icons.pending == 15)
+        #expect(agent.plan.health(of: Self.origin)?.isBroken == true)
+    }
+
+    @Test(
+        "answers that are no icon, and failures of the agent itself, are not held against the origin",
+        arguments: [
+            .failed(.status(404)), .failed(.image(.notAnImage(hint: nil))),
+            .failed(FetchFailure("disk", "full", .passing)),
+        ]
+            as [FetchOutcome])
+    func answers(outcome: FetchOutcome) throws {
+        let agent = try Self.broken(Self.urls, outcome)
+        #expect(agent.requests.count == 20 && agent.plan.health(of: Self.origin) == nil)
+        #expect(agent.plan.status.downloads.counts == [0, 0, 20, 0])
+    }
+
+    @Test("one answer in between, and the count begins anew")
+    func inARow() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.drop(["1.plist": Self.urls])
+        for outcome in Array(repeating: Self.timeout, count: 4) + [.failed(.status(404))] {
+            try agent.finishAll(outcome)
+        }
+        #expect(agent.plan.health(of: Self.origin) == nil)
+        for _ in 0..<4 { try agent.finishAll(Self.timeout) }
+        #expect(agent.downloads.count == 1)
+        try agent.finishAll(Self.timeout)
+        #expect(agent.downloads.isEmpty)
+    }
+
+    @Test("it is probed by one request at a time, each after a wait, and each wait is one wake-up")
+    func probes() throws {
+        var agent = try Self.broken()
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(1))
+        for _ in 0..<30 {
+            var wakes = 0
+            let held = try #require(agent.plan.health(of: Self.origin)?.waitsUntil)
+            while agent.downloads.isEmpty {
+                try agent.passToNextWake()
+                try agent.finishHousekeeping()
+                wakes += 1
+            }
+            #expect(agent.downloads.count == 1 && agent.now >= held)
+            // One for the origin, one for what is to be remembered, one for each icon whose own retry became due.
+            #expect(wakes <= 2 + 20)
+            try agent.finishAll(Self.timeout)
+            try agent.finishHousekeeping()
+            #expect(agent.downloads.isEmpty && agent.plan.isSettled)
+        }
+    }
+
+    @Test("the first answer opens it again for all")
+    func opens() throws {
+        var agent = try Self.broken()
+        while agent.downloads.isEmpty {
+            try agent.finishHousekeeping()
+            try agent.passToNextWake()
+        }
+        let probe = try #require(agent.downloads.keys.first)
+        try agent.finish(probe, with: "x")
+        #expect(agent.downloads.count == 4 && agent.plan.health(of: Self.origin) == nil)
+        while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
+        #expect(agent.plan.status.icons.pending == 0 && agent.plan.status.downloads.blocked == 0)
+        try agent.pass(.seconds(1))
+        #expect(agent.origins.isEmpty)
+    }
+
+    @Test("an icon that is ready stays so while its origin waits, and that needs nobody's attention")
+    func stale() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": Self.urls])
+        while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finishHousekeeping()
+        while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(500))) }
+        #expect(agent.publication == nil && agent.plan.isSettled && agent.plan.status.inSync)
+        let status = agent.plan.status
+        #expect(status.icons.ready == 20 && status.icons.stale == 5 && status.downloads.waiting == 20)
+        #expect(!status.needsAttention)
+        try agent.drop(["2.plist": ["https://h.example/new"]])
+        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 1 && agent.plan.status.needsAttention)
+    }
+
+    @Test("what a server asks to wait holds for its whole origin, and for no other")
+    func retryAfter() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.drop(["1.plist": Self.urls])
+        try agent.finishAll(.failed(.status(429, retryAfter: .seconds(100))))
+        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 19)
+        try agent.drop(["2.plist": [Self.other, "https://h.example/late"]])
+        #expect(Array(agent.downloads.keys) == [Self.other])
+        try agent.finish(Self.other, with: "x")
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(99))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(11))
+        #expect(agent.downloads.count == 1)
+        try agent.finishAll(.failed(.status(404)))
+        #expect(agent.downloads.count == 1)
+    }
+
+    @Test("what is asked for behind a redirect holds for the origin there, and for that URL")
+    func redirected() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.drop(["1.plist": Self.urls + [Self.other, "https://i.example/2"]])
+        let url = try #require(agent.downloads.keys.first { $0.hasPrefix("https://h.") })
+        let direct = try #require(agent.downloads.keys.first { $0.hasPrefix("https://i.") })
+        var failure = FetchFailure.status(503, retryAfter: .seconds(500))
+        failure.origin = "https://i.example:443"
+        try agent.finish(url, .failed(failure))
+        #expect(agent.downloads.count == 2)
+        #expect(agent.plan.health(of: Self.origin) == OriginHealth(failures: 1, waitsUntil: agent.now))
+        try agent.finish(direct, with: "x")
+        #expect(agent.downloads.count == 1 && agent.plan.status.downloads.blocked == 1)
+        #expect(try #require(agent.plan.icon(url)?.failure?.nextAttempt) >= agent.now + .seconds(500))
+
+        failure.origin = "https://unknown.example:443"
+        try agent.finishAll(.failed(failure))
+        #expect(agent.plan.health(of: "https://unknown.example:443") == nil)
+    }
+
+    @Test("broken origins and what they asked for outlive the agent")
+    func restart() throws {
+        var agent = try Self.broken()
+        try agent.finishHousekeeping()
+        try agent.pass(.zero)
+        while agent.origins.isEmpty { try agent.pass(.milliseconds(1001)) }
+        for url in agent.downloads.keys.sorted() {
+            try agent.finish(url, .failed(.status(503, retryAfter: .seconds(300))))
+        }
+        try agent.drop(["2.plist": [Self.other]])
+        try agent.finish(Self.other, .failed(.status(503, retryAfter: .seconds(300))))
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(1))
+        let before = try #require(agent.plan.health(of: Self.origin))
+        try agent.restart()
+        #expect(agent.plan.health(of: Self.origin) == before && before.isBroken)
+        try agent.drop(["1.plist": Self.urls, "2.plist": [Self.other, "https://i.example/2"]])
+        #expect(agent.downloads.isEmpty || !before.isWaiting(at: agent.now) && agent.downloads.count == 1)
+        try agent.pass(max(.zero, before.waitsUntil - agent.now))
+        #expect(agent.downloads.keys.count { $0.hasPrefix("https://h.") } == 1)
+        #expect(!agent.downloads.keys.contains { $0.hasPrefix("https://i.") })
+    }
+
+    @Test("a list that goes takes its held icons along, and the wait of their origin goes on")
+    func dereferenced() throws {
+        var agent = try Self.broken()
+        try agent.drop(["1.plist": nil])
+        try agent.finishHousekeeping()
+        let status = agent.plan.status
+        #expect(status.downloads.counts == [0, 0, 0, 0] && !status.needsAttention && status.icons.referenced == 0)
+        #expect(agent.cancelled.isEmpty && agent.plan.icon(Self.urls[19]) == nil)
+        try agent.drop(["1.plist": Self.urls])
+        #expect(agent.downloads.isEmpty)
+    }
+
+    @Test("an icon that somebody waits for is the first to be asked for")
+    func awaited() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.drop(["1.plist": Self.urls])
+        let last = try #require(Self.urls.last { agent.downloads[$0] == nil })
+        try agent.handle(.awaited([last, "https://unknown.example/"]))
+        try agent.finishAll(.failed(.status(404)))
+        #expect(Array(agent.downloads.keys) == [last])
+    }
+
+    @Test("the hours after a 404 are counted from the first 404, whatever happened before")
+    func lastingAnew() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.other]])
+        for _ in 0..<4 {
+            try agent.finishAll(Self.timeout)
+            while agent.downloads.isEmpty {
+                try agent.finishHousekeeping()
+                try agent.passToNextWake()
+            }
+        }
+        for hours in [1, 2, 4, 8, 16, 24, 24] {
+            try agent.finishAll(.failed(.status(404)))
+            let next = try #require(agent.plan.icon(Self.other)?.failure?.nextAttempt)
+            #expect(next >= agent.now + .seconds(hours * 2880) && next <= agent.now + .seconds(hours * 4320))
+            while agent.downloads.isEmpty {
+                try agent.finishHousekeeping()
+                try agent.passToNextWake()
+            }
+        }
+    }
+
+    @Test("what a clock that was years ahead has put off comes within the longest delay of the rules")
+    func clockWasAhead() throws {
+        var agent = AgentScenario()
+        let (ready, missing, gone, held) = ("https://a/1", "https://b/1", "https://c/1", "https://d/1")
+        try agent.pass(.seconds(10 * 365 * 86_400))
+        try agent.publish(["1.plist": [ready: "x"]])
+        try agent.drop(["2.plist": [missing, gone, held]])
+        try agent.finish(missing, .failed(.status(404)))
+        try agent.finish(gone, .failed(.status(410)))
+        try agent.finish(held, .failed(.status(503, retryAfter: .seconds(86_400))))
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(1))
+        try agent.restart(at: Sample.start)
+        try agent.drop(["1.plist": [ready], "2.plist": [missing, gone, held]])
+        // What was received in the future is asked for at once.
+        #expect(Set(agent.downloads.keys) == [ready])
+        try agent.finish(ready, .notModified(Sample.response(etag: "x", at: agent.now)))
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(103_680))
+        #expect(Set(agent.downloads.keys) == [ready, missing, held])
+        try agent.pass(.seconds(8 * 86_400))
+        #expect(agent.downloads[gone] != nil)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Downloads are paused, and go on")
+struct PauseScenarioTests {
+    private static let urls = (1...6).map { "https://h.example/\($0)" }
+
+    @Test("what is under way ends and is published, nothing is begun, and that is all there is to do")
+    func pause() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 2 }
+        try agent.drop(["1.plist": Self.urls])
+        try agent.handle(.paused(true))
+        #expect(agent.cancelled.isEmpty && agent.downloads.count == 2 && !agent.plan.isSettled)
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
+        #expect(agent.downloads.isEmpty)
+        try agent.finishHousekeeping()
+        let status = agent.plan.status
+        #expect(agent.plan.isSettled && status.state == .paused && !status.inSync)
+        #expect(status.icons.ready == 2 && agent.plan.status.downloads.counts == [0, 4, 0, 4])
+        #expect(status.needsAttention)
+    }
+
+    @Test("time that passes begins nothing, and asks for no more wake-ups than there are things due")
+    func quiet() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": Self.urls])
+        while !agent.downloads.isEmpty { try agent.finishAll(.failed(.timeout("60 s"))) }
+        try agent.handle(.paused(true))
+        var wakes = 0
+        while agent.plan.nextWake != nil {
+            try agent.passToNextWake()
+            try agent.finishHousekeeping()
+            wakes += 1
+            try #require(wakes < 20)
+        }
+        #expect(agent.downloads.isEmpty && agent.plan.isSettled)
+        try agent.handle(.paused(false))
+        #expect(agent.downloads.count == 1 && agent.plan.status.state == .running)
+    }
+
+    @Test("a pause is remembered at once, outlives the agent, and so does its end")
+    func restart() throws {
+        var agent = AgentScenario()
+        try agent.handle(.paused(true))
+        #expect(agent.isPaused)
+        try agent.restart()
+        try agent.drop(["1.plist": Self.urls])
+        #expect(agent.downloads.isEmpty && agent.plan.status.state == .paused)
+        try agent.handle(.paused(false))
+        #expect(!agent.isPaused && agent.downloads.count == 4)
+        try agent.restart()
+        #expect(agent.plan.status.state == .running)
+    }
+
+    @Test("paused twice is paused once")
+    func twice() throws {
+        var agent = AgentScenario()
+        try agent.handle(.paused(true))
+        var plan = agent.plan
+        #expect(plan.handle(.paused(true), now: agent.now).isEmpty && plan.takeMemoChanges().isEmpty)
+    }
+
+    @Test("icons that no list names any more leave a paused queue")
+    func dereferenced() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.handle(.paused(true))
+        try agent.drop(["1.plist": Self.urls])
+        try agent.drop(["1.plist": nil])
+        #expect(agent.plan.status.downloads.queued == 0)
+        try agent.handle(.paused(false))
+        #expect(agent.requests.isEmpty)
+    }
+}

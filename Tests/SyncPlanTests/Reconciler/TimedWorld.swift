@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+
+/// An agent whose servers and whose disk take their time, all of it simulated.
+struct TimedWorld {
+    /// What becomes of a request to a host, and after what time.
+    typealias Server = (FetchRequest) -> (after: Duration, outcome: FetchOutcome)
+
+    private let servers: [String: Server]
+    private let start = Sample.start
+    private var plan: Reconciler
+    /// What is on its way; no more than the downloads that may run at once, and a publication.
+    private var happenings: [(time: Timestamp, event: Reconciler.Event)] = []
+    private(set) var now: Timestamp
+    /// How many requests each host had, and how many it has in flight, at most and now.
+    private(set) var requests: [String: Int] = [:]
+    private(set) var inFlight: [String: Int] = [:]
+    private(set) var most: [String: Int] = [:]
+    /// How long after the start each host's last image came.
+    private(set) var finished: [String: Duration] = [:]
+    /// How often the plan was woken although nothing had happened.
+    private(set) var ticks = 0
+
+    init(_ servers: [String: Server], triesOnce: Bool = false) {
+        self.servers = servers
+        now = start
+        plan = Reconciler(settings: Settings(), seed: 1, triesOnce: triesOnce, now: now)
+    }
+
+    var status: StatusReport { plan.status }
+    var elapsed: Duration { now - start }
+
+    /// A server that has every image, and sends it after the given time.
+    static func healthy(_ time: Duration) -> Server {
+        { request in
+            let image = StagedImage(name: request.url, image: Sample.image(request.url))
+            return (time, .image(image, Sample.response(etag: request.url)))
+        }
+    }
+
+    /// A server that does not answer before the agent loses patience.
+    static let dead: @Sendable (FetchRequest) -> (after: Duration, outcome: FetchOutcome) = { _ in
+        (.seconds(60), .failed(.timeout("60 s")))
+    }
+
+    mutating func drop(_ name: String, _ urls: [String], beside names: Set<String> = []) {
+        handle(.scanned(.listed(present: names.union([name]), changed: [name: Sample.reading(urls)])))
+    }
+
+    /// Lets things happen until all that can be done now has been done, or until a time has passed.
+    mutating func run(for limit: Duration? = nil) {
+        let end = limit.map { now + $0 }
+        while end != nil || !plan.isSettled {
+            let next = happenings.indices.min { happenings[$0].time < happenings[$1].time }
+            let wake = plan.nextWake
+            guard let time = [next.map { happenings[$0].time }, wake].compactMap(\.self).min(), time <= end ?? time
+            else { break }
+            now = max(now, time)
+            if let next, happenings[next].time <= now {
+                handle(happenings.remove(at: next).event)
+            } else {
+                ticks += 1
+                handle(.tick)
+            }
+        }
+        if let end { now = end }
+    }
+
+    private mutating func handle(_ event: Reconciler.Event) {
+        if case .fetched(let url, let outcome) = event {
+            let host = Self.host(url)
+            inFlight[host, default: 0] -= 1
+            if case .image = outcome { finished[host] = elapsed }
+        }
+        for action in plan.handle(event, now: now) {
+            switch action {
+            case .fetch(let request): send(request)
+            case .publish(let publication):
+                after(.milliseconds(20), .published(Self.publish(publication)))
+            case .release(let generations): after(.milliseconds(1), .released((removed: generations, kept: [])))
+            case .remove: after(.milliseconds(1), .removed)
+            case .cancel, .discard, .remember: break
+            }
+        }
+    }
+
+    private mutating func send(_ request: FetchRequest) {
+        let host = request.target.host
+        requests[host, default: 0] += 1
+        inFlight[host, default: 0] += 1
+        most[host] = max(most[host] ?? 0, inFlight[host] ?? 0)
+        guard let server = servers[host] else { preconditionFailure("there is no server for \(request.url)") }
+        let (time, outcome) = server(request)
+        after(time, .fetched(url: request.url, outcome))
+    }
+
+    private mutating func after(_ time: Duration, _ event: Reconciler.Event) {
+        happenings.append((now + time, event))
+    }
+
+    private static func publish(_ publication: Publication) -> PublicationResult {
+        var manifest = Manifest(
+            generation: publication.generation, published: publication.published, lists: publication.kept)
+        var bytes = 0
+        for document in publication.documents {
+            let digest = Digest.of("\(publication.generation) \(document.list)")
+            manifest.lists[document.list] = Manifest.List(
+                sha256: digest, apps: document.apps.count, ready: 0, pending: 0, failed: 0)
+            bytes += 300 * document.apps.count
+        }
+        return .published(manifest, bytesWritten: bytes)
+    }
+
+    static func host(_ url: String) -> String { (try? FetchTarget(url).host) ?? "" }
+}
