@@ -56,7 +56,17 @@ package struct HTTPFields: Hashable, Sendable {
 
     /// The values of the lines with this name, which is given in lower case.
     package subscript(name: String) -> [String] {
-        lines.filter { $0.name == name }.map(\.value)
+        var values: [String] = []
+        var rest = text.utf8[...]
+        // Each line is `name: value`, and ends with a line feed.
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = rest[..<end]
+            if line.starts(with: name.utf8), line.dropFirst(name.utf8.count).first == UInt8(ascii: ":") {
+                values.append(String(Substring(line.dropFirst(name.utf8.count + 2))))
+            }
+            rest = rest[rest.index(after: end)...]
+        }
+        return values
     }
 
     /// The lines with this name as one value, as a list-based field is read (RFC 9110, section 5.3).
