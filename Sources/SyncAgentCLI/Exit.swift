@@ -13,6 +13,8 @@ enum Exit {
         case notRunning = 3
         /// `check`: not an acceptable list.
         case notAList = 65
+        /// The agent must run for this, and does not.
+        case noAgent = 69
         /// A folder cannot be created or written.
         case folder = 73
         /// Another agent holds this cache.

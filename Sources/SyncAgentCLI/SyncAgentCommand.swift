@@ -16,8 +16,8 @@ struct SyncAgentCommand: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, CheckCommand.self,
-            DemoCommand.self,
+            RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
+            CheckCommand.self, PauseCommand.self, ResumeCommand.self, DemoCommand.self,
         ])
 
     static func main() async {

@@ -117,7 +117,7 @@ package struct Agent: Sendable {
         _ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         try AgentFolders.make(folders.socket.removingLastComponent(), mode: [.ownerReadWriteExecute])
-        let control = try ControlServer(at: folders.socket, logger: logger) {
+        let control = try ControlServer(at: folders.socket, logger: logger, loop: loop) {
             var report = await loop.status()
             report.pid = Int(getpid())
             let watch = lists.watch
@@ -125,8 +125,6 @@ package struct Agent: Sendable {
                 watch.mode, watch.reason, watch.overflows
             )
             return report
-        } changes: {
-            loop.changes()
         }
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }

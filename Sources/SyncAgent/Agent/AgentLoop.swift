@@ -9,6 +9,7 @@ package final class AgentLoop: Sendable {
         case event(Reconciler.Event)
         case alarm
         case status(CheckedContinuation<StatusReport, Never>)
+        case icon(url: String, CheckedContinuation<IconReport?, Never>)
         case watch(AsyncStream<Void>.Continuation)
     }
 
@@ -47,6 +48,13 @@ package final class AgentLoop: Sendable {
             if case .terminated = mailbox.yield(.status(continuation)) {
                 continuation.resume(returning: StatusReport(state: .stopped))
             }
+        }
+    }
+
+    /// Everything known of one URL; `nil` if it is unknown.
+    package func report(on url: String) async -> IconReport? {
+        await withCheckedContinuation { continuation in
+            if case .terminated = mailbox.yield(.icon(url: url, continuation)) { continuation.resume(returning: nil) }
         }
     }
 
@@ -95,6 +103,9 @@ package final class AgentLoop: Sendable {
             case .status(let continuation):
                 continuation.resume(returning: plan.status)
                 continue
+            case .icon(let url, let continuation):
+                continuation.resume(returning: plan.report(on: url, now: clock.now))
+                continue
             case .watch(let change):
                 change.yield()
                 watchers.append(change)
@@ -128,6 +139,7 @@ package final class AgentLoop: Sendable {
         for await message in inbox {
             switch message {
             case .status(let continuation): continuation.resume(returning: report)
+            case .icon(_, let continuation): continuation.resume(returning: nil)
             case .watch(let change): change.finish()
             case .event, .alarm: break
             }

@@ -27,8 +27,29 @@ package struct ControlClient: Sendable {
     /// The agent's status; `nil` if no agent answers.
     package func status() async throws -> StatusReport? {
         try await unlessItEnds {
-            let body = try await get("v1/status").body
-            return try Self.report(Array(try await body.collect(upTo: Self.longest).readableBytesView))
+            try await decoded(StatusReport.self, from: "v1/status")
+        }
+    }
+
+    /// Everything that the agent knows of one URL.
+    ///
+    /// - Returns: `nil` if no agent answers; `.some(nil)` if it does not know the URL.
+    package func report(on url: String) async throws -> IconReport?? {
+        try await unlessItEnds {
+            do {
+                return try await decoded(IconReport.self, from: "v1/icon?url=\(percentEncoded(url))")
+            } catch let error as Unexpected where error.status == 404 {
+                return nil
+            }
+        }
+    }
+
+    /// Has the agent stop or go on starting downloads.
+    ///
+    /// - Returns: The status from then on; `nil` if no agent answers.
+    package func pause(_ isPaused: Bool) async throws -> StatusReport? {
+        try await unlessItEnds {
+            try await decoded(StatusReport.self, from: isPaused ? "v1/pause" : "v1/resume", method: .POST)
         }
     }
 
@@ -36,7 +57,7 @@ package struct ControlClient: Sendable {
     ///
     /// - Returns: `nil` if no agent answers.
     package func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error>? {
-        guard let body = try await unlessItEnds({ try await get("v1/status/stream").body }) else { return nil }
+        guard let body = try await unlessItEnds({ try await send(.GET, "v1/status/stream").body }) else { return nil }
         return AsyncThrowingStream { continuation in
             let task = Task {
                 do {
@@ -47,7 +68,7 @@ package struct ControlClient: Sendable {
                                 line.append(byte)
                                 continue
                             }
-                            continuation.yield(try Self.report(line))
+                            continuation.yield(try JSONDecoder().decode(StatusReport.self, from: Data(line)))
                             line.removeAll(keepingCapacity: true)
                         }
                     }
@@ -72,15 +93,20 @@ package struct ControlClient: Sendable {
         }
     }
 
-    private func get(_ path: String) async throws -> HTTPClientResponse {
-        let request = HTTPClientRequest(url: "http+unix://\(percentEncoded(socket.string))/\(path)")
+    private func decoded<Answer: Decodable>(
+        _ type: Answer.Type, from path: String, method: HTTPMethod = .GET
+    ) async throws -> Answer {
+        let body = try await send(method, path).body
+        let text = Array(try await body.collect(upTo: Self.longest).readableBytesView)
+        return try JSONDecoder().decode(type, from: Data(text))
+    }
+
+    private func send(_ method: HTTPMethod, _ path: String) async throws -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: "http+unix://\(percentEncoded(socket.string))/\(path)")
+        request.method = method
         let response = try await Self.client.execute(request, timeout: Self.patience)
         guard response.status == .ok else { throw Unexpected(status: response.status.code) }
         return response
-    }
-
-    private static func report(_ text: [UInt8]) throws -> StatusReport {
-        try JSONDecoder().decode(StatusReport.self, from: Data(text))
     }
 
     /// The agent answered something else than a status: it is of another version.

@@ -13,15 +13,19 @@ import SystemPackage
 package struct ControlServer: Sendable {
     private let path: FilePath
     private let logger: Logger
+    private let loop: AgentLoop
     private let status: @Sendable () async -> StatusReport
-    private let changes: @Sendable () -> AsyncStream<Void>
 
     /// Makes ready to listen on a socket.
     ///
+    /// - Parameters:
+    ///   - path: The socket.
+    ///   - logger: Where troubles of the server go.
+    ///   - loop: What is asked, and told.
+    ///   - status: The status, with what the loop does not know.
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
     init(
-        at path: FilePath, logger: Logger, status: @escaping @Sendable () async -> StatusReport,
-        changes: @escaping @Sendable () -> AsyncStream<Void>
+        at path: FilePath, logger: Logger, loop: AgentLoop, status: @escaping @Sendable () async -> StatusReport
     ) throws {
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen at", path.string, .fileNameTooLong)
@@ -34,8 +38,8 @@ package struct ControlServer: Sendable {
         }
         self.path = path
         self.logger = logger
+        self.loop = loop
         self.status = status
-        self.changes = changes
     }
 
     /// Answers until the task is cancelled.
@@ -49,11 +53,17 @@ package struct ControlServer: Sendable {
                     try await writer.finish(nil)
                 })
         }
-        router.get("v1/status") { _, _ in
-            let text = await status().json.text + "\n"
-            return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        router.get("v1/status") { _, _ in Self.answer(await status().json) }
+        router.get("v1/icon") { request, _ in
+            let url = try request.uri.queryParameters.require("url")
+            guard let report = await loop.report(on: url) else { throw HTTPError(.notFound) }
+            return Self.answer(report.json)
+        }
+        for (name, isPaused) in [("pause", true), ("resume", false)] {
+            router.post("v1/\(name)") { _, _ in
+                loop.post(.paused(isPaused))
+                return Self.answer(await status().json)
+            }
         }
         var quiet = logger
         quiet.logLevel = .warning
@@ -72,13 +82,19 @@ package struct ControlServer: Sendable {
         }
     }
 
+    private static func answer(_ json: JSON) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: json.text + "\n")))
+    }
+
     /// How long a status is the newest one for those who watch: making one costs time in proportion to the icons.
     private static let pace: Duration = .milliseconds(50)
 
     /// Writes the status now, and again whenever it has become another, one JSON document a line.
     private func stream(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
-        for await _ in changes() {
+        for await _ in loop.changes() {
             let line = await status().json.line
             guard line != last else { continue }
             last = line

@@ -17,9 +17,15 @@ package actor StateStore {
 
     /// What an earlier run left.
     package struct Restored: Sendable {
-        package var icons: [IconMemo] = []
-        package var origins: [OriginMemo] = []
-        package var isPaused = false
+        package var icons: [IconMemo]
+        package var origins: [OriginMemo]
+        package var isPaused: Bool
+
+        fileprivate init(_ database: Database) throws {
+            icons = try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
+            origins = try Row.fetchAll(database, sql: "SELECT * FROM origin").compactMap(OriginMemo.init)
+            isPaused = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false
+        }
     }
 
     package nonisolated let restored: Restored
@@ -50,6 +56,15 @@ package actor StateStore {
         }
     }
 
+    /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.
+    package static func read(folder: FilePath) -> Restored? {
+        var configuration = GRDB.Configuration()
+        configuration.readonly = true
+        let database = try? DatabaseQueue(
+            path: folder.appending("state.sqlite").string, configuration: configuration)
+        return try? database?.read(Restored.init)
+    }
+
     private static func open(_ path: FilePath) throws -> (DatabaseQueue, Restored) {
         var configuration = GRDB.Configuration()
         configuration.journalMode = .wal
@@ -60,10 +75,7 @@ package actor StateStore {
             guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
             }
-            return Restored(
-                icons: try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init),
-                origins: try Row.fetchAll(database, sql: "SELECT * FROM origin").compactMap(OriginMemo.init),
-                isPaused: try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false)
+            return try Restored(database)
         }
         return (database, restored)
     }

@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// The state of things as the folders show it, with no agent to ask.
 package struct DiskStatus: Sendable {
-    private let folders: AgentFolders
+    let folders: AgentFolders
     private let settings: Settings
     private let parser: ParseHelper
 

@@ -59,7 +59,8 @@ struct StatusCommand: AsyncParsableCommand {
             "icons      \(icons.referenced) referenced: \(icons.ready) ready, \(icons.pending) pending, "
                 + "\(icons.failed) failed; \(icons.stale) stale, \(icons.retired) retired",
             "downloads  \(report.downloads.active) active, \(report.downloads.queued) queued, "
-                + "\(report.downloads.waiting) waiting to be tried again",
+                + "\(report.downloads.waiting) waiting to be tried again"
+                + (report.downloads.blocked > 0 ? "; \(report.downloads.blocked) icons cannot be asked for now" : ""),
             "cache      \(report.cache.images) images, \(size(report.cache.bytes)), in \(cache)",
         ]
         if let reason = report.eviction.reason {

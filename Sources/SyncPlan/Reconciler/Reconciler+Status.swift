@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 
 extension Reconciler {
+    /// What there is to tell of one URL; `nil` if nothing is known of it.
+    package func report(on url: String, now: Timestamp) -> IconReport? {
+        catalog.icons[url].map { icon in
+            let origin = (try? FetchTarget(url))?.origin
+            return IconReport(url: url, icon: icon, health: origin.flatMap(health), now: now)
+        }
+    }
+
     /// What there is to tell at the moment.
     ///
     /// - Complexity: O(*n*) in the number of icons and of list entries.

@@ -74,7 +74,7 @@ extension SettingKey {
         .count("images.maxSide", \.images.maxSide, 1...65_535),
         .count("images.maxPixels", \.images.maxPixels, 1...1 << 32),
         .flag("images.allowSVG", \.images.allowSVG),
-        .duration("refresh.minimum", \.refresh.minimum),
+        .duration("refresh.minimum", \.refresh.minimum, atLeast: .seconds(1)),
         .duration("refresh.default", \.refresh.default, atLeast: .seconds(1)),
     ]
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+package import SyncPlan
+
+extension DiskStatus {
+    /// Everything that the folders tell of one URL; `nil` if nothing does.
+    ///
+    /// - Throws: ``IconCacheError`` if the cache cannot be read.
+    package func report(on url: String) throws -> IconReport? {
+        var icon = IconRecord()
+        for document in try publishedDocuments() {
+            guard let app = document.apps.first(where: { $0.icon.utf8.elementsEqual(url.utf8) }) else { continue }
+            icon.lists.append(document.list)
+            if case .ready(let image) = app.state { icon.image = image }
+        }
+        let stored = StateStore.read(folder: folders.state)
+        let memo = stored?.icons.first { $0.url.utf8.elementsEqual(url.utf8) }
+        guard icon.isReferenced || memo != nil else { return nil }
+        if let memo {
+            icon.failure = memo.failure
+            if memo.image == icon.image?.sha256 {
+                icon.response = memo.response
+                icon.freshUntil = memo.freshUntil
+            }
+        }
+        let origin = (try? FetchTarget(url))?.origin
+        let health = stored?.origins.first { $0.origin == origin }?.health
+        return IconReport(url: url, icon: icon, health: health, now: AgentClock().now)
+    }
+
+    private func publishedDocuments() throws -> [AppListDocument] {
+        do {
+            let snapshot = try IconCache(at: folders.cache).snapshot()
+            defer { snapshot.end() }
+            return try snapshot.documents()
+        } catch {
+            guard case .noCache = error else { throw error }
+            return []
+        }
+    }
+}

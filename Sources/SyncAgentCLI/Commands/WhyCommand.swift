@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+struct WhyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "why",
+        abstract: "Tell everything known of one URL: who names it, its state, what comes next and why.",
+        discussion: "It works with the agent stopped. Exit code 1: nothing is known of the URL.")
+
+    @Argument(help: "The URL, spelled as in the app list.")
+    var url: String
+
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        guard let report = try await report() else {
+            throw Exit.because("No app list names \(printable(url)), and nothing is left of it.", code: .attention)
+        }
+        try Message.output(json ? report.json.text : try text(of: report))
+    }
+
+    private func report() async throws -> IconReport? {
+        let folders = try configuration.folders()
+        if let known = try await ControlClient(socket: folders.socket).report(on: url) { return known }
+        do {
+            return try DiskStatus(
+                folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse
+            ).report(on: url)
+        } catch let error as IconCacheError {
+            throw Exit.because("\(error)", code: .attention)
+        }
+    }
+
+    private func text(of report: IconReport) throws -> String {
+        var lines = [printable(report.url)]
+        func add(_ title: String, _ text: String) {
+            lines.append("  \(title)\(String(repeating: " ", count: 11 - title.count))\(printable(text))")
+        }
+        add("named by", report.lists.isEmpty ? "no list" : report.lists.joined(separator: ", "))
+        add("state", report.state)
+        if let path = report.path { add("image", try configuration.folders().cache.string + "/" + path) }
+        add("next", report.next)
+        if let failure = report.failure {
+            let times = failure.attempts == 1 ? "once" : "\(failure.attempts) times in a row"
+            add("failed", "\(times), \(failure.code): \(failure.message)")
+        }
+        if let response = report.response {
+            add("received", response.received)
+            if let etag = response.etag { add("ETag", etag) }
+            if let date = response.lastModified { add("modified", date) }
+            add("freshness", response.freshness)
+        }
+        if let origin = report.origin {
+            let failures = origin.failures == 0 ? "" : ", \(origin.failures) failures in a row"
+            add("origin", origin.name + failures + (origin.waitsUntil.map { ", not asked until \($0)" } ?? ""))
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// Everything known of one URL, as `syncagent why` tells it.
+package struct IconReport: Codable, Equatable, Sendable {
+    package struct Failure: Codable, Equatable, Sendable {
+        package var code: String
+        package var message: String
+        package var attempts: Int
+        /// When it is asked for again; `nil` if never, as things are.
+        package var nextAttempt: String?
+    }
+
+    /// What the server said of the image on disk.
+    package struct Response: Codable, Equatable, Sendable {
+        package var received: String
+        package var etag: String?
+        package var lastModified: String?
+        /// The arithmetic of its freshness.
+        package var freshness: String
+    }
+
+    package struct Origin: Codable, Equatable, Sendable {
+        package var name: String
+        /// How many requests to it failed in a row.
+        package var failures: Int
+        /// Until when it is not asked for anything.
+        package var waitsUntil: String?
+    }
+
+    package var url: String
+    /// The lists that name it.
+    package var lists: [String]
+    /// `ready`, `pending`, `failed`, or `retired` if no list names it.
+    package var state: String
+    /// The image on disk, relative to the cache folder.
+    package var path: String?
+    /// What comes next, and why.
+    package var next: String
+    package var failure: Failure?
+    package var response: Response?
+    package var origin: Origin?
+
+    /// Tells of an icon.
+    ///
+    /// - Parameters:
+    ///   - url: Its URL.
+    ///   - icon: What is known of it.
+    ///   - health: How its origin fares, if anything is known against it.
+    ///   - now: The present time.
+    package init(url: String, icon: IconRecord, health: OriginHealth?, now: Timestamp) {
+        self.url = url
+        lists = icon.lists.sorted()
+        state = icon.isReferenced ? icon.state.word : "retired"
+        path = icon.image?.path
+        next = Self.next(for: icon, now: now)
+        failure = icon.failure.map { failure in
+            Failure(
+                code: failure.code, message: failure.message, attempts: failure.attempts,
+                nextAttempt: failure.nextAttempt?.description)
+        }
+        response = icon.response.map { response in
+            Response(
+                received: response.responseTime.description, etag: response.validators.etag,
+                lastModified: response.validators.lastModified,
+                freshness: Freshness(of: response, longestGuess: RefreshPolicy().longestGuess).description)
+        }
+        if let origin = (try? FetchTarget(url))?.origin {
+            let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
+            self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
+        }
+    }
+
+    private static func next(for icon: IconRecord, now: Timestamp) -> String {
+        switch FetchPlan(for: icon, now: now) {
+        case .fetch(let reason): "a request, as soon as the agent runs: \(reason.rawValue)"
+        case .fresh(let time): "no request until \(time): the image is fresh"
+        case .waiting(let time): "no request until \(time): the last attempt failed"
+        case .refused: "never a request, as things are"
+        case .unreferenced: "no request: no list names it"
+        case .underWay:
+            switch icon.phase {
+            case .idle: "to be published"
+            case .queued: "a request, as soon as it is its turn"
+            case .fetching: "being downloaded"
+            }
+        }
+    }
+
+    /// The JSON document, with its keys in their order.
+    package var json: JSON {
+        var members: [(key: String, value: JSON)] = [
+            ("format", 1), ("url", .string(url)), ("lists", .array(lists.map(JSON.string))), ("state", .string(state)),
+            ("path", .string(orNull: path)), ("next", .string(next)),
+        ]
+        members.append(
+            (
+                "failure",
+                failure.map { failure in
+                    [
+                        "code": .string(failure.code), "message": .string(failure.message),
+                        "attempts": .number(failure.attempts), "nextAttempt": .string(orNull: failure.nextAttempt),
+                    ]
+                } ?? .null
+            ))
+        members.append(
+            (
+                "response",
+                response.map { response in
+                    [
+                        "received": .string(response.received), "etag": .string(orNull: response.etag),
+                        "lastModified": .string(orNull: response.lastModified),
+                        "freshness": .string(response.freshness),
+                    ]
+                } ?? .null
+            ))
+        members.append(
+            (
+                "origin",
+                origin.map { origin in
+                    [
+                        "name": .string(origin.name), "failures": .number(origin.failures),
+                        "waitsUntil": .string(orNull: origin.waitsUntil),
+                    ]
+                } ?? .null
+            ))
+        return .lines(.object(members))
+    }
+}
+
+extension AppListDocument.State {
+    fileprivate var word: String {
+        switch self {
+        case .ready: "ready"
+        case .pending: "pending"
+        case .failed: "failed"
+        }
+    }
+}

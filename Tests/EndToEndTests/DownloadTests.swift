@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("How icons are asked for", .serialized)
+struct DownloadTests {
+    @Test("an icon that is no longer fresh is asked for with its tag, and a 304 changes nothing on disk")
+    func revalidation() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_REFRESH_MINIMUM", "1s")
+            let names = (0..<50).map { "icon-\($0)" }
+            let conditional = Tally()
+            for name in names {
+                world.origin.respond(to: DemoOrigin.iconPath(name)) { request in
+                    let drawing = IconDrawing(name)
+                    let headers = [("ETag", drawing.entityTag), ("Cache-Control", "max-age=1")]
+                    guard request.headers["if-none-match"] == drawing.entityTag else {
+                        return OriginReply(headers: headers, body: drawing.png())
+                    }
+                    conditional.add(name)
+                    return OriginReply(status: 304, headers: headers)
+                }
+            }
+            try await world.agent.whileRunning { _ in
+                try world.drop(names)
+                try await world.published(names)
+                let generation = try IconCache(at: world.agent.cache).manifest().generation
+                try await conditional.reach(names.count)
+                try await world.agent.status { $0.inSync }
+                #expect(try IconCache(at: world.agent.cache).manifest().generation == generation)
+                #expect(try world.expectWholeCache() == names.count)
+            }
+        }
+    }
+
+    @Test("why tells of an icon, with the agent running and stopped")
+    func why() async throws {
+        try await World.with { world in
+            world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+            let gone = world.origin.baseURL + "/gone.png"
+            let mail = world.origin.iconURL("Mail")
+            try world.agent.drop(propertyList([("Mail", mail), ("Gone", gone)]), as: "apps.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.ready == 1 && $0.icons.failed == 1 }
+                try await expectReasons(world, mail: mail, gone: gone)
+                #expect(try await world.agent.call("why", "https://example.com/unknown.png").code == 1)
+            }
+            try await expectReasons(world, mail: mail, gone: gone)
+            #expect(try await world.agent.call("why", "https://example.com/unknown.png").code == 1)
+        }
+    }
+
+    private func expectReasons(_ world: World, mail: String, gone: String) async throws {
+        let ready = try await world.agent.call("why", mail)
+        #expect(ready.code == 0)
+        for words in ["apps.plist", "ready", world.agent.cache.string + "/icons/", "no request until"] {
+            #expect(ready.output.contains(words), "\(ready.output)")
+        }
+        let failed = try await world.agent.call("why", gone)
+        #expect(
+            failed.output.contains("once, http-404") && failed.output.contains("no request until"), "\(failed.output)")
+        let json = try await world.agent.call("why", gone, "--json").output
+        #expect(json.contains("\"code\": \"http-404\"") && json.contains("\"lists\": [ \"apps.plist\" ]"), "\(json)")
+    }
+
+    @Test("a pause starts no download, holds over a restart, and ends by resume; without an agent both end with 69")
+    func pause() async throws {
+        try await World.with { world in
+            #expect(try await world.agent.call("pause").code == 69)
+            try await world.agent.whileRunning { _ in
+                #expect(try await world.agent.call("pause").code == 0)
+                try world.drop(["Mail"])
+                let report = try await world.agent.status { $0.lists.count == 1 && $0.downloads.blocked == 1 }
+                #expect(report.state == .paused)
+            }
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.state == .paused && $0.downloads.blocked == 1 }
+                #expect(world.origin.requestCount == 0)
+                #expect(try await world.agent.call("resume").code == 0)
+                try await world.published(["Mail"])
+            }
+            #expect(try await world.agent.call("resume").code == 69)
+        }
+    }
+}
