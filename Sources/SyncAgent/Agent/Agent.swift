@@ -49,7 +49,7 @@ package struct Agent: Sendable {
     package func run(
         once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
-        umask(0o022)
+        umask(settings.cache.mode.mask)
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
@@ -62,6 +62,10 @@ package struct Agent: Sendable {
         let clock = AgentClock()
         // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
         if folder.entry(CacheLayout.manifest) == nil { try AgentFolders.make(folders.lists, mode: open) }
+        // What is inside keeps the mode it was made with: who cannot enter the folder cannot read it either.
+        guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
+            throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
+        }
         var restored = try StartUpRecovery.run(folder, logger: logger)
         let store = try StateStore(folder: folders.state, logger: logger)
         restored.memos = store.restored.icons

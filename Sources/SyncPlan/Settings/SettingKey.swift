@@ -51,6 +51,13 @@ extension SettingKey {
         .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000),
         .list("lists.iconKeys", "keys, with commas between", \.lists.iconKeys, { $0.isEmpty ? nil : $0 }, { $0 }),
         .duration("cache.grace", \.cache.grace),
+        SettingKey(
+            name: "cache.mode", form: "0755 or 0750",
+            read: { text, settings in
+                guard let mode = CacheMode(rawValue: text) else { return false }
+                settings.cache.mode = mode
+                return true
+            }, show: { $0.cache.mode.rawValue }),
         .count("fetch.concurrency", \.fetch.concurrency, 1...1000),
         .count("fetch.perHost", \.fetch.perHost, 1...1000),
         .duration("fetch.connectTimeout", \.fetch.connectTimeout, atLeast: .milliseconds(1)),

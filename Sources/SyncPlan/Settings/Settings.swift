@@ -34,6 +34,10 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is 10 minutes.
         package var grace: Duration = .seconds(600)
+        /// Who may read the cache, and with it the URLs as the lists spell them.
+        ///
+        /// The default is everybody.
+        package var mode: CacheMode = .everybody
     }
 
     package struct Fetch: Equatable, Sendable {
