@@ -39,6 +39,8 @@ package struct IconRecord: Equatable, Sendable {
     package var response: StoredResponse?
     /// Until when no request is sent for an image that is on disk.
     package var freshUntil = Timestamp(sinceEpoch: .zero)
+    /// When it is noted to be looked at again.
+    package var noted: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package var wasMissing = false
 

@@ -28,7 +28,11 @@ extension Reconciler {
         guard let icon = catalog.icons[url] else { return }
         switch FetchPlan(for: icon, now: now) {
         case .fetch(let reason): enqueue(url, reason, now: now)
-        case .fresh(let time), .waiting(let time): dueTimes.insert(DueTime(time: time, url: url))
+        case .fresh(let time), .waiting(let time):
+            // A list that comes and goes must not leave a note each time.
+            guard icon.noted != time else { break }
+            catalog.updateIcon(url) { $0.noted = time }
+            dueTimes.insert(DueTime(time: time, url: url))
         case .refused, .unreferenced, .underWay: break
         }
     }
@@ -49,6 +53,8 @@ extension Reconciler {
     mutating func advance(now: Timestamp, to actions: inout [Action]) {
         while !triesOnce, let due = dueTimes.min, due.time <= now {
             dueTimes.removeMin()
+            guard catalog.icons[due.url]?.noted == due.time else { continue }
+            catalog.updateIcon(due.url) { $0.noted = nil }
             consider(due.url, now: now)
         }
         wakeOrigins(now: now)
