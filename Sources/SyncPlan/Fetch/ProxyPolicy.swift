@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A proxy that requests go through.
+package struct Proxy: Hashable, Sendable {
+    package enum Kind: Sendable {
+        case http, socks5
+    }
+
+    package var kind: Kind
+    package var host: String
+    package var port: Int
+    /// The user name and password, with a colon between.
+    package var credentials: String?
+
+    /// Reads `[scheme://][user:password@]host[:port]`, as curl writes proxies.
+    ///
+    /// The scheme is `http` if none is given, and the port 1080, as with curl.
+    package init?(_ text: String) {
+        var rest = Substring(text)
+        kind = .http
+        if let mark = rest.firstRange(of: "://") {
+            switch rest[..<mark.lowerBound].lowercased() {
+            case "http": kind = .http
+            case "socks5", "socks5h": kind = .socks5
+            default: return nil
+            }
+            rest = rest[mark.upperBound...]
+        }
+        rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if let at = rest.lastIndex(of: "@") {
+            guard let decoded = Self.percentDecoded(rest[..<at]), decoded.contains(":") else { return nil }
+            credentials = decoded
+            rest = rest[rest.index(after: at)...]
+        }
+        guard let target = try? FetchTarget("http://\(rest)"), !rest.isEmpty else { return nil }
+        host = target.host
+        port = rest.last == ":" || rest.hasSuffix(":\(target.port)") ? target.port : 1080
+    }
+
+    private static func percentDecoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// Which requests go through a proxy, by the environment variables that curl reads (`curl(1)`, “ENVIRONMENT”).
+package struct ProxyPolicy: Equatable, Sendable {
+    /// What a host is compared with.
+    private enum Exception: Equatable, Sendable {
+        case everything
+        case network(AddressRange)
+        /// A name, and all that are below it.
+        case name(String)
+    }
+
+    private var http: Proxy?
+    private var https: Proxy?
+    private var exceptions: [Exception] = []
+
+    /// No proxy at all.
+    package init() {}
+
+    /// One proxy for everything but the exceptions of the environment, if `fetch.proxy` names it; else what the
+    /// environment says.
+    ///
+    /// `http_proxy` counts in lower case only: in a CGI program, `HTTP_PROXY` is what a client sent.
+    ///
+    /// - Throws: A ``SettingError`` for a proxy that is none.
+    package init(setting: String?, environment: (String) -> String?) throws(SettingError) {
+        func value(_ names: String...) -> (name: String, text: String)? {
+            for name in names {
+                if let text = environment(name), !text.isEmpty { return (name, text) }
+            }
+            return nil
+        }
+        if let setting {
+            http = try Self.proxy(("fetch.proxy", setting))
+            https = http
+        } else {
+            let all = value("all_proxy", "ALL_PROXY")
+            http = try Self.proxy(value("http_proxy") ?? all)
+            https = try Self.proxy(value("https_proxy", "HTTPS_PROXY") ?? all)
+        }
+        exceptions = (value("no_proxy", "NO_PROXY")?.text ?? "").split { $0 == "," || $0 == " " }.map { word in
+            if word == "*" { return .everything }
+            if let range = AddressRange(String(word)) { return .network(range) }
+            return .name(word.drop { $0 == "." }.lowercased())
+        }
+    }
+
+    private static func proxy(_ source: (name: String, text: String)?) throws(SettingError) -> Proxy? {
+        guard let source else { return nil }
+        guard let proxy = Proxy(source.text) else {
+            throw SettingError(
+                name: source.name, value: String(source.text.drop { $0 != "@" }),
+                form: "an http or socks5 proxy such as http://proxy.example.com:3128")
+        }
+        return proxy
+    }
+
+    /// The proxies that are in use.
+    package var proxies: Set<Proxy> { Set([http, https].compactMap(\.self)) }
+
+    /// The proxy for a request; `nil` if it goes straight to its server.
+    package func proxy(for target: FetchTarget) -> Proxy? {
+        guard let proxy = target.isSecure ? https : http else { return nil }
+        return exceptions.contains { Self.matches($0, target.host) } ? nil : proxy
+    }
+
+    private static func matches(_ exception: Exception, _ host: String) -> Bool {
+        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+        switch exception {
+        case .everything: return true
+        case .network(let range): return IPAddress(host).map(range.contains) ?? false
+        case .name(let suffix): return name == suffix || name.hasSuffix(".\(suffix)")
+        }
+    }
+}

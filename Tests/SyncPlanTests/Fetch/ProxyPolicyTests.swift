@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Proxies")
+struct ProxyPolicyTests {
+    @Test(
+        "the forms of a proxy",
+        arguments: [
+            ("proxy.example.com:3128", "http proxy.example.com 3128 "), ("http://p:80/", "http p 80 "),
+            ("http://p", "http p 1080 "), ("HTTP://P:3128", "http p 3128 "), ("socks5h://p:1", "socks5 p 1 "),
+            ("http://user:p%40ss@p:3128", "http p 3128 user:p@ss"), ("[::1]:3128", "http ::1 3128 "),
+            ("https://p:1", nil), ("http://", nil), ("", nil), ("p:99999", nil), ("http://user@p:1", nil),
+            ("http://a:%zz@p:1", nil),
+        ] as [(String, String?)])
+    func forms(text: String, expected: String?) {
+        let proxy = Proxy(text)
+        #expect(proxy.map { "\($0.kind) \($0.host) \($0.port) \($0.credentials ?? "")" } == expected)
+    }
+
+    @Test(
+        "which proxy a request goes through",
+        arguments: [
+            (["http_proxy": "h:1"], "http://a/", "h"), (["http_proxy": "h:1"], "https://a/", nil),
+            (["HTTP_PROXY": "h:1"], "http://a/", nil), (["HTTPS_PROXY": "s:1"], "https://a/", "s"),
+            (["https_proxy": "l:1", "HTTPS_PROXY": "s:1"], "https://a/", "l"), (["ALL_PROXY": "x:1"], "http://a/", "x"),
+            (["ALL_PROXY": "x:1", "http_proxy": "h:1"], "http://a/", "h"), (["all_proxy": "x:1"], "https://a/", "x"),
+            (["http_proxy": "h:1", "NO_PROXY": "*"], "http://a/", nil),
+            (["http_proxy": "h:1", "no_proxy": "a.org, b.org"], "http://b.org/", nil),
+            (["http_proxy": "h:1", "no_proxy": ".b.org"], "http://c.b.org./", nil),
+            (["http_proxy": "h:1", "no_proxy": "b.org"], "http://bb.org/", "h"),
+            (["http_proxy": "h:1", "no_proxy": "10.0.0.0/8"], "http://10.1.2.3/", nil),
+            (["http_proxy": "h:1", "no_proxy": "10.0.0.0/8"], "http://11.1.2.3/", "h"),
+            (["http_proxy": ""], "http://a/", nil),
+        ] as [([String: String], String, String?)])
+    func choice(environment: [String: String], url: String, host: String?) throws {
+        let policy = try ProxyPolicy(setting: nil) { environment[$0] }
+        #expect(policy.proxy(for: try FetchTarget(url))?.host == host)
+    }
+
+    @Test("the setting wins over the environment, its exceptions excepted, and a bad proxy shows no password")
+    func setting() throws {
+        let policy = try ProxyPolicy(setting: "s:1") { ["http_proxy": "h:1", "no_proxy": "b.org"][$0] }
+        #expect(policy.proxy(for: try FetchTarget("http://a/"))?.host == "s")
+        #expect(policy.proxy(for: try FetchTarget("https://b.org/")) == nil)
+        let error = #expect(throws: SettingError.self) {
+            try ProxyPolicy(setting: "ftp://user:secret@p:1") { _ in nil }
+        }
+        #expect(error?.description.contains("secret") == false)
+    }
+}
