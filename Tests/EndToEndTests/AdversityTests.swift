@@ -25,9 +25,11 @@ struct AdversityTests {
             #expect(first.code == 0, "\(first.messages)")
             #expect(world.origin.requestCount == 1000)
             #expect(try world.expectWholeCache() == 1000)
+            let generation = try IconCache(at: world.agent.cache).manifest().generation
             let second = try await world.agent.call("run", "--once")
             #expect(second.code == 0, "\(second.messages)")
             #expect(world.origin.requestCount == 1000)
+            #expect(try IconCache(at: world.agent.cache).manifest().generation == generation)
         }
     }
 

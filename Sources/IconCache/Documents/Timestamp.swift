@@ -46,6 +46,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         a.sinceEpoch - b.sinceEpoch
     }
 
+    /// The moment as its text form tells it, so that it is the same when it was written and read.
+    package var inWholeSeconds: Timestamp { Timestamp(description) ?? self }
+
     /// The seconds from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z: RFC 3339 has four digits for the year.
     private static let writable = -62_167_219_200...253_402_300_799
 

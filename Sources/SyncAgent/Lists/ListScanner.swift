@@ -85,7 +85,7 @@ package struct ListScanner: Sendable {
             guard isSame, age < .zero || age >= Self.tick else { return .unsettled }
             let source = AppListDocument.Source(
                 sha256: contents.sha256, bytes: contents.bytes,
-                modified: Timestamp(sinceEpoch: file.fingerprint.modified))
+                modified: Timestamp(sinceEpoch: file.fingerprint.modified).inWholeSeconds)
             return .read(ListReading(source: source, verdict: verdict), file.fingerprint)
         } catch {
             return .read(ListReading(source: nil, verdict: .failure(error)), nil)
