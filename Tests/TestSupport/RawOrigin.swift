@@ -3,8 +3,9 @@ package import DemoOrigin
 import Glibc
 import NIOCore
 import NIOPosix
+import Synchronization
 
-/// A TCP origin on 127.0.0.1 that sends exactly the bytes it is told to: for servers that misbehave.
+/// A TCP origin on loopback that sends exactly the bytes it is told to: for servers that misbehave.
 package final class RawOrigin: Sendable {
     /// One request head that came in.
     package struct Request: Sendable {
@@ -29,6 +30,8 @@ package final class RawOrigin: Sendable {
         case send([UInt8])
         /// Sends the bytes again and again, until the client hangs up.
         case sendForever([UInt8])
+        /// Sends the bytes one by one, with a pause before each.
+        case sendSlowly([UInt8], pause: Duration)
         /// Goes on when the gate is open.
         case wait(Gate)
         /// Ends the connection in order (FIN).
@@ -43,12 +46,16 @@ package final class RawOrigin: Sendable {
             switch self {
             case .send(let bytes): "send \(bytes.count) bytes"
             case .sendForever(let bytes): "send \(bytes.count) bytes for ever"
+            case .sendSlowly(let bytes, let pause): "send \(bytes.count) bytes, one each \(pause)"
             case .wait: "wait"
             case .close: "close"
             case .reset: "reset"
             }
         }
     }
+
+    /// The address that the origin listens on.
+    package let host: String
 
     /// The port that the origin listens on.
     package let port: Int
@@ -62,14 +69,24 @@ package final class RawOrigin: Sendable {
     /// Every request head that was read, under its target.
     package let requests = Tally()
 
-    private init(port: Int) { self.port = port }
+    private let sent = Atomic(0)
+
+    /// How many bytes the kernel has taken.
+    package var sentBytes: Int { sent.load(ordering: .relaxed) }
+
+    private init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
 
     /// `http://127.0.0.1:PORT`, without a slash at its end.
-    package var baseURL: String { "http://127.0.0.1:\(port)" }
+    package var baseURL: String { host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)" }
 
     /// Runs an origin for as long as `body` runs: when this returns or throws, every connection is closed.
     ///
     /// - Parameters:
+    ///   - host: the address to listen on, one of loopback's.
+    ///   - port: the port to listen on, or 0 for any that is free.
     ///   - script: what to do for a request. It is asked once for each request head, in the order they come in on
     ///     their connection. Bodies of requests are not understood.
     ///   - body: gets the origin, already listening.
@@ -77,16 +94,17 @@ package final class RawOrigin: Sendable {
     /// - Throws: what `body` throws, or the error of a socket that cannot be listened on.
     @discardableResult
     package static func run<R>(
-        _ script: @escaping @Sendable (Request) -> [Step], _ body: (RawOrigin) async throws -> R
+        host: String = "127.0.0.1", port: Int = 0, _ script: @escaping @Sendable (Request) -> [Step],
+        _ body: (RawOrigin) async throws -> R
     ) async throws -> R {
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .bind(host: "127.0.0.1", port: 0) { channel in
+            .bind(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
                 }
             }
         guard let port = listener.channel.localAddress?.port else { preconditionFailure("a listener has a port") }
-        let origin = RawOrigin(port: port)
+        let origin = RawOrigin(host: host, port: port)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { try await origin.serve(listener, script) }
@@ -125,7 +143,7 @@ package final class RawOrigin: Sendable {
                         let target = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
                         let request = Request(
                             head: head, target: target, connection: number, number: requests.add(target))
-                        for step in script(request) { try await Self.perform(step, on: channel) }
+                        for step in script(request) { try await self.perform(step, on: channel) }
                     }
                 }
             }
@@ -134,13 +152,18 @@ package final class RawOrigin: Sendable {
         }
     }
 
-    private static func perform(_ step: Step, on channel: any Channel) async throws {
+    private func perform(_ step: Step, on channel: any Channel) async throws {
         switch step {
         case .send(let bytes):
-            try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+            try await send(ByteBuffer(bytes: bytes), on: channel)
         case .sendForever(let bytes):
             let buffer = ByteBuffer(bytes: bytes)
-            while true { try await channel.writeAndFlush(buffer) }
+            while true { try await send(buffer, on: channel) }
+        case .sendSlowly(let bytes, let pause):
+            for byte in bytes {
+                try await Task.sleep(for: pause)
+                try await send(ByteBuffer(bytes: [byte]), on: channel)
+            }
         case .wait(let gate):
             try await gate.wait()
         case .close:
@@ -149,6 +172,11 @@ package final class RawOrigin: Sendable {
             try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
             try await channel.close()
         }
+    }
+
+    private func send(_ buffer: ByteBuffer, on channel: any Channel) async throws {
+        try await channel.writeAndFlush(buffer)
+        sent.add(buffer.readableBytes, ordering: .relaxed)
     }
 
     /// The bytes up to the first empty line, which are taken away; `nil` while there is none.

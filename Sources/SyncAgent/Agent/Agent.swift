@@ -28,12 +28,17 @@ package struct Agent: Sendable {
 
     private let folders: AgentFolders
     private let settings: Settings
+    private let proxies: ProxyPolicy
     private let helpers: Helpers
     private let logger: Logger
 
-    package init(folders: AgentFolders, settings: Settings, helpers: Helpers, logger: Logger) {
+    package init(
+        folders: AgentFolders, settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), helpers: Helpers,
+        logger: Logger
+    ) {
         self.folders = folders
         self.settings = settings
+        self.proxies = proxies
         self.helpers = helpers
         self.logger = logger
     }
@@ -82,7 +87,7 @@ package struct Agent: Sendable {
                 "lists": "\(restored.manifests.last?.lists.count ?? 0)",
             ])
 
-        let transport = HTTPTransport(settings: settings)
+        let transport = HTTPTransport(settings: settings, proxies: proxies)
         let staging = Staging(folder)
         let thread = FileThread("store")
         let loop = AgentLoop(

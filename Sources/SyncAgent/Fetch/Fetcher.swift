@@ -83,11 +83,15 @@ package struct Fetcher: Sendable {
         var chain = RedirectChain(
             from: request.target, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade)
         while true {
-            try await resolver.judge(host: chain.target.host)
+            try await resolver.judge(host: chain.target.host, isProxied: transport.isProxied(chain.target))
             let sent = clock.now
             let response = try await transport.get(chain.target, headers: headers(for: request, at: chain))
             guard RedirectChain.statuses.contains(response.status) else { return (response, chain.target, sent) }
-            try chain.follow(response.headers.first(name: "Location"))
+            let locations = Set(response.headers["Location"])
+            guard locations.count <= 1 else {
+                throw FetchFailure("bad-redirect", "the server redirects to several places at once", .lasting)
+            }
+            try chain.follow(locations.first)
         }
     }
 

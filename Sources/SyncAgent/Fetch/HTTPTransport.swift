@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AsyncHTTPClient
+import FoundationEssentials
 import Glibc
 import NIOCore
 package import NIOHTTP1
@@ -11,12 +12,21 @@ package import SyncPlan
 ///
 /// Redirects, conditional requests and decoding are left to the caller: the library's own are not what a cache needs.
 package final class HTTPTransport: Transport {
-    private let client: HTTPClient
-    private let connectTimeout: Duration
+    private let proxies: ProxyPolicy
+    private let direct: HTTPClient
+    /// A client for each proxy.
+    private let proxied: [Proxy: HTTPClient]
+    /// How many kept-alive connections in a row may turn out to have ended.
+    ///
+    /// Some servers promise to keep each connection, and keep none: meanwhile others have put new ones beside those that
+    /// were there.
+    private let staleLimit: Int
 
-    package init(settings: Settings) {
+    package init(settings: Settings, proxies: ProxyPolicy = ProxyPolicy()) {
         let policy = AddressPolicy(allowed: settings.network.allow)
         var configuration = HTTPClient.Configuration()
+        // What guards HTTP/1 connections from answers that end the process has no counterpart for HTTP/2 yet.
+        configuration.httpVersion = .http1Only
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.timeout = HTTPClient.Configuration.Timeout(
@@ -35,25 +45,60 @@ package final class HTTPTransport: Transport {
         configuration.http1_1ConnectionDebugInitializer = { channel in
             judge(channel).flatMap { ResponseGuard.add(to: channel) }
         }
-        configuration.http2ConnectionDebugInitializer = judge
-        client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
-        connectTimeout = settings.fetch.connectTimeout
+        if let file = settings.fetch.caFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(file)
+            configuration.tlsConfiguration = tls
+        }
+        direct = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+        // At the other end there is the proxy, which the owner of the machine has named.
+        configuration.http1_1ConnectionDebugInitializer = { ResponseGuard.add(to: $0) }
+        self.proxies = proxies
+        proxied = Dictionary(
+            uniqueKeysWithValues: proxies.proxies.map { proxy in
+                configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
+                return (
+                    proxy,
+                    HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+                )
+            })
+        staleLimit = 4 * settings.fetch.perHost
     }
 
     /// Closes all connections; no request may be under way any more.
     package func shutdown() async {
-        try? await client.shutdown()
+        for client in [direct] + proxied.values { try? await client.shutdown() }
     }
+
+    package func isProxied(_ target: FetchTarget) -> Bool { proxies.proxy(for: target) != nil }
 
     package func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
         var request = HTTPClientRequest(url: target.url)
         request.headers = headers
-        do {
-            let response = try await client.execute(request, deadline: .distantFuture)
-            return TransportResponse(
-                status: Int(response.status.code), headers: response.headers, body: Body(body: response.body))
-        } catch {
-            throw Self.failure(of: error)
+        let client = proxies.proxy(for: target).flatMap { proxied[$0] } ?? direct
+        var retries = 0
+        while true {
+            do {
+                let response = try await client.execute(request, deadline: .distantFuture)
+                return TransportResponse(
+                    status: Int(response.status.code), headers: response.headers, body: Body(body: response.body))
+            } catch  where retries < retryLimit(after: error) {
+                retries += 1
+            } catch {
+                throw Self.failure(of: error)
+            }
+        }
+    }
+
+    /// How often a request goes out again at once after an error that says nothing of the server.
+    private func retryLimit(after error: any Error) -> Int {
+        switch error {
+        case is StaleConnection: staleLimit
+        // The connection ended before the request was sent.
+        case ChannelError.ioOnClosedChannel: staleLimit
+        // The same, or an HTTP/2 connection that ended before the answer.
+        case let error as HTTPClientError where error == .remoteConnectionClosed: staleLimit / 4
+        default: 0
         }
     }
 
@@ -80,6 +125,9 @@ package final class HTTPTransport: Transport {
 
     private static let unreachable = [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL]
 
+    private static let closed = FetchFailure(
+        "connection-closed", "the server closed the connection before the end", .passing)
+
     /// What an error of the library means.
     private static func failure(of error: any Error) -> any Error {
         switch error {
@@ -91,8 +139,7 @@ package final class HTTPTransport: Transport {
             case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
                 return FetchFailure.timeout("fetch.connectTimeout to connect")
             case .readTimeout, .deadlineExceeded: return FetchFailure.timeout("fetch.idleTimeout to go on")
-            case .remoteConnectionClosed:
-                return FetchFailure("connection-closed", "the server closed the connection before the end", .passing)
+            case .remoteConnectionClosed: return Self.closed
             default:
                 return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
             }
@@ -108,6 +155,7 @@ package final class HTTPTransport: Transport {
             return FetchFailure("connect", "no connection (\(error))", .passing)
         case is ChannelError, is IOError:
             return FetchFailure("connection-closed", "the connection broke (\(error))", .passing)
+        case is StaleConnection, HTTPParserError.closedConnection, HTTPParserError.invalidEOFState: return Self.closed
         case is HTTPParserError:
             return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
         default:
@@ -117,4 +165,18 @@ package final class HTTPTransport: Transport {
             return FetchFailure("protocol", "the download failed (\(error))", .passing)
         }
     }
+}
+
+extension HTTPClient.Configuration.Proxy {
+    fileprivate init(_ proxy: Proxy) {
+        switch proxy.kind {
+        case .http:
+            let authorization = proxy.credentials.map { HTTPClient.Authorization.basic(credentials: Self.base64($0)) }
+            self = .server(host: proxy.host, port: proxy.port, authorization: authorization)
+        case .socks5:
+            self = .socksServer(host: proxy.host, port: proxy.port)
+        }
+    }
+
+    private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 }

@@ -25,15 +25,34 @@ final class Resolver: Sendable {
 
     /// Returns if the host may be connected to.
     ///
+    /// - Parameters:
+    ///   - host: A name or an address.
+    ///   - isProxied: Whether a proxy resolves names: then only addresses are judged.
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `CancellationError`.
-    func judge(host: String) async throws {
-        let addresses = try await addresses(of: host)
-        guard !addresses.isEmpty else {
+    func judge(host: String, isProxied: Bool = false) async throws {
+        // RFC 6761, section 6.3: these are loopback, and no name server is asked.
+        if Self.isLocalhost(host) {
+            let refusals = Self.loopback.compactMap(policy.refusal)
+            if refusals.count == Self.loopback.count, let refusal = refusals.first {
+                throw FetchFailure.address(refusal)
+            }
+        }
+        let addresses = isProxied ? Self.addresses(of: host, flags: AI_NUMERICHOST) : try await addresses(of: host)
+        guard !addresses.isEmpty || isProxied else {
             throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
         }
         for address in addresses {
             if let refusal = policy.refusal(of: address) { throw FetchFailure.address(refusal) }
         }
+    }
+
+    private static let loopback = [IPAddress("127.0.0.1"), IPAddress("::1")].compactMap(\.self)
+
+    private static func isLocalhost(_ host: String) -> Bool {
+        let name = host.lowercased()
+        let labels = (name.hasSuffix(".") ? name.dropLast() : name[...]).split(
+            separator: ".", omittingEmptySubsequences: false)
+        return labels.last == "localhost"
     }
 
     /// Waits for the answer, but not after the task was cancelled.
@@ -74,9 +93,12 @@ final class Resolver: Sendable {
     }
 
     /// Asks the system (`getaddrinfo(3)`), which may take seconds.
-    private static func addresses(of host: String) -> [IPAddress] {
+    private static func addresses(of host: String, flags: Int32 = 0) -> [IPAddress] {
         var hints = addrinfo()
+        hints.ai_flags = flags
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        // No name server is asked for what is no name.
+        if FetchTarget.endsInNumber(host) { hints.ai_flags = AI_NUMERICHOST }
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }

@@ -5,6 +5,9 @@ package import SyncPlan
 
 /// Sends one request and gives back its answer, redirects and error statuses included.
 package protocol Transport: Sendable {
+    /// Whether the request goes to a proxy, which resolves the host's name in its own way.
+    func isProxied(_ target: FetchTarget) -> Bool
+
     /// Sends a GET request.
     ///
     /// - Throws: A ``FetchFailure`` if there is no answer, or `CancellationError`.

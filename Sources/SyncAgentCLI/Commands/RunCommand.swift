@@ -5,6 +5,7 @@ import IconCache
 import Logging
 import SyncAgent
 import SyncPlan
+import SystemPackage
 import UnixSignals
 
 struct RunCommand: AsyncParsableCommand {
@@ -32,13 +33,21 @@ struct RunCommand: AsyncParsableCommand {
         let folders = try configuration.folders()
         var settings = try configuration.settings()
         settings.network.allow += allowNetwork
+        if settings.fetch.caFile == nil { settings.fetch.caFile = Variable["SSL_CERT_FILE"] }
+        if let file = settings.fetch.caFile, access(file, R_OK) != 0 {
+            throw Exit.because(
+                "fetch.caFile (or SSL_CERT_FILE): \(file) cannot be read: \(Errno(rawValue: errno)).",
+                code: .badConfiguration)
+        }
+        let proxies = try Self.proxies(settings)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
         Self.raiseDescriptorLimit()
         defer { LogWriter.shared.drain() }
         var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
         logger.logLevel = logLevel
-        let agent = Agent(folders: folders, settings: settings, helpers: helpers, logger: logger)
+        let agent = Agent(
+            folders: folders, settings: settings, proxies: proxies, helpers: helpers, logger: logger)
         do {
             let report = try await withSignals { try await agent.run(once: once, wakeUps: $0) }
             if once, report.needsAttention || !report.inSync {
@@ -82,6 +91,14 @@ struct RunCommand: AsyncParsableCommand {
                 group.cancelAll()
             }
             throw CancellationError()
+        }
+    }
+
+    private static func proxies(_ settings: Settings) throws -> ProxyPolicy {
+        do {
+            return try ProxyPolicy(setting: settings.fetch.proxy) { Variable[$0] }
+        } catch {
+            throw Exit.because("\(error)", code: .badConfiguration)
         }
     }
 

@@ -32,13 +32,16 @@ package struct AddressPolicy: Sendable {
         }
     }
 
-    /// The IPv4 address that an IPv6 address stands for: IPv4-mapped, IPv4-compatible, NAT64 (RFC 6052), 6to4
-    /// (RFC 3056), Teredo (RFC 4380).
+    /// The IPv4 address that an IPv6 address stands for: IPv4-mapped, IPv4-translated (RFC 2765), IPv4-compatible, NAT64
+    /// (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380).
     private static func embeddedV4(in address: IPAddress) -> IPAddress? {
         let bytes = address.bytes
         guard bytes.count == 16 else { return nil }
         let zeros = bytes.prefix(10).allSatisfy { $0 == 0 }
         if zeros, bytes[10] == 0xFF, bytes[11] == 0xFF { return IPAddress(bytes: Array(bytes[12...])) }
+        if bytes[..<8].allSatisfy({ $0 == 0 }), bytes[8..<12].elementsEqual([0xFF, 0xFF, 0, 0]) {
+            return IPAddress(bytes: Array(bytes[12...]))
+        }
         // `::` and `::1` are no IPv4 addresses.
         if bytes[..<12].allSatisfy({ $0 == 0 }), !bytes[12..<15].allSatisfy({ $0 == 0 }) || bytes[15] > 1 {
             return IPAddress(bytes: Array(bytes[12...]))
@@ -64,6 +67,8 @@ package struct AddressPolicy: Sendable {
             ("2001::/23", "protocol assignments"), ("2001:db8::/32", "documentation"), ("3fff::/20", "documentation"),
             ("5f00::/16", "segment routing"), ("fc00::/7", "private"), ("fe80::/10", "link-local"),
             ("fec0::/10", "site-local"), ("ff00::/8", "multicast"),
+            // Of the rest only 2000::/3 is.
+            ("::/3", "not given out"), ("4000::/2", "not given out"), ("8000::/1", "not given out"),
         ]
         return table.map { text, use in
             guard let range = AddressRange(text) else { preconditionFailure("\(text) is no address range") }

@@ -81,6 +81,9 @@ package struct FetchTarget: Hashable, Sendable {
                     "host-refused", "its host is not of ASCII letters, digits, “-”, “.” and “_”: write it in Punycode",
                     .refused)
             }
+            guard host.last != "." || !endsInNumber(host) else {
+                throw FetchFailure("host-refused", "its host ends in a dot, and is no name", .refused)
+            }
         }
         guard !port.isEmpty else { return (host.lowercased(), defaultPort) }
         let digits = port.dropFirst()
@@ -92,6 +95,13 @@ package struct FetchTarget: Hashable, Sendable {
             throw FetchFailure("port-refused", "its port is not between 1 and 65535", .refused)
         }
         return (host.lowercased(), number)
+    }
+
+    /// Whether the last label of a host is a number, or missing: it is an IPv4 address then, or nothing, never a name.
+    package static func endsInNumber(_ host: some StringProtocol) -> Bool {
+        guard let label = host.split(separator: ".").last?.lowercased() else { return true }
+        if label.hasPrefix("0x") { return label.dropFirst(2).allSatisfy(\.isHexDigit) }
+        return label.allSatisfy { ("0"..."9").contains($0) }
     }
 
     private static func isHostCharacter(_ byte: UInt8) -> Bool {

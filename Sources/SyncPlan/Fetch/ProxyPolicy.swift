@@ -28,7 +28,10 @@ package struct Proxy: Hashable, Sendable {
         }
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = rest.lastIndex(of: "@") {
-            guard let decoded = Self.percentDecoded(rest[..<at]), decoded.contains(":") else { return nil }
+            // Names and passwords are for HTTP proxies only.
+            guard kind == .http, let decoded = Self.percentDecoded(rest[..<at]), decoded.contains(":") else {
+                return nil
+            }
             credentials = decoded
             rest = rest[rest.index(after: at)...]
         }

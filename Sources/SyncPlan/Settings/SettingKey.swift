@@ -74,6 +74,8 @@ extension SettingKey {
                 settings.fetch.userAgent = text
                 return true
             }, show: { $0.fetch.userAgent }),
+        .optional("fetch.proxy", "a proxy such as http://proxy.example.com:3128", \.fetch.proxy) { Proxy($0) != nil },
+        .optional("fetch.caFile", "an absolute path", \.fetch.caFile) { $0.hasPrefix("/") },
         .flag("fetch.allowDowngrade", \.fetch.allowDowngrade),
         .list(
             "network.allow", "networks such as 10.0.0.0/8 or fd00::/8, with commas between", \.network.allow,
@@ -120,6 +122,19 @@ extension SettingKey {
                 settings[keyPath: path] = value
                 return true
             }, show: { String($0[keyPath: path]) })
+    }
+
+    private static func optional(
+        _ name: String, _ form: String, _ path: any WritableKeyPath<Settings, String?> & Sendable,
+        _ isValid: @escaping @Sendable (String) -> Bool
+    ) -> SettingKey {
+        SettingKey(
+            name: name, form: form,
+            read: { text, settings in
+                guard text.isEmpty || isValid(text) else { return false }
+                settings[keyPath: path] = text.isEmpty ? nil : text
+                return true
+            }, show: { $0[keyPath: path] ?? "" })
     }
 
     private static func flag(_ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable) -> SettingKey {

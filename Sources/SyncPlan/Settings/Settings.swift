@@ -81,6 +81,14 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is `syncagent/VERSION`.
         package var userAgent: String = "syncagent/\(Version.current)"
+        /// The proxy for all requests but the exceptions in `NO_PROXY`.
+        ///
+        /// The default is what `http_proxy`, `HTTPS_PROXY` and `ALL_PROXY` say.
+        package var proxy: String?
+        /// A PEM file with the certificates that servers' are checked against, in place of the system's.
+        ///
+        /// The default is what `SSL_CERT_FILE` says.
+        package var caFile: String?
         /// Whether a redirect may lead from https to http.
         ///
         /// The default is `false`.

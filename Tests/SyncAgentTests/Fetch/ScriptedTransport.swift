@@ -27,6 +27,8 @@ final class ScriptedTransport: Transport {
         self.answers = answers
     }
 
+    func isProxied(_ target: FetchTarget) -> Bool { false }
+
     /// What was asked for, in order.
     var requests: [(url: String, headers: HTTPHeaders)] { log.withLock(\.self) }
 

@@ -33,7 +33,8 @@ struct AddressPolicyTests {
             ("2001:2::1", "2001::/23"), ("2001:10::1", "2001::/23"), ("2001:db8::1", "2001:db8::/32"),
             ("3fff::1", "3fff::/20"), ("3fff:fff::1", "3fff::/20"), ("5f00::1", "5f00::/16"), ("fc00::1", "fc00::/7"),
             ("fdff::1", "fc00::/7"), ("fe80::1", "fe80::/10"), ("febf::1", "fe80::/10"), ("fec0::1", "fec0::/10"),
-            ("ff02::1", "ff00::/8"),
+            ("ff02::1", "ff00::/8"), ("0:0:0:1::", "::/3"), ("1fff::1", "::/3"), ("4000::1", "4000::/2"),
+            ("bfff::1", "8000::/1"), ("fbff::1", "8000::/1"),
         ])
     func refuse(text: String, range: String) throws {
         let address = try #require(IPAddress(text))
@@ -46,7 +47,7 @@ struct AddressPolicyTests {
         "an IPv6 address that stands for an IPv4 address is judged as that one",
         arguments: [
             "::ffff:127.0.0.1", "::ffff:7f00:1", "::127.0.0.1", "64:ff9b::127.0.0.1", "2002:7f00:1::", "2002:7f00:1::5",
-            "2001:0:1:2:3:4:80ff:fffe",
+            "2001:0:1:2:3:4:80ff:fffe", "::ffff:0:127.0.0.1",
         ])
     func embedded(text: String) throws {
         let address = try #require(IPAddress(text))

@@ -15,7 +15,7 @@ struct FetchTargetTests {
             ("http://127.1/", "http://127.1:80"), ("http://[::1]/x", "http://::1:80"),
             ("http://[::1]:8/x", "http://::1:8"),
             ("http://[FE80::A]/", "http://fe80::a:80"), ("http://[::ffff:127.0.0.1]/", "http://::ffff:127.0.0.1:80"),
-            ("http://a_b.example/", "http://a_b.example:80"),
+            ("http://a_b.example/", "http://a_b.example:80"), ("http://a.example./", "http://a.example.:80"),
             ("http://xn--mnchen-3ya.example/", "http://xn--mnchen-3ya.example:80"),
             ("http://a/@b", "http://a:80"), ("http://a?u@b", "http://a:80"), ("http://a/x:99999/", "http://a:80"),
         ])
@@ -64,6 +64,8 @@ struct FetchTargetTests {
             ("http://a b/", "host-refused"),
             ("http://a%2eb/", "host-refused"), ("http://a\tb/", "host-refused"), ("http://a\0b/", "host-refused"),
             ("http://a。b/", "host-refused"), ("http://a,b/", "host-refused"), ("http://a\u{AD}b/", "host-refused"),
+            ("http://127.0.0.1./", "host-refused"), ("http://2130706433./", "host-refused"),
+            ("http://a.0x7F./", "host-refused"), ("http://./", "host-refused"),
             ("http://a:0/", "port-refused"), ("http://a:65536/", "port-refused"), ("http://a:99999/", "port-refused"),
             ("http://a:000080/", "port-refused"), ("http://a:4294967376/", "port-refused"),
             ("http://a:18446744073709551696/", "port-refused"), ("http://[::1]:65536/", "port-refused"),

@@ -11,7 +11,7 @@ struct ProxyPolicyTests {
             ("http://p", "http p 1080 "), ("HTTP://P:3128", "http p 3128 "), ("socks5h://p:1", "socks5 p 1 "),
             ("http://user:p%40ss@p:3128", "http p 3128 user:p@ss"), ("[::1]:3128", "http ::1 3128 "),
             ("https://p:1", nil), ("http://", nil), ("", nil), ("p:99999", nil), ("http://user@p:1", nil),
-            ("http://a:%zz@p:1", nil),
+            ("http://a:%zz@p:1", nil), ("socks5://a:b@p:1", nil),
         ] as [(String, String?)])
     func forms(text: String, expected: String?) {
         let proxy = Proxy(text)

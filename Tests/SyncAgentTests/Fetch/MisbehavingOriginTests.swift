@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import SyncPlan
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Downloads from an origin that misbehaves")
+struct MisbehavingOriginTests {
+    private static let icon = MisbehavingReply.icon
+    private static let good = MisbehavingReply("", "image", "Content-Length: \(icon.count)").steps.dropLast()
+
+    @Test(
+        "what an origin sends ends the download as it should, and leaves nothing behind",
+        arguments: MisbehavingReply.bodies + MisbehavingReply.chunks + MisbehavingReply.codings
+            + MisbehavingReply.heads + MisbehavingReply.statuses + MisbehavingReply.redirects)
+    func reply(_ reply: MisbehavingReply) async throws {
+        try await RawOrigin.run { request in
+            switch request.target {
+            case "/": return reply.steps
+            case "/icon": return Array(Self.good)
+            case "/circle": return [.send("HTTP/1.1 307 x\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")]
+            default:
+                let next = (Int(request.target.dropFirst()) ?? 0) + 1
+                return [.send("HTTP/1.1 308 x\r\nLocation: /\(next)\r\nContent-Length: 0\r\n\r\n")]
+            }
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/"])
+            let fetch = try #require(fetches.first)
+            #expect(fetch.code == reply.code, "\(fetch.outcome)")
+            #expect(fetch.isTidy)
+            #expect(origin.requests.count(of: "/") == 1)
+            #expect(origin.requests.total <= 11)
+        }
+    }
+
+    @Test("a break of the connection is over soon; what a server says wrongly is not")
+    func persistence() async throws {
+        for (name, persistence) in [("close", FetchFailure.Persistence.passing), ("nonsense", .lasting)] {
+            let cut: [RawOrigin.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), .close]
+            try await RawOrigin.run { _ in
+                name == "close" ? cut : [.send("nonsense\r\n\r\n"), .close]
+            } _: { origin in
+                let fetches = try await HostileFetch.run([origin.baseURL])
+                guard case .failed(let failure)? = fetches.first?.outcome else {
+                    Issue.record("there was an image")
+                    return
+                }
+                #expect(failure.persistence == persistence)
+            }
+        }
+    }
+
+    // MARK: Without end
+
+    @Test(
+        "what has no end is given up after little of it",
+        arguments: [
+            (
+                "Transfer-Encoding: chunked\r\n\r\n", MisbehavingReply.chunk(Array(repeating: 1, count: 4096)),
+                "too-large"
+            ),
+            ("\r\n", Array(repeating: 1, count: 4096), "too-large"),
+            ("Transfer-Encoding: chunked\r\n\r\n", Array("1\r\nx\r\n".utf8), "too-large"),
+            ("Transfer-Encoding: chunked\r\n\r\n1;", Array(repeating: 0x61, count: 4096), "protocol"),
+            ("Transfer-Encoding: chunked\r\n\r\n0\r\n", Array("X: x\r\n".utf8), "protocol"),
+            ("", Array("X: x\r\n".utf8), "protocol"), ("X: ", Array(repeating: 0x61, count: 4096), "protocol"),
+            ("", Array(repeating: 0x61, count: 4096), "protocol"),
+            ("Content-Length: 0\r\n\r\n", Array(repeating: 1, count: 4096), "not-an-image"),
+        ] as [(String, [UInt8], String)])
+    func endless(head: String, bytes: [UInt8], code: String) async throws {
+        try await giveUp([.send("HTTP/1.1 200 OK\r\n" + head), .sendForever(Self.repeated(bytes))], code)
+    }
+
+    @Test(
+        "a head that never begins, or never ends, is given up after little of it",
+        arguments: [
+            ("", "HTTP/1.1 103 x\r\n\r\n"), ("HTTP/1.1 200 ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), ("", "\r\n"),
+        ])
+    func endlessHead(start: String, bytes: String) async throws {
+        try await giveUp([.send(start), .sendForever(Self.repeated(Array(bytes.utf8)))], "protocol")
+    }
+
+    /// As many bytes as are worth a call.
+    private static func repeated(_ bytes: [UInt8]) -> [UInt8] {
+        Array(repeatElement(bytes, count: 16384 / bytes.count).joined())
+    }
+
+    private func giveUp(_ steps: [RawOrigin.Step], _ code: String) async throws {
+        try await RawOrigin.run { _ in
+            steps
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/"]) { $0.fetch.maxBytes = ByteCount(100_000) }
+            let fetch = try #require(fetches.first)
+            #expect(fetch.code == code, "\(fetch.outcome)")
+            #expect(fetch.isTidy)
+            try await origin.closedConnections.reach(1)
+            // The kernel holds what nobody has read: a few MiB at most.
+            #expect(origin.sentBytes < 24 << 20)
+        }
+    }
+
+    // MARK: Slowness
+
+    @Test(
+        "a silent server ends with the idle limit",
+        arguments: [
+            [], [.send("HTTP/1.1 200 OK\r\nContent-")], [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")],
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n1234")], [.send("HTTP/1.1 100 x\r\n\r\n")],
+        ] as [[RawOrigin.Step]])
+    func silent(steps: [RawOrigin.Step]) async throws {
+        try await RawOrigin.run { _ in
+            steps
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL]) { $0.fetch.idleTimeout = .milliseconds(200) }
+            #expect(fetches.first?.code == "timeout")
+            #expect(fetches.first?.isTidy == true)
+        }
+    }
+
+    @Test(
+        "a server that sends a byte now and then ends with the limit on the whole",
+        arguments: [
+            ("", "HTTP/1.1 200 OK\r\n\r\n"), ("HTTP/1.1 200 OK\r\n\r\n", "0123456789"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n1\r\nx\r\n"),
+        ])
+    func slow(start: String, rest: String) async throws {
+        try await RawOrigin.run { _ in
+            [.send(start), .sendSlowly(Array(rest.utf8), pause: .milliseconds(100))]
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL]) { $0.fetch.totalTimeout = .milliseconds(350) }
+            #expect(fetches.first?.code == "timeout")
+            #expect(fetches.first?.isTidy == true)
+        }
+    }
+
+    // MARK: Connections that are kept alive
+
+    @Test(
+        "a kept-alive connection that ends before the first byte costs one more request, and no failure",
+        arguments: [
+            RawOrigin.Step.close, .reset,
+        ])
+    func stale(end: RawOrigin.Step) async throws {
+        try await RawOrigin.run { request in
+            request.connection == 1 && request.target == "/2" ? [end] : Array(Self.good)
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/1", origin.baseURL + "/2"])
+            #expect(fetches.map(\.code) == ["image", "image"])
+            #expect(origin.requests.count(of: "/1") == 1)
+            #expect(origin.requests.count(of: "/2") == 2)
+            #expect(origin.connections.total == 2)
+        }
+    }
+
+    @Test("a kept-alive connection that ends within the answer is a failure, and so is a fresh one that only ends")
+    func notStale() async throws {
+        try await RawOrigin.run { request in
+            switch request.target {
+            case "/1": Array(Self.good)
+            case "/2": [.send("HTTP/1.1"), .close]
+            default: [.close]
+            }
+        } _: { origin in
+            let fetches = try await HostileFetch.run(["/1", "/2", "/3"].map { origin.baseURL + $0 })
+            #expect(fetches.map(\.code) == ["image", "connection-closed", "connection-closed"])
+            #expect(origin.requests.total == 3)
+        }
+    }
+
+    @Test("HTTP/1.0 keeps a connection alive only if it says so", arguments: [("keep-alive", 1), ("close", 2)])
+    func oldKeepAlive(connection: String, count: Int) async throws {
+        let head = "HTTP/1.0 200 OK\r\nConnection: \(connection)\r\nContent-Length: \(Self.icon.count)\r\n\r\n"
+        try await RawOrigin.run { _ in
+            [.send(Array(head.utf8) + Self.icon)]
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/1", origin.baseURL + "/2"])
+            #expect(fetches.map(\.code) == ["image", "image"])
+            #expect(origin.connections.total == count)
+        }
+    }
+
+    @Test("what follows an answer is not taken for the next one")
+    func splitting() async throws {
+        let other = IconDrawing("Other").png()
+        @Sendable func answer(_ body: [UInt8]) -> [UInt8] {
+            Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+        }
+        let gate = Gate()
+        try await RawOrigin.run { request in
+            request.target == "/evil"
+                ? [.wait(gate), .send(answer(Self.icon) + answer(other))] : [.send(answer(Self.icon))]
+        } _: { origin in
+            var settings = Settings()
+            settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+            settings.fetch.perHost = 1
+            try await HTTPTransport.run(settings) { transport in
+                try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                    for path in ["/evil", "/1", "/2", "/3"] {
+                        let url = origin.baseURL + path
+                        group.addTask { try await transport.answer(from: url).body }
+                        if path == "/evil" { try await origin.requests.reach(1, of: path) }
+                    }
+                    gate.open()
+                    for try await body in group { #expect(body == Self.icon) }
+                }
+            }
+        }
+    }
+
+    @Test("an answer that nothing has changed counts if it was asked for, wherever it points")
+    func notModified() async throws {
+        try await RawOrigin.run { _ in
+            [.send("HTTP/1.1 304 x\r\nLocation: /elsewhere\r\nContent-Length: 5\r\n\r\n")]
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL], validators: Validators(etag: "\"1\""))
+            #expect(fetches.first?.code == "not-modified")
+            #expect(origin.requests.total == 1)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOHTTP1
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+@testable import SyncPlan
+
+@Suite("Requests through a proxy")
+struct ProxyTests {
+    /// Runs the body with a fetcher whose requests go through a proxy on loopback, which answers in the servers' place.
+    ///
+    /// - Parameters:
+    ///   - tunnel: What it answers to be asked for a connection.
+    ///   - answer: What it answers to requests through it.
+    ///   - credentials: What the setting says before the proxy's host.
+    ///   - body: What is asked.
+    ///
+    /// - Returns: The heads of the requests that the proxy received.
+    private func withProxy(
+        tunnel: String, answer: String = "", credentials: String = "", _ body: (Fetcher) async throws -> Void
+    ) async throws -> [String] {
+        let heads = Mutex<[String]>([])
+        try await withTemporaryFolder { folder in
+            try await RawOrigin.run { request in
+                heads.withLock { $0.append(request.head) }
+                return request.head.hasPrefix("CONNECT ") ? [.send(tunnel)] : [.send(answer), .close]
+            } _: { proxy in
+                let cache = try CacheFixture(folder)
+                let policy = try ProxyPolicy(setting: "\(credentials)127.0.0.1:\(proxy.port)") { _ in nil }
+                let transport = HTTPTransport(settings: Settings(), proxies: policy)
+                let fetcher = Fetcher(
+                    transport: transport, staging: cache.staging, settings: Settings(), clock: AgentClock())
+                do {
+                    try await body(fetcher)
+                    await transport.shutdown()
+                } catch {
+                    await transport.shutdown()
+                    throw error
+                }
+            }
+        }
+        return heads.withLock(\.self)
+    }
+
+    private func request(_ url: String) throws -> FetchRequest {
+        FetchRequest(url: url, target: try FetchTarget(url), reason: .notCached, validators: nil)
+    }
+
+    private func failure(_ outcome: FetchOutcome) -> FetchFailure? {
+        if case .failed(let failure) = outcome { failure } else { nil }
+    }
+
+    @Test("the proxy connects to a host that nobody else knows, and gets what it needs to let the agent in")
+    func plain() async throws {
+        let heads = try await withProxy(
+            tunnel: "HTTP/1.1 200 OK\r\n\r\n", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            credentials: "user:pass@"
+        ) { fetcher in
+            let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png?x=1"))
+            #expect(failure(outcome)?.code == "http-404")
+        }
+        #expect(heads.count == 2)
+        let connect = try #require(heads.first)
+        #expect(connect.hasPrefix("CONNECT icons.invalid:80 HTTP/1.1\r\n"), "\(connect)")
+        #expect(connect.lowercased().contains("proxy-authorization: basic dxnlcjpwyxnz"), "\(connect)")
+        #expect(heads.last?.hasPrefix("GET /a.png?x=1 HTTP/1.1\r\n") == true, "\(heads)")
+        #expect(heads.last?.lowercased().contains("proxy-authorization") == false)
+    }
+
+    @Test("a proxy that does not connect is a failure")
+    func closed() async throws {
+        let heads = try await withProxy(tunnel: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n") { fetcher in
+            let outcome = await fetcher.fetch(try request("https://icons.invalid/a.png"))
+            #expect(failure(outcome) != nil)
+        }
+        #expect(heads.first?.hasPrefix("CONNECT icons.invalid:443 HTTP/1.1\r\n") == true, "\(heads)")
+    }
+
+    @Test(
+        "what policy refuses is not asked of a proxy either",
+        arguments: ["127.0.0.1", "2130706433", "[::1]", "localhost"])
+    func refused(host: String) async throws {
+        let heads = try await withProxy(tunnel: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") { fetcher in
+            let outcome = await fetcher.fetch(try request("http://\(host)/a.png"))
+            #expect(["address-refused", "host-refused"].contains(failure(outcome)?.code), "\(outcome)")
+        }
+        #expect(heads.isEmpty)
+    }
+}
