@@ -18,6 +18,7 @@ struct ProxyTests {
     ///   - body: What is asked.
     ///
     /// - Returns: The heads of the requests that the proxy received.
+    /// - Throws: What the body throws.
     private func withProxy(
         tunnel: String, answer: String = "", credentials: String = "", _ body: (Fetcher) async throws -> Void
     ) async throws -> [String] {
