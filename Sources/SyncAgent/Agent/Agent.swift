@@ -78,7 +78,7 @@ package struct Agent: Sendable {
         restored.isPaused = store.restored.isPaused
         if once {
             for index in restored.memos.indices { restored.memos[index].failure = nil }
-            restored.origins = []
+            for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }
         }
         logger.info(
             "cache opened",

@@ -128,6 +128,15 @@ package final class HTTPTransport: Transport {
     private static let closed = FetchFailure(
         "connection-closed", "the server closed the connection before the end", .passing)
 
+    /// What an error of BoringSSL says to people; its own text names lines of its source.
+    private static func reason(ofTLS error: String) -> String {
+        if error.contains("CERTIFICATE_VERIFY_FAILED") || error.contains("unableToValidateCertificate") {
+            return "the server's certificate is not trusted: correct it, or name its authority in fetch.caFile"
+        }
+        if error.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS" }
+        return "no TLS connection to the server can be made"
+    }
+
     /// What an error of the library means.
     private static func failure(of error: any Error) -> any Error {
         switch error {
@@ -160,7 +169,7 @@ package final class HTTPTransport: Transport {
             return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
         default:
             if error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError {
-                return FetchFailure("tls", "no trusted connection: \(error)", .lasting)
+                return FetchFailure("tls", reason(ofTLS: "\(error)"), .lasting)
             }
             return FetchFailure("protocol", "the download failed (\(error))", .passing)
         }
