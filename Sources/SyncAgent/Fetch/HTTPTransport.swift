@@ -27,6 +27,8 @@ package final class HTTPTransport: Transport {
         var configuration = HTTPClient.Configuration()
         // What guards HTTP/1 connections from answers that end the process has no counterpart for HTTP/2 yet.
         configuration.httpVersion = .http1Only
+        // Nobody collects traces here, and the attributes of each would be made all the same.
+        configuration.tracing.tracer = nil
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.timeout = HTTPClient.Configuration.Timeout(
