@@ -78,7 +78,7 @@ struct HTTPTransportTests {
                 steps
             } _: { origin in
                 let result = try await get(origin.baseURL + "/") {
-                    $0.fetch.idleTimeout = name == "silent" ? .milliseconds(200) : .seconds(30)
+                    $0.fetch.idleTimeout = name == "silent" ? .milliseconds(200) : .seconds(300)
                 }
                 guard case .failure(let failure) = result else {
                     Issue.record("\(name): there was an answer")
