@@ -65,9 +65,7 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, hummingbirdCore,
-                httpClient,
-                nioCore, nioHTTP1, nioPosix,
-                subprocess,
+                httpClient, nioCore, nioHTTP1, nioPosix, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
@@ -130,8 +128,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport",
-                subprocess,
-                system,
+                subprocess, system,
             ],
             swiftSettings: settings
         ),

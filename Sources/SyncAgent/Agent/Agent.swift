@@ -49,8 +49,9 @@ package struct Agent: Sendable {
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
     /// - Returns: The state at the end.
-    /// - Throws: ``ForeignFolder``, ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``FileError`` if a folder
-    ///   cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version.
+    /// - Throws: ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``ForeignFolder`` or
+    ///   ``FileError`` if a folder cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that
+    ///   of a later version.
     package func run(
         once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {

@@ -11,9 +11,14 @@ package struct AgentClock: Sendable {
 
     package init() {
         start = ContinuousClock.now
+        wall = Self.wallTime
+    }
+
+    /// The time by the wall clock, which may be set at any moment.
+    package static var wallTime: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        wall = Timestamp(sinceEpoch: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
+        return Timestamp(sinceEpoch: Duration(time))
     }
 
     package var now: Timestamp { wall + (ContinuousClock.now - start) }

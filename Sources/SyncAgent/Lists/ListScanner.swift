@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import IconCache
 package import SyncPlan
 package import SystemPackage
@@ -76,9 +75,7 @@ package struct ListScanner: Sendable {
     private func read(_ name: String) async -> Result {
         do throws(ListRejection) {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
-            var now = timespec()
-            clock_gettime(CLOCK_REALTIME, &now)
-            let age = Duration(now) - file.fingerprint.changed
+            let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed
             let verdict = await parser.parse(file.descriptor)
             // A file that is being written is no version of the list.
             let isSame = try await folder.close(file)

@@ -25,7 +25,7 @@ extension DiskStatus {
         }
         let origin = (try? FetchTarget(url))?.origin
         let health = stored?.origins.first { $0.origin == origin }?.health
-        return IconReport(url: url, icon: icon, health: health, now: AgentClock().now)
+        return IconReport(url: url, icon: icon, health: health, now: AgentClock.wallTime)
     }
 
     private func publishedDocuments() throws -> [AppListDocument] {

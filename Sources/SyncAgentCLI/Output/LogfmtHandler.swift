@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import IconCache
 import Logging
+import SyncAgent
 
 /// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read list=apps.plist apps=16`.
 struct LogfmtHandler: LogHandler {
@@ -14,9 +14,7 @@ struct LogfmtHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        var line = "\(Timestamp(sinceEpoch: .seconds(time.tv_sec))) \(event.level) \(event.message)"
+        var line = "\(AgentClock.wallTime) \(event.level) \(event.message)"
         let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
         LogWriter.shared.write(line + "\n")

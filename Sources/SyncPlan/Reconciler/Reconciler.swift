@@ -190,9 +190,8 @@ extension Reconciler {
                 // Validators vouch for bytes: without the image they must not be sent.
                 if let image = $0.image?.sha256, image == memo.image {
                     $0.response = memo.response
-                    // A response from the future: the clock was wrong, then or now.
-                    let isSetBack = memo.response.map { $0.responseTime > now + .seconds(3600) } ?? false
-                    $0.freshUntil = isSetBack ? now : min(memo.freshUntil, latestFresh)
+                    let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
+                    $0.freshUntil = isAhead ? now : min(memo.freshUntil, latestFresh)
                 }
                 // A URL that was refused is judged anew: another version may allow it.
                 guard var failure = memo.failure, let next = failure.nextAttempt else { return }
