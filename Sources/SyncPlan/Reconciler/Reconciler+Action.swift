@@ -88,52 +88,7 @@ extension Reconciler {
         }
     }
 
-    private mutating func publish(now: Timestamp, to actions: inout [Action]) {
-        var publication = Publication(generation: nextGeneration, published: now)
-        nextGeneration += 1
-        var staged: [String: StagedImage] = [:]
-        var moved: Set<Digest> = []
-        for url in stagedURLs {
-            guard let icon = catalog.icons[url], let image = icon.staged else { continue }
-            staged[url] = image
-            if ledger.isOnDisk(image.image.sha256) || !moved.insert(image.image.sha256).inserted {
-                publication.discards.append(image.name)
-            } else {
-                publication.moves.append(image)
-            }
-            publication.links.append((url, image.image.path))
-        }
-        for (name, list) in catalog.lists {
-            if dirtyLists.contains(name) {
-                if let document = catalog.document(of: name) { publication.documents.append(document) }
-            } else if let published = list.published {
-                publication.kept[name] = published
-            }
-        }
-        stagedURLs = []
-        dirtyLists = []
-        window.begin()
-        publishing = PublicationInFlight(publication: publication, staged: staged, begun: now)
-        actions.append(.publish(publication))
-        flush(to: &actions)
-    }
-
-    private mutating func evict(now: Timestamp, to actions: inout [Action]) {
-        let plan = ledger.removable(in: catalog)
-        if !plan.isEmpty {
-            eviction = .removing(plan)
-            retire(plan, now: now)
-            actions.append(.remove(plan))
-            return
-        }
-        if let leaseRetry, leaseRetry > now { return }
-        let expired = ledger.expired(grace: settings.cache.grace, now: now)
-        guard !expired.isEmpty else { return }
-        eviction = .releasing
-        actions.append(.release(expired))
-    }
-
-    private mutating func flush(to actions: inout [Action]) {
+    mutating func flush(to actions: inout [Action]) {
         let changes = takeMemoChanges()
         if !changes.isEmpty { actions.append(.remember(changes)) }
     }

@@ -167,7 +167,7 @@ extension Reconciler {
         forgetIfDone(url, now: now)
     }
 
-    private mutating func noteFresh(_ url: String, _ response: StoredResponse, now: Timestamp) {
+    mutating func noteFresh(_ url: String, _ response: StoredResponse, now: Timestamp) {
         let check = NextCheck(for: response, under: refreshPolicy, using: &generator)
         catalog.updateIcon(url) {
             $0.failure = nil
@@ -215,7 +215,7 @@ extension Reconciler {
         for list in icon.lists { markDirty(list, now: now) }
     }
 
-    private mutating func markDirty(_ list: String, now: Timestamp) {
+    mutating func markDirty(_ list: String, now: Timestamp) {
         dirtyLists.insert(list)
         window.noteChange(at: now)
     }
@@ -223,69 +223,5 @@ extension Reconciler {
     mutating func remember(_ url: String, now: Timestamp) {
         unremembered.insert(url)
         if rememberAt == nil { rememberAt = now + .seconds(1) }
-    }
-
-    // MARK: Publication and removal
-
-    private mutating func applyPublication(
-        _ result: PublicationResult, now: Timestamp
-    ) {
-        guard let done = publishing else { preconditionFailure("nothing was being published") }
-        publishing = nil
-        switch result {
-        case .published(let manifest, let bytesWritten, let doubt):
-            publicationFailure = doubt
-            isInDoubt = doubt != nil
-            window.finish(at: now, cost: now - done.begun, bytesWritten: bytesWritten)
-            if isInDoubt { window.fail(at: now) }
-            let documents = done.publication.documents.compactMap { document in
-                manifest.lists[document.list].map { ($0.sha256, document) }
-            }
-            ledger.publish(
-                manifest, newDocuments: Dictionary(documents) { a, _ in a },
-                moved: done.publication.moves.map(\.image.sha256), at: now)
-            self.manifest = manifest
-            for (name, list) in manifest.lists {
-                if catalog.lists[name]?.source == nil {
-                    // The list was removed in the meantime.
-                    window.noteChange(at: now)
-                } else {
-                    catalog.updateList(name) { $0.published = list }
-                }
-            }
-            for (url, staged) in done.staged {
-                guard let response = catalog.icons[url]?.stagedResponse else { continue }
-                catalog.updateIcon(url) {
-                    $0.image = staged.image
-                    $0.staged = nil
-                    $0.stagedResponse = nil
-                }
-                noteFresh(url, response, now: now)
-                consider(url, now: now)
-            }
-        case .failed(let reason):
-            publicationFailure = reason
-            window.fail(at: now)
-            dirtyLists.formUnion(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil })
-            for url in done.staged.keys {
-                catalog.updateIcon(url) { $0.staged = nil }
-                noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
-                consider(url, now: now)
-                forgetIfDone(url, now: now)
-            }
-        }
-    }
-
-    /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
-    mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
-        let removed = Set(plan.images.map(\.sha256))
-        for (url, icon) in catalog.icons {
-            guard let image = icon.image, removed.contains(image.sha256) || plan.urls.contains(url) else { continue }
-            catalog.updateIcon(url) {
-                $0.image = nil
-                $0.response = nil
-            }
-            forgetIfDone(url, now: now)
-        }
     }
 }
