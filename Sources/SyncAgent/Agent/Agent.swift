@@ -73,10 +73,12 @@ package struct Agent: Sendable {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
         var restored = try StartUpRecovery.run(folder, logger: logger)
-        let store = try StateStore(folder: folders.state, logger: logger)
+        let store = try StateStore(folder: folders.state, clock: clock, logger: logger)
         restored.memos = store.restored.icons
         restored.origins = store.restored.origins
         restored.isPaused = store.restored.isPaused
+        restored.supersessions = store.restored.supersessions
+        restored.hold = store.restored.hold
         if once {
             for index in restored.memos.indices { restored.memos[index].failure = nil }
             for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }

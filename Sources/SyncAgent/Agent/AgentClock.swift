@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import IconCache
+import SystemPackage
 
 /// The time as the agent counts it: the wall clock at its start, and from there on a clock that nobody sets.
 ///
@@ -8,10 +9,13 @@ package import IconCache
 package struct AgentClock: Sendable {
     private let start: ContinuousClock.Instant
     private let wall: Timestamp
+    /// Which boot of the system this is (`/proc/sys/kernel/random/boot_id`); `nil` if that cannot be read.
+    package let boot: String?
 
     package init() {
         start = ContinuousClock.now
         wall = Self.wallTime
+        boot = (try? FileBytes.read("/proc/sys/kernel/random/boot_id")).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The time by the wall clock, which may be set at any moment.
@@ -22,6 +26,13 @@ package struct AgentClock: Sendable {
     }
 
     package var now: Timestamp { wall + (ContinuousClock.now - start) }
+
+    /// The time since the system booted, suspended or not (`CLOCK_BOOTTIME`).
+    package static var timeSinceBoot: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Duration(time)
+    }
 
     /// Returns at the given time, or at once if it has passed; throws when the task is cancelled.
     package func sleep(until time: Timestamp) async throws {

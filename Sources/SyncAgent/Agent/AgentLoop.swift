@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 package import Logging
 package import SyncPlan
 
@@ -8,8 +8,8 @@ package final class AgentLoop: Sendable {
     private enum Message: Sendable {
         case event(Reconciler.Event)
         case alarm
-        case status(CheckedContinuation<StatusReport, Never>)
-        case icon(url: String, CheckedContinuation<IconReport?, Never>)
+        /// Something that somebody wants to know of the plan; there is none any more when the loop has ended.
+        case question(@Sendable (Reconciler?) -> Void)
         case watch(AsyncStream<Void>.Continuation)
     }
 
@@ -37,6 +37,9 @@ package final class AgentLoop: Sendable {
         (inbox, mailbox) = AsyncStream.makeStream()
     }
 
+    /// The time as the loop counts it.
+    package var now: Timestamp { clock.now }
+
     /// Takes note of something that happened outside.
     package func post(_ event: Reconciler.Event) {
         mailbox.yield(.event(event))
@@ -44,17 +47,42 @@ package final class AgentLoop: Sendable {
 
     /// What there is to tell at the moment.
     package func status() async -> StatusReport {
-        await withCheckedContinuation { continuation in
-            if case .terminated = mailbox.yield(.status(continuation)) {
-                continuation.resume(returning: StatusReport(state: .stopped))
-            }
-        }
+        await ask(\.status) ?? StatusReport(state: .stopped)
+    }
+
+    /// What goes and what stays: of one icon, or of all that no list names.
+    package func evictionReport(on url: String? = nil) async -> EvictionReport? {
+        guard var report = await ask({ [clock] in $0.evictionReport(on: url, now: clock.now) }) else { return nil }
+        report.leases = await evictor.leases(on: Set(report.icons.compactMap(\.generation)).sorted())
+        return report
     }
 
     /// Everything known of one URL; `nil` if it is unknown.
     package func report(on url: String) async -> IconReport? {
+        await ask { [clock] in $0.report(on: url, now: clock.now) } ?? nil
+    }
+
+    /// What the plan has to say; `nil` if the loop has ended.
+    package func ask<Answer: Sendable>(_ question: @escaping @Sendable (Reconciler) -> Answer) async -> Answer? {
         await withCheckedContinuation { continuation in
-            if case .terminated = mailbox.yield(.icon(url: url, continuation)) { continuation.resume(returning: nil) }
+            let message = Message.question { continuation.resume(returning: $0.map(question)) }
+            if case .terminated = mailbox.yield(message) { continuation.resume(returning: nil) }
+        }
+    }
+
+    /// Takes note of something that happened, and returns when the plan says that what follows from it is done, when
+    /// the time is over, or with the loop.
+    package func post(
+        _ event: Reconciler.Event, andWaitUntil isDone: @escaping @Sendable (Reconciler) -> Bool, atMost limit: Duration
+    ) async {
+        post(event)
+        await withTaskGroup { group in
+            group.addTask { [self] in
+                for await _ in changes() where await ask(isDone) ?? true { return }
+            }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
         }
     }
 
@@ -100,11 +128,8 @@ package final class AgentLoop: Sendable {
         for await message in inbox {
             let event: Reconciler.Event
             switch message {
-            case .status(let continuation):
-                continuation.resume(returning: plan.status)
-                continue
-            case .icon(let url, let continuation):
-                continuation.resume(returning: plan.report(on: url, now: clock.now))
+            case .question(let answer):
+                answer(plan)
                 continue
             case .watch(let change):
                 change.yield()
@@ -138,8 +163,7 @@ package final class AgentLoop: Sendable {
         for watcher in watchers { watcher.finish() }
         for await message in inbox {
             switch message {
-            case .status(let continuation): continuation.resume(returning: report)
-            case .icon(_, let continuation): continuation.resume(returning: nil)
+            case .question(let answer): answer(nil)
             case .watch(let change): change.finish()
             case .event, .alarm: break
             }

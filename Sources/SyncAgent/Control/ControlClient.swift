@@ -53,6 +53,34 @@ package struct ControlClient: Sendable {
         }
     }
 
+    /// What goes and what stays: of one icon, or of all that no list names.
+    ///
+    /// - Returns: `nil` if no agent answers.
+    package func evictionReport(on url: String? = nil) async throws -> EvictionReport? {
+        let query = url.map { "?url=\(percentEncoded($0))" } ?? ""
+        return try await unlessItEnds { try await decoded(EvictionReport.self, from: "v1/eviction" + query) }
+    }
+
+    /// Has the agent remove what is retired without waiting for its grace.
+    ///
+    /// If `isConfirmed`, an eviction that is held goes on too. The answer is what stays then, and why; `nil` if no agent
+    /// answers.
+    package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
+        try await unlessItEnds {
+            try await decoded(EvictionReport.self, from: "v1/evict?confirm=\(isConfirmed)", method: .POST)
+        }
+    }
+
+    /// Has the agent keep an icon although no list names it, or no more.
+    ///
+    /// - Returns: All that are kept so; `nil` if no agent answers.
+    package func pin(_ url: String, _ isPinned: Bool) async throws -> PinReport? {
+        try await unlessItEnds {
+            try await decoded(
+                PinReport.self, from: "v1/\(isPinned ? "pin" : "unpin")?url=\(percentEncoded(url))", method: .POST)
+        }
+    }
+
     /// The agent's status now, and again whenever it has become another; ends with the agent.
     ///
     /// - Returns: `nil` if no agent answers.

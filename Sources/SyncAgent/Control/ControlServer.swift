@@ -65,6 +65,26 @@ package struct ControlServer: Sendable {
                 return Self.answer(await status().json)
             }
         }
+        router.get("v1/eviction") { request, _ in
+            try Self.answer(await loop.evictionReport(on: request.uri.queryParameters.get("url"))?.json)
+        }
+        router.post("v1/evict") { request, _ in
+            let isConfirmed = request.uri.queryParameters.get("confirm") == "true"
+            await loop.post(
+                .evict(isConfirmed: isConfirmed), andWaitUntil: { $0.isEvictionSettled(at: loop.now) },
+                atMost: Self.patience)
+            return try Self.answer(await loop.evictionReport()?.json)
+        }
+        for (name, isPinned) in [("pin", true), ("unpin", false)] {
+            router.post("v1/\(name)") { request, _ in
+                let url = try request.uri.queryParameters.require("url")
+                await loop.post(
+                    .pin(url: url, isPinned: isPinned),
+                    andWaitUntil: { $0.arePinsPublished || $0.pinReport.error != nil },
+                    atMost: Self.patience)
+                return try Self.answer(await loop.ask(\.pinReport)?.json)
+            }
+        }
         var quiet = logger
         quiet.logLevel = .warning
         let application = Application(
@@ -80,6 +100,14 @@ package struct ControlServer: Sendable {
         } catch let error as IOError {
             throw FileError("listen at", path.string, Errno(rawValue: error.errnoCode))
         }
+    }
+
+    /// How long an answer may wait for what was asked for; clients wait a little longer.
+    private static let patience: Duration = .seconds(8)
+
+    private static func answer(_ json: JSON?) throws -> Response {
+        guard let json else { throw HTTPError(.serviceUnavailable) }
+        return answer(json)
     }
 
     private static func answer(_ json: JSON) -> Response {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import GRDB
 import Glibc
-import IconCache
+package import IconCache
 package import Logging
 package import SyncPlan
 package import SystemPackage
@@ -20,24 +20,36 @@ package actor StateStore {
         package var icons: [IconMemo]
         package var origins: [OriginMemo]
         package var isPaused: Bool
+        /// When generations were superseded, by the clock of this run.
+        package var supersessions: [Int: Timestamp] = [:]
+        package var hold: EvictionBrake.Hold?
 
-        fileprivate init(_ database: Database) throws {
+        fileprivate init(_ database: Database, clock: AgentClock) throws {
             icons = try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
             origins = try Row.fetchAll(database, sql: "SELECT * FROM origin").compactMap(OriginMemo.init)
             isPaused = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false
+            for row in try Row.fetchAll(database, sql: "SELECT * FROM superseded") {
+                guard let number: Int = row.value("generation"), let age = StoredAge(row) else { continue }
+                supersessions[number] = age.time(by: clock)
+            }
+            hold = try Row.fetchOne(database, sql: "SELECT * FROM hold").flatMap {
+                EvictionBrake.Hold($0, clock: clock)
+            }
         }
     }
 
     package nonisolated let restored: Restored
+    private let clock: AgentClock
 
     /// Opens the database in the state folder, or begins one.
     ///
     /// - Throws: ``FileError`` if the database cannot be read and written.
-    package init(folder: FilePath, logger: Logger) throws(FileError) {
+    package init(folder: FilePath, clock: AgentClock, logger: Logger) throws(FileError) {
+        self.clock = clock
         let path = folder.appending("state.sqlite")
         do {
             do {
-                (database, restored) = try Self.open(path)
+                (database, restored) = try Self.open(path, clock: clock)
             } catch let error as DatabaseError where error.isDamage {
                 let aside = folder.appending("state.sqlite.damaged")
                 logger.error(
@@ -47,7 +59,7 @@ package actor StateStore {
                     throw FileError("set aside", path.string, Errno(rawValue: errno))
                 }
                 for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
-                (database, restored) = try Self.open(path)
+                (database, restored) = try Self.open(path, clock: clock)
             }
         } catch let error as FileError {
             throw error
@@ -62,10 +74,10 @@ package actor StateStore {
         configuration.readonly = true
         let database = try? DatabaseQueue(
             path: folder.appending("state.sqlite").string, configuration: configuration)
-        return try? database?.read(Restored.init)
+        return try? database?.read { try Restored($0, clock: AgentClock()) }
     }
 
-    private static func open(_ path: FilePath) throws -> (DatabaseQueue, Restored) {
+    private static func open(_ path: FilePath, clock: AgentClock) throws -> (DatabaseQueue, Restored) {
         var configuration = GRDB.Configuration()
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
@@ -75,7 +87,7 @@ package actor StateStore {
             guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
             }
-            return try Restored(database)
+            return try Restored(database, clock: clock)
         }
         return (database, restored)
     }
@@ -105,6 +117,27 @@ package actor StateStore {
                     ) WITHOUT ROWID;
                     -- It has a row while downloads are paused.
                     CREATE TABLE pause (id INTEGER PRIMARY KEY CHECK (id = 1));
+                    """)
+        }
+        migrator.registerMigration("grace and hold") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE superseded (
+                        generation INTEGER PRIMARY KEY NOT NULL,
+                        elapsed INTEGER NOT NULL,
+                        boot TEXT,
+                        since_boot INTEGER NOT NULL
+                    );
+                    CREATE TABLE hold (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        generation INTEGER NOT NULL,
+                        images INTEGER NOT NULL,
+                        total INTEGER NOT NULL,
+                        is_confirmed INTEGER NOT NULL,
+                        elapsed INTEGER NOT NULL,
+                        boot TEXT,
+                        since_boot INTEGER NOT NULL
+                    );
                     """)
         }
         return migrator
@@ -138,7 +171,29 @@ package actor StateStore {
             if let isPaused = changes.isPaused {
                 try database.execute(sql: isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")
             }
+            try storeEvictions(changes, in: database)
         }
+    }
+
+    private nonisolated func storeEvictions(_ changes: MemoChanges, in database: Database) throws {
+        for (generation, time) in changes.superseded {
+            let age = StoredAge(of: time, clock: clock)
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO superseded VALUES (?, ?, ?, ?)",
+                arguments: [generation, age.elapsed, age.boot, age.sinceBoot])
+        }
+        for generation in changes.released {
+            try database.execute(sql: "DELETE FROM superseded WHERE generation = ?", arguments: [generation])
+        }
+        guard let change = changes.hold else { return }
+        try database.execute(sql: "DELETE FROM hold")
+        guard let hold = change else { return }
+        let age = StoredAge(of: hold.since, clock: clock)
+        try database.execute(
+            sql: "INSERT INTO hold VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                hold.generation, hold.images, hold.total, hold.isConfirmed, age.elapsed, age.boot, age.sinceBoot,
+            ])
     }
 }
 
@@ -177,6 +232,26 @@ extension Row {
     }
 }
 
+extension StoredAge {
+    fileprivate init?(_ row: Row) {
+        guard let elapsed: Int64 = row.value("elapsed"), let sinceBoot: Int64 = row.value("since_boot") else {
+            return nil
+        }
+        self.init(elapsed: elapsed, boot: row.value("boot"), sinceBoot: sinceBoot)
+    }
+}
+
+extension EvictionBrake.Hold {
+    fileprivate init?(_ row: Row, clock: AgentClock) {
+        guard let generation: Int = row.value("generation"), let images: Int = row.value("images"),
+            let total: Int = row.value("total"), let isConfirmed: Bool = row.value("is_confirmed"),
+            let age = StoredAge(row)
+        else { return nil }
+        self.init(
+            since: age.time(by: clock), generation: generation, images: images, total: total, isConfirmed: isConfirmed)
+    }
+}
+
 extension OriginMemo {
     fileprivate init?(_ row: Row) {
         guard let origin: String = row.value("origin"), let failures: Int = row.value("failures"),
@@ -212,9 +287,7 @@ extension IconMemo {
 }
 
 extension Timestamp {
-    fileprivate var milliseconds: Int64 {
-        sinceEpoch.components.seconds * 1000 + sinceEpoch.components.attoseconds / 1_000_000_000_000_000
-    }
+    fileprivate var milliseconds: Int64 { sinceEpoch.milliseconds }
 
     fileprivate init(milliseconds: Int64) {
         self.init(sinceEpoch: .milliseconds(milliseconds))

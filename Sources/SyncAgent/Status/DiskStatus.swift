@@ -68,7 +68,7 @@ package struct DiskStatus: Sendable {
             isCurrent = false
         case .listed(_, let changed):
             readings = changed
-            if !documents.keys.allSatisfy({ changed[$0] != nil }) { isCurrent = false }
+            if !documents.keys.allSatisfy({ changed[$0] != nil || $0 == Reconciler.pinList }) { isCurrent = false }
         }
         for name in Set(documents.keys).union(readings.keys).sorted() {
             let document = documents[name]

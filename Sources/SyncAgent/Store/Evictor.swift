@@ -25,17 +25,22 @@ package actor Evictor {
     ///
     /// - Returns: Those that are gone, and those that were kept because a reader holds a lease on them, or they could not be
     ///   removed.
-    package func release(_ generations: [Int]) -> (removed: [Int], kept: [Int]) {
+    package func release(_ releases: [GenerationRelease]) -> (removed: [Int], kept: [Int]) {
         var removed: [Int] = []
         var kept: [Int] = []
-        for generation in generations {
+        for release in releases {
+            let generation = release.generation
             let name = CacheLayout.generation(generation)
             do throws(FileError) {
                 let file = try folder.open(name)
                 defer { try? file.close() }
-                guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+                let isFree = flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
+                guard isFree || release.ignoresLeases else {
                     kept.append(generation)
                     continue
+                }
+                if !isFree {
+                    logger.warning("a lease is too old to count", metadata: ["generation": "\(generation)"])
                 }
                 if let error = folder.remove(name) { throw error }
             } catch  where error.errno == .noSuchFileOrDirectory {
@@ -48,6 +53,16 @@ package actor Evictor {
             removed.append(generation)
         }
         return (removed, kept)
+    }
+
+    /// Which of these generations readers hold, and who they are.
+    package func leases(on generations: some Sequence<Int>) -> [EvictionReport.Lease] {
+        let holders = LeaseHolders.all()
+        return generations.compactMap { generation in
+            folder.entry(CacheLayout.generation(generation)).flatMap { holders[$0.inode] }.map {
+                EvictionReport.Lease(generation: generation, pids: $0)
+            }
+        }
     }
 
     /// Removes images, documents and `by-url/` names that no generation names.

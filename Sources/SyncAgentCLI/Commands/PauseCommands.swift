@@ -25,9 +25,17 @@ struct ResumeCommand: AsyncParsableCommand {
 
 extension Configuration {
     fileprivate func pause(_ isPaused: Bool) async throws {
+        _ = try await askAgent { try await $0.pause(isPaused) }
+    }
+
+    /// Asks the running agent.
+    ///
+    /// - Throws: Exit code 69 if none answers.
+    func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
         let socket = try folders().socket
-        guard try await ControlClient(socket: socket).pause(isPaused) != nil else {
+        guard let answer = try await question(ControlClient(socket: socket)) else {
             throw Exit.because("No agent answers at \(socket): start it, or name its socket.", code: .noAgent)
         }
+        return answer
     }
 }

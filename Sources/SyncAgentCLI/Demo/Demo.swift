@@ -81,8 +81,7 @@ struct Demo: Sendable {
         try Message.output("• \(title) … ", terminator: "")
         let start = ContinuousClock.now
         try await work()
-        let time = (ContinuousClock.now - start).components
-        try Message.output("✓ \(time.seconds * 1000 + time.attoseconds / 1_000_000_000_000_000) ms")
+        try Message.output("✓ \((ContinuousClock.now - start).milliseconds) ms")
     }
 
     private func expect(_ condition: Bool, _ what: String) throws {

@@ -5,6 +5,11 @@ package struct IconDiff: Equatable, Sendable {
     package var added: Set<String>
     package var removed: Set<String>
 
+    package init(added: Set<String>, removed: Set<String>) {
+        self.added = added
+        self.removed = removed
+    }
+
     package init(from old: [AppEntry], to new: [AppEntry]) {
         let oldURLs = Set(old.lazy.map(\.icon))
         let newURLs = Set(new.lazy.map(\.icon))

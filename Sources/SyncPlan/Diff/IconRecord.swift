@@ -87,6 +87,12 @@ package struct MemoChanges: Equatable, Sendable {
     package var forgottenOrigins: [String] = []
     /// Whether downloads are paused from now on; `nil` if that has not changed.
     package var isPaused: Bool?
+    /// When generations were superseded, by the clock of this run.
+    package var superseded: [Int: Timestamp] = [:]
+    /// The generations that are on disk no more.
+    package var released: [Int] = []
+    /// The change whose eviction is held, `.some(nil)` if there is none any more; `nil` if that has not changed.
+    package var hold: EvictionBrake.Hold??
 
     package init(remembered: [IconMemo] = [], forgotten: [String] = []) {
         self.remembered = remembered

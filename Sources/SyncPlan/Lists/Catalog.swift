@@ -10,6 +10,9 @@ package struct Catalog: Sendable {
 
     package init() {}
 
+    /// How many images referenced icons show.
+    package var shownImages: Int { users.count }
+
     /// Whether a referenced icon shows the image.
     package func needs(_ image: Digest) -> Bool { users[image] != nil }
 

@@ -16,7 +16,7 @@ extension Reconciler {
         /// Publish a generation; ends with `.published`.
         case publish(Publication)
         /// Take the files of generations away, those excepted that readers hold a lease on; ends with `.released`.
-        case release([Int])
+        case release([GenerationRelease])
         /// Remove what no generation names; ends with `.removed`.
         case remove(RetirementPlan)
         /// Store what is to be known after a restart.
@@ -58,6 +58,7 @@ extension Reconciler {
             consider(due.url, now: now)
         }
         wakeOrigins(now: now)
+        changeBrake(now: now) { $0.noteTime(now) }
         startDownloads(now: now, to: &actions)
         if hasScanned, publishing == nil, case .idle = eviction {
             if let due = window.due(isIdle: isIdle), due <= now {
@@ -108,6 +109,7 @@ extension Reconciler {
         }
         unremembered = []
         takeOriginChanges(&changes)
+        takeEvictionChanges(&changes)
         rememberAt = nil
         return changes
     }

@@ -16,6 +16,10 @@ extension Reconciler {
         case removed
         /// Downloads are to be begun no more, or again; what is under way goes on.
         case paused(Bool)
+        /// A URL is to be kept although no list names it, or no more.
+        case pin(url: String, isPinned: Bool)
+        /// What is retired is to go without its grace; if it is confirmed, also what is held.
+        case evict(isConfirmed: Bool)
         /// Somebody waits for icons: those that are queued go before all others.
         case awaited([String])
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
@@ -32,16 +36,18 @@ extension Reconciler {
             applyOutcome(outcome, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now)
-        case .released(let (removed, kept)):
-            for generation in removed { ledger.release(generation) }
-            leaseRetry = kept.isEmpty ? nil : now + .seconds(2)
-            eviction = .idle
+        case .released(let release):
+            applyRelease(release, now: now)
         case .removed:
-            guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
-            eviction = .idle
-            ledger.remove(plan)
+            applyRemoval(now: now)
+        case .pin(let url, let isPinned):
+            pin(url, isPinned, now: now, to: &actions)
+        case .evict(let isConfirmed):
+            evictNow(isConfirmed: isConfirmed, now: now)
         case .stopping:
             isStopping = true
+            // What is held is older by the time that this run took.
+            if brake.heldNow != nil { isHoldUnremembered = true }
             actions += queue.activeURLs.map { .cancel(url: $0) }
         case .paused(let isPaused):
             pause(isPaused, now: now)
@@ -68,6 +74,7 @@ extension Reconciler {
         }
         if isFirst {
             for url in catalog.icons.keys { consider(url, now: now) }
+            if unavailable == nil { brakeAtStart(now: now) }
         }
     }
 
@@ -76,7 +83,8 @@ extension Reconciler {
     ) {
         var added: Set<String> = []
         var removed: Set<String> = []
-        for name in catalog.lists.keys where !present.contains(name) {
+        let shown = catalog.shownImages
+        for name in catalog.lists.keys where !present.contains(name) && name != Self.pinList {
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
             dirtyLists.remove(name)
@@ -103,9 +111,29 @@ extension Reconciler {
                 removed.formUnion(diff.removed)
             }
         }
+        listDoubt = doubt(about: present)
+        brake(removed: removed, shown: shown, now: now)
+        take(IconDiff(added: added, removed: removed), now: now, to: &actions)
+    }
+
+    /// Acts on what lists name now and what they name no more.
+    mutating func take(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
         // What one list drops another one may have taken up: a renamed list cancels nothing.
-        for url in removed where catalog.icons[url]?.isReferenced == false { dereference(url, now: now, to: &actions) }
-        for url in added { consider(url, now: now) }
+        for url in diff.removed where catalog.icons[url]?.isReferenced == false {
+            dereference(url, now: now, to: &actions)
+        }
+        for url in diff.added { consider(url, now: now) }
+    }
+
+    /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
+    private func doubt(about present: Set<String>) -> String? {
+        for name in present.sorted() {
+            guard let list = catalog.lists[name] else { return "\(name) is still being written" }
+            if let rejection = list.rejection, !ListVerdict.failure(rejection).isOfTheFile {
+                return "\(name): \(rejection.message)"
+            }
+        }
+        return nil
     }
 
     /// The last list that named a URL is gone: whatever is under way for it ends, and what is on disk is retired.
@@ -220,8 +248,12 @@ extension Reconciler {
         window.noteChange(at: now)
     }
 
+    mutating func rememberSoon(now: Timestamp) {
+        if rememberAt == nil { rememberAt = now + .seconds(1) }
+    }
+
     mutating func remember(_ url: String, now: Timestamp) {
         unremembered.insert(url)
-        if rememberAt == nil { rememberAt = now + .seconds(1) }
+        rememberSoon(now: now)
     }
 }

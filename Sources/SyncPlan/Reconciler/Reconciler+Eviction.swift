@@ -2,6 +2,28 @@
 import IconCache
 
 extension Reconciler {
+    /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.
+    var evictionDoubt: String? {
+        if let unavailable { return unavailable }
+        if let publicationFailure, isInDoubt { return "the newest manifest may not be durable (\(publicationFailure))" }
+        return listDoubt
+    }
+
+    var mayEvict: Bool { hasScanned && evictionDoubt == nil && !isStopping }
+
+    /// How long generations are kept as things are.
+    private var retention: RetentionRule {
+        RetentionRule(
+            grace: settings.cache.grace, leaseMax: settings.cache.leaseMax, heldThrough: brake.heldNow?.generation)
+    }
+
+    /// When there may be something to evict, if nothing happens before.
+    var nextEviction: Timestamp? {
+        guard mayEvict else { return nil }
+        return [brake.end, leaseRetry ?? ledger.nextExpiry(under: retention)].compactMap(\.self).min()
+    }
+
+    /// Removes what no generation names, or else takes away the generations whose grace is over.
     mutating func evict(now: Timestamp, to actions: inout [Action]) {
         let plan = ledger.removable(in: catalog)
         if !plan.isEmpty {
@@ -11,22 +33,107 @@ extension Reconciler {
             return
         }
         if let leaseRetry, leaseRetry > now { return }
-        let expired = ledger.expired(grace: settings.cache.grace, now: now)
+        leaseRetry = nil
+        let expired = ledger.expired(under: retention, now: now)
         guard !expired.isEmpty else { return }
         eviction = .releasing
         actions.append(.release(expired))
     }
 
     /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
-    mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
+    private mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
         let removed = Set(plan.images.map(\.sha256))
-        for (url, icon) in catalog.icons {
-            guard let image = icon.image, removed.contains(image.sha256) || plan.urls.contains(url) else { continue }
+        for url in plan.affected {
+            guard let image = catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
+            else { continue }
             catalog.updateIcon(url) {
                 $0.image = nil
                 $0.response = nil
             }
             forgetIfDone(url, now: now)
         }
+    }
+
+    mutating func applyRelease(_ release: (removed: [Int], kept: [Int]), now: Timestamp) {
+        for generation in release.removed { ledger.release(generation) }
+        leaseRetry = release.kept.isEmpty ? nil : now + .seconds(2)
+        eviction = .idle
+        guard !release.removed.isEmpty else { return }
+        unrememberedGenerations.formUnion(release.removed)
+        rememberSoon(now: now)
+    }
+
+    mutating func applyRemoval(now: Timestamp) {
+        guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
+        eviction = .idle
+        ledger.remove(plan)
+        let retired = retiredCount
+        changeBrake(now: now) { $0.noteRetired(retired) }
+    }
+
+    /// Ends the grace of what is retired, as somebody asked.
+    ///
+    /// - Parameters:
+    ///   - isConfirmed: Whether an eviction that is held goes on too.
+    ///   - now: The present time.
+    mutating func evictNow(isConfirmed: Bool, now: Timestamp) {
+        if isConfirmed { changeBrake(now: now) { $0.confirm() } }
+        ledger.waiveGrace()
+        leaseRetry = nil
+    }
+
+    // MARK: The brake
+
+    /// How many images are on disk that no icon shows.
+    private var retiredCount: Int { max(ledger.imageCount - catalog.shownImages, 0) }
+
+    /// Looks at what a change of the lists has retired.
+    ///
+    /// - Parameters:
+    ///   - removed: The URLs that a list names no more.
+    ///   - shown: How many images icons showed before.
+    ///   - now: The present time.
+    mutating func brake(removed: Set<String>, shown: Int, now: Timestamp) {
+        let orphans = Set(
+            removed.compactMap { url in
+                catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }
+            })
+        let lost = orphans.count { !catalog.needs($0) }
+        let (retired, newest) = (retiredCount, nextGeneration - 1)
+        changeBrake(now: now) {
+            $0.noteRetired(retired)
+            $0.noteChange(retiring: lost, of: shown, generation: newest, at: now)
+        }
+    }
+
+    /// Looks at what an earlier run retired, of which it may not have had the time to tell.
+    mutating func brakeAtStart(now: Timestamp) {
+        guard brake.hold == nil else { return }
+        let (retired, total, newest) = (retiredCount, ledger.imageCount, nextGeneration - 1)
+        changeBrake(now: now) { $0.noteChange(retiring: retired, of: total, generation: newest, at: now) }
+    }
+
+    mutating func changeBrake(now: Timestamp, _ change: (inout EvictionBrake) -> Void) {
+        var changed = brake
+        change(&changed)
+        guard changed != brake else { return }
+        brake = changed
+        isHoldUnremembered = true
+        rememberAt = now
+    }
+
+    /// What changed of generations and of the hold since this was last asked.
+    mutating func takeEvictionChanges(_ changes: inout MemoChanges) {
+        let times = ledger.supersessions
+        for generation in unrememberedGenerations {
+            if let time = times[generation] {
+                changes.superseded[generation] = time
+            } else {
+                changes.released.append(generation)
+            }
+        }
+        if isHoldUnremembered { changes.hold = .some(brake.hold) }
+        unrememberedGenerations = []
+        isHoldUnremembered = false
     }
 }

@@ -62,7 +62,7 @@ extension Reconciler {
 
     private mutating func setHealth(of origin: String, _ health: OriginHealth?, now: Timestamp) {
         unrememberedOrigins.insert(origin)
-        if rememberAt == nil { rememberAt = now + .seconds(1) }
+        rememberSoon(now: now)
         apply(health, to: origin, now: now)
     }
 
@@ -112,7 +112,7 @@ extension Reconciler {
             apply(health, to: memo.origin, now: now)
         }
         originLimit = max(originLimit, 2 * origins.count)
-        if !unrememberedOrigins.isEmpty { rememberAt = now + .seconds(1) }
+        if !unrememberedOrigins.isEmpty { rememberSoon(now: now) }
     }
 
     /// What changed of origins and of the pause since this was last asked.

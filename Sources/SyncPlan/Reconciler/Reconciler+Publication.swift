@@ -44,6 +44,8 @@ extension Reconciler {
             let documents = done.publication.documents.compactMap { document in
                 manifest.lists[document.list].map { ($0.sha256, document) }
             }
+            if let superseded = self.manifest?.generation { unrememberedGenerations.insert(superseded) }
+            rememberSoon(now: now)
             ledger.publish(
                 manifest, newDocuments: Dictionary(documents) { a, _ in a },
                 moved: done.publication.moves.map(\.image.sha256), at: now)

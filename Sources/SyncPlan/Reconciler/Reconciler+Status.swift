@@ -42,9 +42,17 @@ extension Reconciler {
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
         report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
-        if let unavailable { report.eviction = .suspended(unavailable) }
+        report.eviction = evictionStatus
         report.watch.lastScan = lastScan?.description
         report.publication.error = publicationFailure
         return report
+    }
+
+    var evictionStatus: StatusReport.Eviction {
+        if let doubt = evictionDoubt { return .suspended(doubt) }
+        guard let hold = brake.heldNow, let end = brake.end else { return .active }
+        return .held(
+            "one change retired \(hold.images) of \(hold.total) images: they stay until \(end), unless "
+                + "syncagent evict --confirm lets them go")
     }
 }

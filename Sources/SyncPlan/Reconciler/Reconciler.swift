@@ -26,6 +26,8 @@ package struct Reconciler: Sendable {
     var hasScanned = false
     /// Why the lists folder could not be listed at the last look.
     var unavailable: String?
+    /// Why it is not known what all lists name.
+    var listDoubt: String?
     var lastScan: Timestamp?
 
     var manifest: Manifest?
@@ -45,6 +47,7 @@ package struct Reconciler: Sendable {
     package internal(set) var isPaused: Bool
 
     var eviction = EvictionState.idle
+    var brake: EvictionBrake
     /// When generations that were leased at the last try are tried again.
     var leaseRetry: Timestamp?
 
@@ -52,6 +55,9 @@ package struct Reconciler: Sendable {
     var unremembered: Set<String> = []
     var unrememberedOrigins: Set<String> = []
     var isPauseUnremembered = false
+    /// Generations that were superseded, or released, since that was last remembered.
+    var unrememberedGenerations: Set<Int> = []
+    var isHoldUnremembered = false
     var rememberAt: Timestamp?
 
     struct DueTime: Comparable {
@@ -91,6 +97,8 @@ package struct Reconciler: Sendable {
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
         nextGeneration = restored.nextGeneration
         isPaused = restored.isPaused
+        brake = EvictionBrake(
+            threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: restored.hold)
         restore(restored, now: now)
     }
 
@@ -109,7 +117,7 @@ package struct Reconciler: Sendable {
         var times = triesOnce ? [rememberAt] : [dueTimes.min?.time, originTimes.min?.time, rememberAt]
         if hasScanned, publishing == nil, case .idle = eviction {
             times.append(window.due(isIdle: isIdle))
-            if mayEvict { times.append(leaseRetry ?? ledger.nextExpiry(grace: settings.cache.grace)) }
+            times.append(nextEviction)
         }
         return times.compactMap(\.self).min()
     }
@@ -130,8 +138,6 @@ package struct Reconciler: Sendable {
 
     /// The state of one icon; `nil` if nothing is known of it.
     package func icon(_ url: String) -> IconRecord? { catalog.icons[url] }
-
-    var mayEvict: Bool { hasScanned && unavailable == nil && !isInDoubt && !isStopping }
 }
 
 /// What an earlier run left.
@@ -149,6 +155,10 @@ package struct RestoredState: Sendable {
     package var memos: [IconMemo] = []
     package var origins: [OriginMemo] = []
     package var isPaused = false
+    /// When each superseded generation was, by the clock of this run.
+    package var supersessions: [Int: Timestamp] = [:]
+    /// The change whose eviction was held, its time by the clock of this run.
+    package var hold: EvictionBrake.Hold?
 
     package init() {}
 }
@@ -170,10 +180,13 @@ extension Reconciler {
 
     private mutating func restore(_ state: RestoredState, now: Timestamp) {
         ledger = RetirementLedger(missing: state.missing)
+        var superseded: Int?
         for manifest in state.manifests {
-            // A published time has whole seconds: the next one keeps a grace from being cut short.
-            let published = min(manifest.published + .seconds(1), now)
-            ledger.publish(manifest, newDocuments: state.documents, at: published)
+            // Where nobody knows how long ago a generation was superseded, its grace begins anew.
+            let time = superseded.flatMap { state.supersessions[$0] }
+            ledger.publish(manifest, newDocuments: state.documents, at: min(time ?? now, now))
+            superseded = manifest.generation
+            let published = min(manifest.published, now)
             for document in manifest.lists.values.compactMap({ state.documents[$0.sha256] }) {
                 for app in document.apps {
                     guard case .ready(let image) = app.state else { continue }
@@ -200,6 +213,8 @@ extension Reconciler {
             }
         }
         manifest = state.manifests.last
+        unrememberedGenerations.formUnion(state.supersessions.keys)
+        unrememberedGenerations.formUnion(ledger.supersessions.keys)
         for (name, published) in manifest?.lists ?? [:] {
             guard let document = state.documents[published.sha256] else { continue }
             let entries = document.apps.map { AppEntry(name: $0.name, icon: $0.icon, download: $0.download) }

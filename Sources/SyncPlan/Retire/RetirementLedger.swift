@@ -30,6 +30,8 @@ package struct RetirementLedger: Sendable {
     private var images: [Digest: Image] = [:]
     private var urls: [String: Int] = [:]
     private var current: Int?
+    /// The newest generation whose grace was ended by hand.
+    private var waivedThrough: Int?
     /// Images that a generation names, and that were not found in `icons/` at the start.
     private var missing: Set<Digest>
     /// What no document names any more.
@@ -42,6 +44,9 @@ package struct RetirementLedger: Sendable {
 
     /// Whether the image is in `icons/`.
     package func isOnDisk(_ image: Digest) -> Bool { images[image] != nil && !missing.contains(image) }
+
+    /// How many images generations name and are in `icons/`.
+    package var imageCount: Int { images.count - missing.count }
 
     /// How many images are in `icons/`, and how many bytes they have together.
     package var holdings: (images: Int, bytes: Int) { (images.count, images.values.reduce(0) { $0 + $1.bytes }) }
@@ -83,20 +88,54 @@ package struct RetirementLedger: Sendable {
         documents[digest] = document
     }
 
-    /// The superseded generations whose grace is over.
-    package func expired(grace: Duration, now: Timestamp) -> [Int] {
-        Array(superseded.prefix { isExpired($0, grace, now) })
+    /// When each superseded generation was.
+    package var supersessions: [Int: Timestamp] {
+        generations.compactMapValues(\.superseded)
     }
 
-    private func isExpired(_ number: Int, _ grace: Duration, _ now: Timestamp) -> Bool {
-        guard let time = generations[number]?.superseded else { return false }
-        return time + grace <= now
+    /// Ends the grace of all generations that are superseded by now.
+    package mutating func waiveGrace() {
+        waivedThrough = superseded.last
     }
 
-    /// When the next grace is over; `nil` if only the current generation is there.
-    package func nextExpiry(grace: Duration) -> Timestamp? {
-        superseded.first.flatMap { generations[$0]?.superseded }.map { $0 + grace }
+    /// The superseded generations whose grace is over, and that of leases on them where it is.
+    ///
+    /// - Parameters:
+    ///   - rule: How long they are kept.
+    ///   - now: The present time.
+    /// - Returns: The oldest first.
+    package func expired(under rule: RetentionRule, now: Timestamp) -> [GenerationRelease] {
+        kept(under: rule).prefix { endOfGrace(of: $0, rule.grace).map { $0 <= now } ?? false }.map { number in
+            let isOverdue = generations[number]?.superseded.map { $0 + max(rule.grace, rule.leaseMax) <= now } ?? false
+            return GenerationRelease(generation: number, ignoresLeases: isOverdue)
+        }
     }
+
+    /// The superseded generations that only their grace keeps, the oldest first.
+    private func kept(under rule: RetentionRule) -> ArraySlice<Int> {
+        guard let held = rule.heldThrough else { return superseded[...] }
+        return superseded.drop { $0 <= held }
+    }
+
+    private func endOfGrace(of number: Int, _ grace: Duration) -> Timestamp? {
+        guard let time = generations[number]?.superseded else { return nil }
+        return number <= waivedThrough ?? .min ? time : time + grace
+    }
+
+    /// When the next grace is over; `nil` if there is none.
+    package func nextExpiry(under rule: RetentionRule) -> Timestamp? {
+        kept(under: rule).first.flatMap { endOfGrace(of: $0, rule.grace) }
+    }
+
+    /// The newest superseded generation on disk that names a URL; `nil` if none does.
+    package func lastGeneration(naming url: String) -> Int? {
+        superseded.last { number in
+            generations[number]?.documents.contains { documents[$0]?.urls.contains(url) ?? false } ?? false
+        }
+    }
+
+    /// When the grace of a superseded generation is over.
+    package func expiry(of generation: Int, grace: Duration) -> Timestamp? { endOfGrace(of: generation, grace) }
 
     /// Notes that a generation's file is gone: what it alone named is named by none.
     package mutating func release(_ number: Int) {
@@ -111,6 +150,7 @@ package struct RetirementLedger: Sendable {
                 continue
             }
             unnamed.documents.insert(digest)
+            unnamed.affected.formUnion(document.urls)
             for (digest, image) in document.images {
                 images[digest]?.documents -= 1
                 if images[digest]?.documents == 0 { unnamed.images.insert(.init(sha256: digest, path: image.path)) }
@@ -127,7 +167,8 @@ package struct RetirementLedger: Sendable {
         RetirementPlan(
             documents: unnamed.documents,
             images: unnamed.images.filter { images[$0.sha256]?.documents == 0 && !catalog.needs($0.sha256) },
-            urls: unnamed.urls.filter { urls[$0] == 0 && !catalog.needs(url: $0) })
+            urls: unnamed.urls.filter { urls[$0] == 0 && !catalog.needs(url: $0) },
+            affected: unnamed.affected)
     }
 
     /// Notes that what a plan named is gone.
@@ -137,6 +178,35 @@ package struct RetirementLedger: Sendable {
         unnamed.documents.subtract(plan.documents)
         unnamed.images = unnamed.images.filter { images[$0.sha256]?.documents == 0 }
         unnamed.urls = unnamed.urls.filter { urls[$0] == 0 }
+        if unnamed.images.isEmpty { unnamed.affected = [] }
+    }
+}
+
+/// How long superseded generations are kept.
+package struct RetentionRule: Equatable, Sendable {
+    /// How long after it was superseded.
+    package var grace: Duration
+    /// How long a lease keeps it after that moment.
+    package var leaseMax: Duration
+    /// The newest generation that is kept because the eviction of what it names is held; `nil` if none is.
+    package var heldThrough: Int?
+
+    package init(grace: Duration, leaseMax: Duration, heldThrough: Int? = nil) {
+        self.grace = grace
+        self.leaseMax = leaseMax
+        self.heldThrough = heldThrough
+    }
+}
+
+/// A superseded generation whose grace is over.
+package struct GenerationRelease: Hashable, Sendable {
+    package var generation: Int
+    /// Whether it goes although a reader may hold a lease on it: no lease is that old.
+    package var ignoresLeases = false
+
+    package init(generation: Int, ignoresLeases: Bool = false) {
+        self.generation = generation
+        self.ignoresLeases = ignoresLeases
     }
 }
 
@@ -151,6 +221,8 @@ package struct RetirementPlan: Equatable, Sendable {
     package var images: Set<Image> = []
     /// URLs whose `by-url/` names go.
     package var urls: Set<String> = []
+    /// All URLs of the documents that no generation names any more.
+    package var affected: Set<String> = []
 
     package var isEmpty: Bool { documents.isEmpty && images.isEmpty && urls.isEmpty }
 }

@@ -21,7 +21,7 @@ package enum DurationText {
     ///
     /// Anything below a millisecond is cut off.
     package static func format(_ duration: Duration) -> String {
-        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.milliseconds
         guard milliseconds != 0 else { return "0s" }
         for (name, divisor) in [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, Int64)]
         where milliseconds.isMultiple(of: divisor) {
@@ -29,4 +29,9 @@ package enum DurationText {
         }
         return "\(milliseconds)ms"
     }
+}
+
+extension Duration {
+    /// Whole milliseconds; what is below is cut off.
+    package var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -51,6 +51,7 @@ extension SettingKey {
         .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000),
         .list("lists.iconKeys", "keys, with commas between", \.lists.iconKeys, { $0.isEmpty ? nil : $0 }, { $0 }),
         .duration("cache.grace", \.cache.grace),
+        .duration("cache.leaseMax", \.cache.leaseMax),
         SettingKey(
             name: "cache.mode", form: "0755 or 0750",
             read: { text, settings in
@@ -58,6 +59,14 @@ extension SettingKey {
                 settings.cache.mode = mode
                 return true
             }, show: { $0.cache.mode.rawValue }),
+        SettingKey(
+            name: "eviction.holdAbove", form: "a share of all images, as 50% or 50% and 20 images",
+            read: { text, settings in
+                guard let threshold = HoldThreshold(text) else { return false }
+                settings.eviction.holdAbove = threshold
+                return true
+            }, show: { $0.eviction.holdAbove.description }),
+        .duration("eviction.holdFor", \.eviction.holdFor),
         .count("fetch.concurrency", \.fetch.concurrency, 1...1000),
         .count("fetch.perHost", \.fetch.perHost, 1...1000),
         .duration("fetch.connectTimeout", \.fetch.connectTimeout, atLeast: .milliseconds(1)),

@@ -34,10 +34,25 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is 10 minutes.
         package var grace: Duration = .seconds(600)
+        /// How long a lease keeps a generation after it was superseded.
+        ///
+        /// The default is 24 h.
+        package var leaseMax: Duration = .seconds(86_400)
         /// Who may read the cache, and with it the URLs as the lists spell them.
         ///
         /// The default is everybody.
         package var mode: CacheMode = .everybody
+    }
+
+    package struct Eviction: Equatable, Sendable {
+        /// What one change may retire before its eviction waits for somebody to confirm it.
+        ///
+        /// The default is half of all images, and any 20.
+        package var holdAbove = HoldThreshold(percent: 50, images: 20)
+        /// How old such a change is when it counts as confirmed.
+        ///
+        /// The default is 24 h.
+        package var holdFor: Duration = .seconds(86_400)
     }
 
     package struct Fetch: Equatable, Sendable {
@@ -130,6 +145,7 @@ package struct Settings: Equatable, Sendable {
 
     package var lists = Lists()
     package var cache = Cache()
+    package var eviction = Eviction()
     package var fetch = Fetch()
     package var network = Network()
     package var images = Images()

@@ -64,6 +64,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package static let active = Eviction()
 
         package static func suspended(_ reason: String) -> Eviction { Eviction(state: "suspended", reason: reason) }
+
+        package static func held(_ reason: String) -> Eviction { Eviction(state: "held", reason: reason) }
     }
 
     package struct Watch: Codable, Equatable, Sendable {

@@ -36,13 +36,13 @@ struct StateStoreTests {
     @Test("memos come back as they were, the newest of each URL, without the forgotten ones")
     func remember() async throws {
         try await withTemporaryFolder { folder in
-            let store = try StateStore(folder: folder, logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             try await store.apply(MemoChanges(remembered: memos))
-            let again = try StateStore(folder: folder, logger: logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
             #expect(byURL(again.restored.icons) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
-            let rest = try StateStore(folder: folder, logger: logger).restored.icons
+            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.icons
             #expect(byURL(rest) == byURL(Array(memos.dropFirst())))
         }
     }
@@ -55,17 +55,63 @@ struct StateStoreTests {
             var changes = MemoChanges()
             changes.origins = [memo, OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))]
             changes.isPaused = true
-            try await StateStore(folder: folder, logger: logger).apply(changes)
+            try await StateStore(folder: folder, clock: AgentClock(), logger: logger).apply(changes)
             changes = MemoChanges()
             changes.forgottenOrigins = ["http://b"]
-            let store = try StateStore(folder: folder, logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(store.restored.isPaused && store.restored.origins.count == 2)
             try await store.apply(changes)
-            let again = try StateStore(folder: folder, logger: logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(again.restored.isPaused && again.restored.origins == [memo])
             changes.isPaused = false
             try await again.apply(changes)
-            #expect(try !StateStore(folder: folder, logger: logger).restored.isPaused)
+            #expect(try !StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.isPaused)
+        }
+    }
+
+    @Test("graces and a held eviction come back as old as they are")
+    func ages() async throws {
+        try await withTemporaryFolder { folder in
+            let clock = AgentClock()
+            var changes = MemoChanges()
+            changes.superseded = [4: clock.now + .seconds(-300), 5: clock.now]
+            let hold = EvictionBrake.Hold(since: clock.now + .seconds(-3600), generation: 5, images: 30, total: 40)
+            changes.hold = .some(hold)
+            try await StateStore(folder: folder, clock: clock, logger: logger).apply(changes)
+
+            let later = AgentClock()
+            let store = try StateStore(folder: folder, clock: later, logger: logger)
+            let age = later.now - (try #require(store.restored.supersessions[4]))
+            #expect(age >= .seconds(300) && age < .seconds(310))
+            let restored = try #require(store.restored.hold)
+            #expect(
+                later.now - restored.since >= .milliseconds(3_599_999) && later.now - restored.since < .seconds(3610))
+            #expect(restored.generation == 5 && restored.images == 30 && restored.total == 40 && !restored.isConfirmed)
+
+            changes = MemoChanges()
+            changes.released = [4]
+            changes.hold = .some(nil)
+            try await store.apply(changes)
+            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored
+            #expect(Array(rest.supersessions.keys) == [5] && rest.hold == nil)
+        }
+    }
+
+    @Test("time between two runs counts in the same boot of the system, and not otherwise")
+    func boots() {
+        let clock = AgentClock()
+        let now = AgentClock.timeSinceBoot.milliseconds
+        let cases: [(StoredAge, seconds: Int64)] = [
+            (StoredAge(elapsed: 5000, boot: clock.boot, sinceBoot: now - 7000), 12),
+            (StoredAge(elapsed: 5000, boot: "another", sinceBoot: now - 7000), 5),
+            (StoredAge(elapsed: 5000, boot: nil, sinceBoot: now - 7000), 5),
+            // Nobody can have written these.
+            (StoredAge(elapsed: 5000, boot: clock.boot, sinceBoot: now + 1_000_000), 5),
+            (StoredAge(elapsed: -5000, boot: clock.boot, sinceBoot: now), 0),
+        ]
+        for (age, seconds) in cases {
+            let passed = (clock.now - age.time(by: clock)).milliseconds
+            #expect((seconds * 1000 - 1...seconds * 1000 + 2000).contains(passed), "\(age): \(passed) ms")
         }
     }
 
@@ -75,7 +121,7 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let file = try CacheFolder(folder)
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
-            let store = try StateStore(folder: folder, logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(store.restored.icons.isEmpty)
             try await store.apply(MemoChanges(remembered: memos))
             #expect(file.entry("state.sqlite.damaged") != nil)
@@ -91,7 +137,7 @@ struct StateStoreTests {
                 return memo
             }
             do {
-                let store = try StateStore(folder: folder, logger: logger)
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
                 try await store.apply(MemoChanges(remembered: many))
                 try await store.close()
             }
@@ -101,7 +147,7 @@ struct StateStoreTests {
                     try file.writeAll(toAbsoluteOffset: Int64(page * 4096), [UInt8](repeating: 0xA5, count: 4096))
                 }
             }
-            let store = try StateStore(folder: folder, logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(store.restored.icons.isEmpty)
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
         }
@@ -111,7 +157,9 @@ struct StateStoreTests {
     func unusable() async throws {
         try await withTemporaryFolder { folder in
             try #require(mkdir(folder.appending("state.sqlite").string, 0o755) == 0)
-            let error = #expect(throws: FileError.self) { try StateStore(folder: folder, logger: logger) }
+            let error = #expect(throws: FileError.self) {
+                try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            }
             #expect(error?.path == folder.appending("state.sqlite").string)
         }
     }

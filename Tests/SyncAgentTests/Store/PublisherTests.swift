@@ -68,11 +68,11 @@ struct PublisherTests {
             let snapshot = try IconCache(at: path).snapshot()
             try await cache.publish(2, ["http://a/1": "two"])
             try await cache.publish(3, ["http://a/1": "three"])
-            let first = await cache.evictor.release([1, 2])
+            let first = await cache.evictor.release([1, 2].map { GenerationRelease(generation: $0) })
             #expect(first.removed == [2] && first.kept == [1])
             #expect(try snapshot.document(of: "apps.plist") != nil)
             snapshot.end()
-            let second = await cache.evictor.release([1])
+            let second = await cache.evictor.release([GenerationRelease(generation: 1)])
             #expect(second.removed == [1] && second.kept.isEmpty)
         }
     }

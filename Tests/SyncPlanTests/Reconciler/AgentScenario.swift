@@ -16,11 +16,9 @@ struct AgentScenario {
     private(set) var requests: [FetchRequest] = []
     private(set) var cancelled: [String] = []
     private(set) var publication: Publication?
-    private(set) var release: [Int]?
+    private(set) var releases: [GenerationRelease]?
     private(set) var removal: RetirementPlan?
-    private(set) var memos: [String: IconMemo] = [:]
-    private(set) var origins: [String: OriginHealth] = [:]
-    private(set) var isPaused = false
+    var memory = SimulatedMemory()
     /// The lists as they are in the folder.
     private(set) var lists: [String: [String]] = [:]
     private var lastStaged = 0
@@ -43,30 +41,25 @@ struct AgentScenario {
             case .cancel(let url): cancelled.append(url)
             case .discard(let names): disk.staging.subtract(names)
             case .publish(let new): publication = new
-            case .release(let generations): release = generations
+            case .release(let generations): releases = generations
             case .remove(let plan): removal = plan
-            case .remember(let changes):
-                for memo in changes.remembered { memos[memo.url] = memo }
-                for url in changes.forgotten { memos[url] = nil }
-                for memo in changes.origins { origins[memo.origin] = memo.health }
-                for origin in changes.forgottenOrigins { origins[origin] = nil }
-                isPaused = changes.isPaused ?? isPaused
+            case .remember(let changes): memory.store(changes)
             }
         }
     }
 
-    /// Changes lists (`nil` removes one), and has the folder looked at.
-    mutating func drop(_ changes: [String: [String]?]) throws {
+    /// Changes lists (`nil` removes one), or puts rejected files in their place, and has the folder looked at.
+    mutating func drop(_ changes: [String: [String]?], rejected: [String: ListRejection] = [:]) throws {
         for (name, urls) in changes { lists[name] = urls }
-        let changed = changes.compactMapValues { $0.map(Sample.reading) }
+        for name in rejected.keys { lists[name] = [] }
+        var changed = changes.compactMapValues { $0.map(Sample.reading) }
+        changed.merge(rejected.mapValues { ListReading(source: nil, verdict: .failure($0)) }) { $1 }
         try handle(.scanned(.listed(present: Set(lists.keys), changed: changed)))
     }
 
     /// Puts a file in place of a list that is none.
     mutating func spoil(_ name: String) throws {
-        lists[name] = []
-        let reading = ListReading(source: nil, verdict: .failure(.emptyFile))
-        try handle(.scanned(.listed(present: Set(lists.keys), changed: [name: reading])))
+        try drop([:], rejected: [name: .emptyFile])
     }
 
     /// Lets a download end with an image, which the server tags with the image's word.
@@ -90,9 +83,9 @@ struct AgentScenario {
     }
 
     mutating func finishRelease(leases: Set<Int> = []) throws {
-        let release = try #require(self.release, "nothing is being released")
-        self.release = nil
-        try handle(disk.release(release, leases: leases))
+        let releases = try #require(self.releases, "nothing is being released")
+        self.releases = nil
+        try handle(disk.release(releases, leases: leases))
     }
 
     mutating func finishRemoval() throws {
@@ -104,9 +97,9 @@ struct AgentScenario {
 
     /// Lets whatever is done on disk end, until there is nothing more to do at this time.
     mutating func finishHousekeeping() throws {
-        while publication != nil || release != nil || removal != nil {
+        while publication != nil || releases != nil || removal != nil {
             if publication != nil { try finishPublication() }
-            if release != nil { try finishRelease() }
+            if releases != nil { try finishRelease() }
             if removal != nil { try finishRemoval() }
         }
     }
@@ -136,10 +129,9 @@ struct AgentScenario {
     /// Ends the agent where it stands, and starts it again.
     mutating func restart(losing lost: Set<Digest> = []) throws {
         disk.images.subtract(lost)
-        (downloads, publication, release, removal) = ([:], nil, nil, nil)
-        var restored = disk.restore(memos: Array(memos.values))
-        restored.origins = origins.map { OriginMemo(origin: $0.key, health: $0.value) }
-        restored.isPaused = isPaused
+        (downloads, publication, releases, removal) = ([:], nil, nil, nil)
+        var restored = disk.restore()
+        memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)
     }
 
@@ -152,6 +144,9 @@ struct AgentScenario {
     }
 
     // MARK: What is seen
+
+    /// The generations that are being released.
+    var release: [Int]? { releases?.map(\.generation) }
 
     /// The state of each of a list's icons in the newest manifest.
     func published(_ list: String) throws -> [AppListDocument.State] {

@@ -33,7 +33,7 @@ struct ListScenarioTests {
         #expect(!agent.isOnDisk("x") && agent.isOnDisk("y") && agent.disk.names[Self.a] == nil)
         #expect(agent.plan.icon(Self.a) == nil)
         try agent.pass(.seconds(1))
-        #expect(agent.memos[Self.a] == nil)
+        #expect(agent.memory.icons[Self.a] == nil)
         #expect(agent.plan.status.icons.retired == 0)
     }
 

@@ -95,7 +95,7 @@ struct OriginScenarioTests {
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
         #expect(agent.plan.status.icons.pending == 0 && agent.plan.status.downloads.blocked == 0)
         try agent.pass(.seconds(1))
-        #expect(agent.origins.isEmpty)
+        #expect(agent.memory.origins.isEmpty)
     }
 
     @Test("an icon that is ready stays so while its origin waits, and that needs nobody's attention")
@@ -158,7 +158,7 @@ struct OriginScenarioTests {
         var agent = try Self.broken()
         try agent.finishHousekeeping()
         try agent.pass(.zero)
-        while agent.origins.isEmpty { try agent.pass(.milliseconds(1001)) }
+        while agent.memory.origins.isEmpty { try agent.pass(.milliseconds(1001)) }
         for url in agent.downloads.keys.sorted() {
             try agent.finish(url, .failed(.status(503, retryAfter: .seconds(300))))
         }

@@ -60,10 +60,11 @@ struct SimulatedDisk {
     }
 
     /// Takes generations away that no reader holds.
-    mutating func release(_ numbers: [Int], leases: Set<Int>) -> Reconciler.Event {
-        let removed = numbers.filter { !leases.contains($0) }
+    mutating func release(_ releases: [GenerationRelease], leases: Set<Int>) -> Reconciler.Event {
+        let kept = releases.filter { leases.contains($0.generation) && !$0.ignoresLeases }.map(\.generation)
+        let removed = releases.map(\.generation).filter { !kept.contains($0) }
         for number in removed { generations[number] = nil }
-        return .released((removed: removed, kept: numbers.filter(leases.contains)))
+        return .released((removed: removed, kept: kept))
     }
 
     mutating func remove(_ plan: RetirementPlan) throws(Violation) {
@@ -112,7 +113,7 @@ struct SimulatedDisk {
     }
 
     /// Does what the start-up does to a folder that an agent left in whatever state.
-    mutating func restore(memos: [IconMemo]) -> RestoredState {
+    mutating func restore() -> RestoredState {
         staging = []
         var state = RestoredState()
         state.manifests = generations.values.sorted { $0.generation < $1.generation }
@@ -135,7 +136,6 @@ struct SimulatedDisk {
             damaged[manifest.generation] = lost.isEmpty ? nil : lost
         }
         state.nextGeneration = (generations.keys.max() ?? 0) + 1
-        state.memos = memos
         return state
     }
 

@@ -44,12 +44,13 @@ struct SimulatedWorld {
 
     private var downloads: [String: FetchRequest] = [:]
     private var publication: Publication?
-    private var release: [Int]?
+    private var release: [GenerationRelease]?
     /// What is being removed, and whether it is gone already.
     private var removal: (plan: RetirementPlan, isDone: Bool)?
     private var leases: Set<Int> = []
-    private var memos: [String: IconMemo] = [:]
-    private var origins: [String: OriginHealth] = [:]
+    private var memory = SimulatedMemory()
+    /// When each generation on disk was superseded; those excepted whose grace was ended by hand.
+    private var superseded: [Int: Timestamp] = [:]
     private var servers = SimulatedServers()
     private var isPaused = false
     private var actionCount = 0
@@ -62,6 +63,8 @@ struct SimulatedWorld {
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         settings.cache.grace = .seconds(10)
+        settings.cache.leaseMax = .seconds(600)
+        settings.eviction.holdAbove = HoldThreshold(percent: 50, images: 2)
         settings.fetch.concurrency = 4
         settings.fetch.perHost = 2
         settings.fetch.retryMax = .seconds(60)
@@ -85,7 +88,7 @@ struct SimulatedWorld {
         case 91: try awaitIcons()
         case 92..<95: changeLeases()
         case 95: isFolderThere.toggle()
-        case 96: try pause(!isPaused)
+        case 96: try chance(50) ? pause(!isPaused) : evict()
         case 97: try restart(after: Self.crash)
         case 98: try stop()
         default: changeLists(rename: true)
@@ -172,7 +175,9 @@ struct SimulatedWorld {
         self.publication = nil
         note("generation \(publication.generation) is \(fails ? "not " : "")published")
         if fails { return try handle(.published(disk.fail(publication))) }
+        let old = disk.current?.generation
         let result = try disk.publish(publication)
+        if let old { superseded[old] = now }
         for (url, _) in publication.links { noteFresh(url) }
         try handle(.published(result))
     }
@@ -180,7 +185,7 @@ struct SimulatedWorld {
     private mutating func endEviction() throws(Violation) {
         if let release {
             self.release = nil
-            note("generations \(release) are taken away, but for \(leases.sorted())")
+            note("generations \(release.map(\.generation)) are taken away, but for \(leases.sorted())")
             try handle(disk.release(release, leases: leases))
         } else if let (plan, isDone) = removal {
             if !isDone {
@@ -227,6 +232,12 @@ struct SimulatedWorld {
         try handle(.paused(isPaused))
     }
 
+    private mutating func evict() throws(Violation) {
+        note("what is retired is to go")
+        for generation in superseded.keys where generation != disk.current?.generation { superseded[generation] = nil }
+        try handle(.evict(isConfirmed: chance(50)))
+    }
+
     private mutating func changeLeases() {
         guard let number = disk.generations.keys.sorted().randomElement(using: &generator) else { return }
         if leases.remove(number) == nil { leases.insert(number) }
@@ -249,7 +260,10 @@ struct SimulatedWorld {
     private mutating func restart(after event: String) throws(Violation) {
         note("the agent starts again after \(event)")
         if let (plan, isDone) = removal, !isDone, chance(50) { try disk.remove(plan) }
-        if let publication, chance(50) { _ = try disk.publish(publication) }
+        if let publication, chance(50) {
+            if let old = disk.current?.generation { superseded[old] = now }
+            _ = try disk.publish(publication)
+        }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
@@ -260,9 +274,8 @@ struct SimulatedWorld {
             fresh = [:]
             servers.forget()
         }
-        var restored = disk.restore(memos: memos.values.sorted { $0.url < $1.url })
-        restored.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
-        restored.isPaused = isPaused
+        var restored = disk.restore()
+        memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: generator.next(), restored: restored, now: now)
         try look()
     }
@@ -295,7 +308,8 @@ struct SimulatedWorld {
             publication = new
         case .release(let generations):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
-            try expect(plan.status.eviction == .active, "something is evicted while lists are in doubt")
+            try expect(plan.status.eviction.state != "suspended", "something is evicted while lists are in doubt")
+            try checkGrace(of: generations)
             release = generations
         case .remove(let plan):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
@@ -306,13 +320,8 @@ struct SimulatedWorld {
     }
 
     private mutating func note(_ changes: MemoChanges) {
-        for memo in changes.remembered { memos[memo.url] = memo }
-        for url in changes.forgotten {
-            memos[url] = nil
-            fresh[url] = nil
-        }
-        for memo in changes.origins { origins[memo.origin] = memo.health }
-        for origin in changes.forgottenOrigins { origins[origin] = nil }
+        memory.store(changes)
+        for url in changes.forgotten { fresh[url] = nil }
     }
 
     private func checkFetch(_ request: FetchRequest) throws(Violation) {
@@ -328,6 +337,17 @@ struct SimulatedWorld {
         guard let etag = request.validators?.etag else { return }
         let image = plan.icon(request.url)?.image?.sha256
         try expect(image == Sample.image(etag).sha256, "the validators sent for \(request.url) are of another image")
+    }
+
+    private func checkGrace(of releases: [GenerationRelease]) throws(Violation) {
+        for release in releases {
+            guard let time = superseded[release.generation] else { continue }
+            try expect(
+                time + settings.cache.grace <= now, "generation \(release.generation) is released within its grace")
+            try expect(
+                !release.ignoresLeases || time + settings.cache.leaseMax <= now,
+                "a lease on generation \(release.generation) is ignored before its time")
+        }
     }
 
     private func checkRemoval(_ removed: RetirementPlan) throws(Violation) {

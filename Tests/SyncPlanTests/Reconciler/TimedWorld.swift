@@ -78,7 +78,8 @@ struct TimedWorld {
             case .fetch(let request): send(request)
             case .publish(let publication):
                 after(.milliseconds(20), .published(Self.publish(publication)))
-            case .release(let generations): after(.milliseconds(1), .released((removed: generations, kept: [])))
+            case .release(let releases):
+                after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
             case .remove: after(.milliseconds(1), .removed)
             case .cancel, .discard, .remember: break
             }

@@ -6,7 +6,7 @@ import Testing
 @Suite("What no generation names any more")
 struct RetirementLedgerTests {
     private static let start = Sample.start
-    private static let grace = Duration.seconds(600)
+    private static let rule = RetentionRule(grace: .seconds(600), leaseMax: .seconds(86_400))
 
     /// Notes a generation with these documents.
     private static func publish(
@@ -102,19 +102,56 @@ struct RetirementLedgerTests {
     @Test("a generation's grace begins when the next one is published, and the current one has none")
     func grace() {
         var ledger = RetirementLedger()
-        #expect(ledger.nextExpiry(grace: Self.grace) == nil)
+        func expired(_ seconds: Int, _ rule: RetentionRule = Self.rule) -> [Int] {
+            ledger.expired(under: rule, now: Self.start + .seconds(seconds)).map(\.generation)
+        }
+        #expect(ledger.nextExpiry(under: Self.rule) == nil)
         Self.publish(1, [], at: 0, in: &ledger)
-        #expect(ledger.nextExpiry(grace: Self.grace) == nil)
-        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(1 << 40)).isEmpty)
+        #expect(ledger.nextExpiry(under: Self.rule) == nil)
+        #expect(expired(1 << 40).isEmpty)
         Self.publish(2, [], at: 100, in: &ledger)
         Self.publish(3, [], at: 200, in: &ledger)
-        #expect(ledger.nextExpiry(grace: Self.grace) == Self.start + .seconds(700))
-        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(699)).isEmpty)
-        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(700)) == [1])
-        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(800)) == [1, 2])
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(700))
+        #expect(expired(699).isEmpty)
+        #expect(expired(700) == [1])
+        #expect(expired(800) == [1, 2])
+        var held = Self.rule
+        held.heldThrough = 1
+        #expect(expired(800, held) == [2])
+        #expect(ledger.nextExpiry(under: held) == Self.start + .seconds(800))
         ledger.release(1)
-        #expect(ledger.expired(grace: Self.grace, now: Self.start + .seconds(800)) == [2])
-        #expect(ledger.nextExpiry(grace: Self.grace) == Self.start + .seconds(800))
+        #expect(expired(800) == [2])
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(800))
+    }
+
+    @Test("a lease keeps a generation for so long after it was superseded, and never for less than the grace")
+    func leases() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [], at: 0, in: &ledger)
+        Self.publish(2, [], at: 100, in: &ledger)
+        let cases: [(leaseMax: Int, now: Int, ignored: Bool)] = [
+            (1000, 700, false), (1000, 1099, false), (1000, 1100, true), (0, 700, true), (600, 700, true),
+        ]
+        for (leaseMax, now, ignored) in cases {
+            let rule = RetentionRule(grace: Self.rule.grace, leaseMax: .seconds(leaseMax))
+            #expect(
+                ledger.expired(under: rule, now: Self.start + .seconds(now))
+                    == [GenerationRelease(generation: 1, ignoresLeases: ignored)], "\(leaseMax) s, \(now) s")
+        }
+    }
+
+    @Test("a grace can be ended by hand for what is superseded by then")
+    func waived() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [], at: 0, in: &ledger)
+        Self.publish(2, [], at: 100, in: &ledger)
+        ledger.waiveGrace()
+        Self.publish(3, [], at: 200, in: &ledger)
+        #expect(
+            ledger.expired(under: Self.rule, now: Self.start + .seconds(200)) == [GenerationRelease(generation: 1)])
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(100))
+        ledger.release(1)
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(800))
     }
 
     @Test("a generation that is released late keeps what it names, although a newer one is gone")

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+/// Pinned URLs are one more list, which is in no folder: the newest manifest is where they are kept.
+extension Reconciler {
+    /// The name of that list, which no file can have.
+    package static let pinList = "pins"
+
+    /// The pinned URLs, in the order in which they were pinned.
+    package var pins: [String] { catalog.lists[Self.pinList]?.entries.map(\.icon) ?? [] }
+
+    /// Whether the newest manifest has the pins as they are.
+    package var arePinsPublished: Bool {
+        hasScanned && !dirtyLists.contains(Self.pinList)
+            && publishing?.publication.documents.contains { $0.list == Self.pinList } != true
+            && (manifest?.lists[Self.pinList] == nil) == pins.isEmpty
+    }
+
+    mutating func pin(_ url: String, _ isPinned: Bool, now: Timestamp, to actions: inout [Action]) {
+        guard pins.contains(url) != isPinned else { return }
+        let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
+        let diff: IconDiff
+        if urls.isEmpty {
+            diff = catalog.removeList(Self.pinList)
+            dirtyLists.remove(Self.pinList)
+            window.noteChange(at: now)
+        } else {
+            let text = urls.joined(separator: "\n")
+            let source = AppListDocument.Source(
+                sha256: .of(text), bytes: text.utf8.count, modified: now.inWholeSeconds)
+            diff = catalog.setList(
+                Self.pinList,
+                ListRecord(
+                    state: .ok, source: source, entries: urls.map { AppEntry(icon: $0) },
+                    published: catalog.lists[Self.pinList]?.published))
+            markDirty(Self.pinList, now: now)
+        }
+        take(diff, now: now, to: &actions)
+    }
+}

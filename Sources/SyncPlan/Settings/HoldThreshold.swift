@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much of the cache one change may retire before its eviction is held, written as `50%` or `50% and 20 images`.
+package struct HoldThreshold: Hashable, Sendable {
+    /// The share of all images, in percent: 0 to 100.
+    package var percent: Int
+    /// The number of images up to which nothing is held, whatever their share.
+    package var images: Int
+
+    package init(percent: Int, images: Int) {
+        self.percent = percent
+        self.images = images
+    }
+
+    /// Whether more is retired than both allow.
+    package func isExceeded(by retired: Int, of total: Int) -> Bool {
+        retired > images && retired * 100 > total * percent
+    }
+}
+
+extension HoldThreshold: CustomStringConvertible {
+    /// Reads a percentage, and the number of images if it is given; it is 20 if not.
+    ///
+    /// `nil` if the text is anything else.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "and", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let percent = Self.number(parts[0], before: "%"), percent <= 100 else { return nil }
+        guard let second = parts.dropFirst().first else {
+            self.init(percent: percent, images: 20)
+            return
+        }
+        guard let images = Self.number(second, before: "images") else { return nil }
+        self.init(percent: percent, images: images)
+    }
+
+    private static func number(_ text: some StringProtocol, before unit: String) -> Int? {
+        let words = text.drop { $0 == " " }
+        let digits = words.prefix { ("0"..."9").contains($0) }
+        let rest = words.dropFirst(digits.count).split(separator: " ", omittingEmptySubsequences: true)
+        guard rest.count == 1, rest[0] == unit else { return nil }
+        return Int(digits)
+    }
+
+    package var description: String { "\(percent)% and \(images) images" }
+}

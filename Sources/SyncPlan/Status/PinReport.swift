@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// The icons that stay although no list names them.
+package struct PinReport: Codable, Equatable, Sendable {
+    /// Their URLs, in the order in which they were pinned.
+    package var pins: [String]
+    /// Whether that is durable: the newest manifest has it.
+    package var isPublished: Bool
+    /// Why it could not be published.
+    package var error: String?
+
+    /// The JSON document, with its keys in their order.
+    package var json: JSON {
+        [
+            "format": 1, "pins": .array(pins.map(JSON.string)), "isPublished": .bool(isPublished),
+            "error": .string(orNull: error),
+        ]
+    }
+}
+
+extension Reconciler {
+    package var pinReport: PinReport {
+        PinReport(pins: pins, isPublished: arePinsPublished, error: publicationFailure)
+    }
+}

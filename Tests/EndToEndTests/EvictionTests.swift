@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("What is removed, and what is kept, by hand")
+struct EvictionTests {
+    @Test("evict removes what is retired, but not what a reader holds, and names the reader")
+    func evict() async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail", "Maps"])
+                try #require(try await world.agent.call("evict", "--dry-run").output.contains("Nothing is retired"))
+                let snapshot = try IconCache(at: world.agent.cache).snapshot()
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                let maps = world.origin.iconURL("Maps")
+                let plan = try await world.agent.call("evict", "--explain", maps)
+                #expect(plan.code == 0 && plan.output.contains("its grace ends at"), "\(plan.output)")
+                let held = try await world.agent.call("evict")
+                #expect(held.code == 1 && held.output.contains("0 icons removed; 1 stay"), "\(held.output)")
+                snapshot.end()
+                let freed = try await world.agent.call("evict")
+                #expect(freed.code == 0 && freed.output.contains("1 icons removed"), "\(freed.output)")
+                #expect(try await world.agent.call("path", maps).code == 1)
+                try world.expectWholeCache()
+            }
+        }
+    }
+
+    @Test("a list that names most icons, and is removed, is held until it is confirmed; also over a restart")
+    func held() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
+            let names = (0..<25).map { "App \($0)" }
+            try world.drop(names)
+            try await world.agent.whileRunning { _ in
+                try await world.published(names)
+                try world.remove("apps.plist")
+                let status = try await world.agent.status { $0.inSync && $0.lists.isEmpty }
+                #expect(status.eviction.state == "held" && status.icons.retired == 25)
+                #expect(try await world.agent.call("status").code == 1)
+            }
+            try await world.agent.whileRunning { _ in
+                let status = try await world.agent.status { $0.inSync }
+                #expect(status.eviction.state == "held" && status.cache.images == 25)
+                #expect(try await world.agent.call("evict").code == 1)
+                let confirmed = try await world.agent.call("evict", "--confirm")
+                #expect(confirmed.code == 0 && confirmed.output.contains("25 icons removed"), "\(confirmed.output)")
+                #expect(try await world.agent.call("status").code == 0)
+            }
+            #expect(try files(in: world.agent.cache.appending("icons")).isEmpty)
+        }
+    }
+
+    @Test("a pinned icon is kept when its list goes, and goes when it is unpinned")
+    func pins() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
+            let url = world.origin.iconURL("Mail")
+            try world.drop(["Mail", "Maps"])
+            #expect(try await world.agent.call("pin", url).code == 69)
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail", "Maps"])
+                #expect(try await world.agent.call("pin", "file:///etc/passwd").code == 64)
+                #expect(try await world.agent.call("pin", url).code == 0)
+                try world.remove("apps.plist")
+                try await world.agent.status { $0.inSync && $0.icons.retired == 0 && $0.icons.ready == 1 }
+                #expect(try await world.agent.call("path", url).code == 0)
+            }
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
+                #expect(try await world.agent.call("unpin", url).code == 0)
+                try await world.agent.status { $0.inSync && $0.icons.retired == 0 && $0.icons.ready == 0 }
+                #expect(try await world.agent.call("path", url).code == 1)
+            }
+            #expect(world.origin.requestCount == 2)
+        }
+    }
+}

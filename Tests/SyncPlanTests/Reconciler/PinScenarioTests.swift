@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Pinned icons stay without a list")
+struct PinScenarioTests {
+    private static let a = "https://h.example/a.png"
+    private static let b = "https://h.example/b.png"
+
+    @Test("a pinned icon is downloaded, published, and kept over a restart")
+    func pinned() throws {
+        var agent = AgentScenario()
+        try agent.drop([:])
+        try agent.finishPublication()
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        #expect(!agent.plan.arePinsPublished)
+        try agent.finish(Self.a, with: "x")
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.plan.arePinsPublished && agent.plan.pins == [Self.a])
+        #expect(try agent.published("pins") == [.ready(Sample.image("x"))])
+        agent.memory = SimulatedMemory()
+        try agent.restart()
+        try agent.drop([:])
+        try agent.pass(.seconds(3600))
+        #expect(agent.plan.pins == [Self.a] && agent.isOnDisk("x") && agent.requests.count == 1)
+    }
+
+    @Test("an icon that is unpinned, and that no list names, is retired")
+    func unpinned() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        try agent.finishHousekeeping()
+        try agent.drop(["1.plist": nil])
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(601))
+        try agent.finishHousekeeping()
+        #expect(agent.isOnDisk("x") && !agent.isOnDisk("y"))
+        try agent.handle(.pin(url: Self.a, isPinned: false))
+        #expect(!agent.plan.arePinsPublished)
+        try agent.finishHousekeeping()
+        #expect(agent.plan.arePinsPublished && agent.disk.current?.lists.isEmpty == true)
+        try agent.pass(.seconds(601))
+        try agent.finishHousekeeping()
+        #expect(!agent.isOnDisk("x"))
+    }
+
+    @Test("what is pinned already, or was not, changes nothing")
+    func again() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.handle(.pin(url: Self.b, isPinned: false))
+        #expect(agent.publication == nil && agent.plan.arePinsPublished)
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        try agent.finishHousekeeping()
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        #expect(agent.publication == nil && agent.requests.count == 1)
+    }
+}

@@ -1,0 +1,32 @@
+import IconCache
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+/// The state database, as what was stored in it.
+struct SimulatedMemory {
+    private(set) var icons: [String: IconMemo] = [:]
+    private(set) var origins: [String: OriginHealth] = [:]
+    private(set) var isPaused = false
+    private(set) var superseded: [Int: Timestamp] = [:]
+    private(set) var hold: EvictionBrake.Hold?
+
+    mutating func store(_ changes: MemoChanges) {
+        for memo in changes.remembered { icons[memo.url] = memo }
+        for url in changes.forgotten { icons[url] = nil }
+        for memo in changes.origins { origins[memo.origin] = memo.health }
+        for origin in changes.forgottenOrigins { origins[origin] = nil }
+        isPaused = changes.isPaused ?? isPaused
+        superseded.merge(changes.superseded) { $1 }
+        for generation in changes.released { superseded[generation] = nil }
+        if let hold = changes.hold { self.hold = hold }
+    }
+
+    /// Adds what an agent finds in the database when it starts.
+    func restore(to state: inout RestoredState) {
+        state.memos = icons.values.sorted { $0.url < $1.url }
+        state.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
+        state.isPaused = isPaused
+        state.supersessions = superseded
+        state.hold = hold
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("An eviction that looks like a mistake is held")
+struct EvictionBrakeTests {
+    private static let start = Sample.start
+
+    private static func brake(percent: Int = 50, images: Int = 20) -> EvictionBrake {
+        EvictionBrake(threshold: HoldThreshold(percent: percent, images: images), holdFor: .seconds(86_400))
+    }
+
+    @Test(
+        "more than the share, and more than the number",
+        arguments: [
+            (retired: 20, total: 20, isHeld: false), (21, 21, true), (21, 41, true), (21, 42, false), (50, 100, false),
+            (51, 100, true), (0, 0, false), (1000, 2001, false), (1001, 2001, true),
+        ])
+    func threshold(retired: Int, total: Int, isHeld: Bool) {
+        var brake = Self.brake()
+        brake.noteChange(retiring: retired, of: total, generation: 7, at: Self.start)
+        let hold = EvictionBrake.Hold(since: Self.start, generation: 7, images: retired, total: total)
+        #expect(brake.heldNow == (isHeld ? hold : nil))
+        #expect(brake.end == (isHeld ? Self.start + .seconds(86_400) : nil))
+    }
+
+    @Test("it ends when it is confirmed, when it is old, and when hardly anything is retired any more")
+    func end() {
+        var held = Self.brake()
+        held.noteChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        var brake = held
+        brake.confirm()
+        #expect(brake.heldNow == nil && brake.hold != nil)
+
+        brake = held
+        brake.noteTime(Self.start + .seconds(86_399))
+        #expect(brake.heldNow != nil)
+        brake.noteTime(Self.start + .seconds(86_400))
+        #expect(brake.heldNow == nil)
+
+        brake = held
+        brake.noteRetired(21)
+        #expect(brake.heldNow != nil)
+        brake.noteRetired(20)
+        #expect(brake.hold == nil)
+    }
+
+    @Test("a change that comes after a confirmed one waits for its own confirmation")
+    func another() {
+        var brake = Self.brake()
+        brake.noteChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        brake.confirm()
+        brake.noteChange(retiring: 5, of: 40, generation: 2, at: Self.start)
+        #expect(brake.heldNow == nil)
+        brake.noteChange(retiring: 30, of: 40, generation: 3, at: Self.start + .seconds(1))
+        #expect(brake.heldNow?.generation == 3)
+    }
+
+    @Test(
+        "a threshold as people write it",
+        arguments: [
+            ("50%", HoldThreshold(percent: 50, images: 20)), ("0%", HoldThreshold(percent: 0, images: 20)),
+            ("30% and 5 images", HoldThreshold(percent: 30, images: 5)),
+            (" 100 %  and  0 images ", HoldThreshold(percent: 100, images: 0)), ("", nil), ("50", nil), ("101%", nil),
+            ("-1%", nil), ("50% and 20", nil), ("50% and images", nil), ("50% and 20 images and 3 images", nil),
+            ("x%", nil), ("5.5%", nil), ("% and 20 images", nil), ("99999999999999999999%", nil),
+        ] as [(String, HoldThreshold?)])
+    func text(text: String, threshold: HoldThreshold?) {
+        #expect(HoldThreshold(text) == threshold)
+        if let threshold { #expect(HoldThreshold(threshold.description) == threshold) }
+    }
+}

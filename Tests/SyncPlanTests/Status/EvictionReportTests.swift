@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Why an image goes or stays")
+struct EvictionReportTests {
+    private static let a = "https://h.example/a.png"
+
+    private static func agent() throws -> AgentScenario {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [a: "x"]])
+        return agent
+    }
+
+    /// What is told of the icon, and whether it is among those that are retired.
+    private static func fate(_ agent: AgentScenario) throws -> (EvictionReport.Icon, isRetired: Bool) {
+        let icon = try #require(agent.plan.evictionReport(on: a, now: agent.now).icons.first)
+        return (icon, agent.plan.evictionReport(now: agent.now).icons.contains(icon))
+    }
+
+    @Test("named by a list, pinned, in its grace, leased, in doubt")
+    func reasons() throws {
+        var agent = try Self.agent()
+        var (fate, isRetired) = try Self.fate(agent)
+        #expect(!fate.goes && fate.reason == "it is named by 1.plist" && fate.generation == nil && !isRetired)
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        #expect(try Self.fate(agent).0.reason == "it is pinned, and it is named by 1.plist")
+        try agent.handle(.pin(url: Self.a, isPinned: false))
+        try agent.finishHousekeeping()
+
+        try agent.drop(["1.plist": nil])
+        try agent.finishHousekeeping()
+        (fate, isRetired) = try Self.fate(agent)
+        #expect(fate.goes && fate.reason.contains("its grace ends at") && isRetired)
+        let generation = try #require(fate.generation)
+
+        try agent.handle(.scanned(.unavailable(reason: "it is not mounted")))
+        fate = try Self.fate(agent).0
+        #expect(!fate.goes && fate.reason.contains("it is not mounted"))
+        #expect(agent.plan.evictionReport(now: agent.now).isSettled)
+
+        try agent.drop([:])
+        try agent.handle(.evict(isConfirmed: false))
+        #expect(!agent.plan.isEvictionSettled(at: agent.now))
+        try agent.finishRelease(leases: [generation])
+        if agent.removal != nil { try agent.finishRemoval() }
+        fate = try Self.fate(agent).0
+        #expect(fate.goes && fate.reason.contains("a lease on generation \(generation)"))
+        #expect(agent.plan.isEvictionSettled(at: agent.now))
+        try agent.pass(.seconds(2))
+        try agent.finishHousekeeping()
+        #expect(agent.plan.evictionReport(on: Self.a, now: agent.now).icons.isEmpty)
+    }
+}
