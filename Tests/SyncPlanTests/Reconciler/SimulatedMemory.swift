@@ -1,5 +1,5 @@
-import IconCache
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 
 /// The state database, as what was stored in it.
