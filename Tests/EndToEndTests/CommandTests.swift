@@ -52,6 +52,12 @@ struct CommandTests {
             #expect(configuration.code == 78)
             #expect(
                 configuration.messages.contains("SYNCAGENT_FETCH_MAX_BYTES") && configuration.messages.contains("many"))
+            let badHost = world.setting("SYNCAGENT_NETWORK_ALLOW_HOSTS", "icons.corp,https://icons.corp")
+            let hosts = try await badHost.agent.call("run", "--once")
+            #expect(hosts.code == 78)
+            #expect(
+                hosts.messages.contains("SYNCAGENT_NETWORK_ALLOW_HOSTS")
+                    && hosts.messages.contains("“https://icons.corp” is not a value"), "\(hosts.messages)")
             try world.agent.drop("", as: "file")
             let inFile = AgentProcess(
                 program: BuiltProducts.path("syncagent"), folder: world.agent.lists.appending("file"))

@@ -69,6 +69,24 @@ struct DownloadTests {
         #expect(json.contains("\"code\": \"http-404\"") && json.contains("\"lists\": [ \"apps.plist\" ]"), "\(json)")
     }
 
+    @Test("a host in network.denyHosts is asked for nothing, and what is on disk of it stays")
+    func denied() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let denying = world.setting("SYNCAGENT_NETWORK_DENY_HOSTS", "127.0.0.1,.example.com")
+            try denying.drop(["Mail", "Maps"])
+            #expect(try await denying.agent.call("run", "--once").code == 1)
+            #expect(world.origin.requestCount == 1)
+            #expect(try await denying.agent.call("path", world.origin.iconURL("Mail")).code == 0)
+            #expect(try await denying.agent.call("list", "apps.plist").output.contains("host-refused"))
+            let why = try await denying.agent.call("why", world.origin.iconURL("Maps"))
+            #expect(why.output.contains("network.denyHosts has 127.0.0.1"), "\(why.output)")
+            let list = world.agent.lists.appending("apps.plist").string
+            #expect(try await denying.agent.call("check", list).output.contains("[host-refused]"))
+        }
+    }
+
     @Test("a pause starts no download, holds over a restart, and ends by resume; without an agent both end with 69")
     func pause() async throws {
         try await World.with { world in

@@ -10,6 +10,7 @@ import struct Crypto.SHA256
 package struct Fetcher: Sendable {
     private let transport: any Transport
     private let staging: Staging
+    private let policy: NetworkPolicy
     private let resolver: Resolver
     private let settings: Settings
     private let clock: AgentClock
@@ -20,7 +21,8 @@ package struct Fetcher: Sendable {
         self.staging = staging
         self.settings = settings
         self.clock = clock
-        resolver = Resolver(policy: AddressPolicy(allowed: settings.network.allow))
+        policy = NetworkPolicy(settings.network)
+        resolver = Resolver(policy: policy)
         inspector = ImageInspector(
             limits: ImageLimits(
                 maxSide: settings.images.maxSide, maxPixels: settings.images.maxPixels,
@@ -80,8 +82,9 @@ package struct Fetcher: Sendable {
     private func answer(
         to request: FetchRequest
     ) async throws -> (response: TransportResponse, target: FetchTarget, sent: Timestamp) {
-        var chain = RedirectChain(
-            from: request.target, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade)
+        var chain = try RedirectChain(
+            from: request.target, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade,
+            policy: policy)
         while true {
             try await resolver.judge(host: chain.target.host, isProxied: transport.isProxied(chain.target))
             let sent = clock.now

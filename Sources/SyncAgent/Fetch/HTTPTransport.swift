@@ -13,7 +13,13 @@ package import SyncPlan
 /// Redirects, conditional requests and decoding are left to the caller: the library's own are not what a cache needs.
 package final class HTTPTransport: Transport {
     private let proxies: ProxyPolicy
+    private let policy: NetworkPolicy
     private let direct: HTTPClient
+    /// The client for hosts that may stand for local addresses.
+    ///
+    /// It is one of its own because what judges a connection does not see for which host it was made, and because
+    /// connections are kept: that of another host must never be one that only this host may have.
+    private let allowed: HTTPClient
     /// A client for each proxy.
     private let proxied: [Proxy: HTTPClient]
     /// How many kept-alive connections in a row may turn out to have ended.
@@ -23,7 +29,7 @@ package final class HTTPTransport: Transport {
     private let staleLimit: Int
 
     package init(settings: Settings, proxies: ProxyPolicy = ProxyPolicy()) {
-        let policy = AddressPolicy(allowed: settings.network.allow)
+        policy = NetworkPolicy(settings.network)
         var configuration = HTTPClient.Configuration()
         // What guards HTTP/1 connections from answers that end the process has no counterpart for HTTP/2 yet.
         configuration.httpVersion = .http1Only
@@ -36,40 +42,44 @@ package final class HTTPTransport: Transport {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.fetch.perHost
         // Else a refused connection is tried again and again until the connect timeout is over.
         configuration.connectionPool.retryConnectionEstablishment = false
-        let judge: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-            guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }) else {
-                return channel.eventLoop.makeFailedFuture(ChannelError.unknownLocalAddress)
-            }
-            guard let refusal = policy.refusal(of: address) else { return channel.eventLoop.makeSucceededVoidFuture() }
-            return channel.eventLoop.makeFailedFuture(FetchFailure.address(refusal))
-        }
-        // The name may resolve to another address than a moment ago: what counts is who is at the other end.
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            judge(channel).flatMap { ResponseGuard.add(to: channel) }
-        }
         if let file = settings.fetch.caFile {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.trustRoots = .file(file)
             configuration.tlsConfiguration = tls
         }
-        direct = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
-        // At the other end there is the proxy, which the owner of the machine has named.
-        configuration.http1_1ConnectionDebugInitializer = { ResponseGuard.add(to: $0) }
+        direct = Self.client(configuration, judging: policy.others)
+        allowed = Self.client(configuration, judging: policy.allowedHosts)
         self.proxies = proxies
         proxied = Dictionary(
             uniqueKeysWithValues: proxies.proxies.map { proxy in
                 configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
-                return (
-                    proxy,
-                    HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
-                )
+                // At the other end there is the proxy, which the owner of the machine has named.
+                return (proxy, Self.client(configuration, judging: nil))
             })
         staleLimit = 4 * settings.fetch.perHost
     }
 
+    /// A client that sends nothing to an address that the policy refuses, if there is one.
+    ///
+    /// The name may resolve to another address than a moment ago: what counts is who is at the other end.
+    private static func client(
+        _ configuration: HTTPClient.Configuration, judging policy: AddressPolicy?
+    ) -> HTTPClient {
+        var configuration = configuration
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            guard let policy else { return ResponseGuard.add(to: channel) }
+            guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }) else {
+                return channel.eventLoop.makeFailedFuture(ChannelError.unknownLocalAddress)
+            }
+            if let refusal = policy.refusal(of: address) { return channel.eventLoop.makeFailedFuture(refusal) }
+            return ResponseGuard.add(to: channel)
+        }
+        return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+    }
+
     /// Closes all connections; no request may be under way any more.
     package func shutdown() async {
-        for client in [direct] + proxied.values { try? await client.shutdown() }
+        for client in [direct, allowed] + proxied.values { try? await client.shutdown() }
     }
 
     package func isProxied(_ target: FetchTarget) -> Bool { proxies.proxy(for: target) != nil }
@@ -77,7 +87,8 @@ package final class HTTPTransport: Transport {
     package func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
         var request = HTTPClientRequest(url: target.url)
         request.headers = headers
-        let client = proxies.proxy(for: target).flatMap { proxied[$0] } ?? direct
+        let client =
+            proxies.proxy(for: target).flatMap { proxied[$0] } ?? (policy.isAllowed(target.host) ? allowed : direct)
         var retries = 0
         while true {
             do {
@@ -87,9 +98,16 @@ package final class HTTPTransport: Transport {
             } catch  where retries < retryLimit(after: error) {
                 retries += 1
             } catch {
+                if let refusal = Self.refusal(in: error) { throw FetchFailure.address(refusal, of: target.host) }
                 throw Self.failure(of: error)
             }
         }
+    }
+
+    /// The refusal of an address that a connection led to.
+    private static func refusal(in error: any Error) -> AddressPolicy.Refusal? {
+        let errors = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
+        return errors.lazy.compactMap { $0 as? AddressPolicy.Refusal }.first
     }
 
     /// How often a request goes out again at once after an error that says nothing of the server.
@@ -142,7 +160,6 @@ package final class HTTPTransport: Transport {
     /// What an error of the library means.
     private static func failure(of error: any Error) -> any Error {
         switch error {
-        case let failure as FetchFailure: return failure
         case is CancellationError: return CancellationError()
         case let error as HTTPClientError:
             switch error {
@@ -155,9 +172,6 @@ package final class HTTPTransport: Transport {
                 return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
             }
         case let error as NIOConnectionError:
-            if let refusal = error.connectionErrors.lazy.compactMap({ $0.error as? FetchFailure }).first {
-                return refusal
-            }
             if error.connectionErrors.isEmpty {
                 return FetchFailure("dns", "the name \(error.host) cannot be resolved", .passing)
             }

@@ -16,10 +16,10 @@ final class Resolver: Sendable {
         var expires: ContinuousClock.Instant
     }
 
-    private let policy: AddressPolicy
+    private let policy: NetworkPolicy
     private let answers = Mutex<[String: Answer]>([:])
 
-    init(policy: AddressPolicy) {
+    init(policy: NetworkPolicy) {
         self.policy = policy
     }
 
@@ -30,11 +30,12 @@ final class Resolver: Sendable {
     ///   - isProxied: Whether a proxy resolves names: then only addresses are judged.
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `CancellationError`.
     func judge(host: String, isProxied: Bool = false) async throws {
+        let policy = policy.addresses(for: host)
         // RFC 6761, section 6.3: these are loopback, and no name server is asked.
         if Self.isLocalhost(host) {
             let refusals = Self.loopback.compactMap(policy.refusal)
             if refusals.count == Self.loopback.count, let refusal = refusals.first {
-                throw FetchFailure.address(refusal)
+                throw FetchFailure.address(refusal, of: host)
             }
         }
         let addresses = isProxied ? Self.addresses(of: host, flags: AI_NUMERICHOST) : try await addresses(of: host)
@@ -42,7 +43,7 @@ final class Resolver: Sendable {
             throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
         }
         for address in addresses {
-            if let refusal = policy.refusal(of: address) { throw FetchFailure.address(refusal) }
+            if let refusal = policy.refusal(of: address) { throw FetchFailure.address(refusal, of: host) }
         }
     }
 

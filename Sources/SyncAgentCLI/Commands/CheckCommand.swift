@@ -16,20 +16,21 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let settings = try configuration.settings().lists
-        let parser = ParseHelper(executable: try Agent.Helpers.installed().parse, limits: ListLimits(settings))
+        let settings = try configuration.settings()
+        let network = NetworkPolicy(settings.network)
+        let parser = ParseHelper(executable: try Agent.Helpers.installed().parse, limits: ListLimits(settings.lists))
         var isAcceptable = true
         for name in file {
             let verdict: ListVerdict
             do {
-                let opened = try ListFile.open(FilePath(name), maxBytes: settings.maxBytes)
+                let opened = try ListFile.open(FilePath(name), maxBytes: settings.lists.maxBytes)
                 defer { try? opened.descriptor.close() }
                 verdict = await parser.parse(opened.descriptor)
             } catch {
                 verdict = .failure(error)
             }
             switch verdict {
-            case .success(let list): try report(list, of: name)
+            case .success(let list): try report(list, of: name, under: network)
             case .failure(let rejection) where rejection.code == ListRejection.parserUnavailable("").code:
                 throw Exit.because(rejection.message, code: .badConfiguration)
             case .failure(let rejection):
@@ -40,13 +41,13 @@ struct CheckCommand: AsyncParsableCommand {
         if !isAcceptable { throw Exit.with(.notAList) }
     }
 
-    private func report(_ list: AppList, of name: String) throws {
+    private func report(_ list: AppList, of name: String, under network: NetworkPolicy) throws {
         let count = list.entries.count
         try Message.output("\(printable(name)): acceptable, \(count) \(count == 1 ? "app" : "apps")")
         for problem in list.problems { try Message.output("  passed over: \(printable(problem.description))") }
         for entry in list.entries {
             do {
-                _ = try FetchTarget(entry.icon)
+                try network.judge(try FetchTarget(entry.icon))
             } catch {
                 try Message.output(
                     "  will not be downloaded: \(printable(entry.icon)): \(error.message) [\(error.code)]")

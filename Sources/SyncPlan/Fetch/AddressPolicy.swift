@@ -1,35 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which addresses the agent may connect to: public ones, and those that `network.allow` names.
+/// Which addresses the agent may connect to: public ones, and those that the settings allow.
 ///
 /// Lists come from other people, and servers redirect: without this, either could point the agent at services that only
 /// this machine or its network can reach.
 package struct AddressPolicy: Sendable {
     /// Networks that are allowed although they are not public.
     package var allowed: [AddressRange]
+    /// Addresses that are refused whatever is allowed.
+    package var denied: [IPAddress]
+    /// Whether private, shared and loopback addresses are allowed, as they are for hosts that `network.allowHosts` names.
+    ///
+    /// Link-local addresses never are, nor others at which clouds give credentials to the machines in them: no name in
+    /// DNS has any business to lead there.
+    package var opensLocalNetworks: Bool
 
-    package init(allowed: [AddressRange] = []) {
+    package init(allowed: [AddressRange] = [], denied: [IPAddress] = [], opensLocalNetworks: Bool = false) {
         self.allowed = allowed
+        self.denied = denied
+        self.opensLocalNetworks = opensLocalNetworks
     }
 
     /// Why an address may not be connected to; `nil` if it may.
     package func refusal(of address: IPAddress) -> Refusal? {
         let effective = Self.embeddedV4(in: address) ?? address
+        if denied.contains(address) || denied.contains(effective) { return .denied(effective) }
         if allowed.contains(where: { $0.contains(address) || $0.contains(effective) }) { return nil }
-        guard let range = Self.special.first(where: { $0.range.contains(effective) }) else { return nil }
-        return Refusal(address: effective, range: range.range, use: range.use)
+        guard let special = Self.special.first(where: { $0.range.contains(effective) }) else { return nil }
+        return opensLocalNetworks && special.isLocal ? nil : .notPublic(effective, special)
     }
 
-    /// An address that is not public and not allowed.
-    package struct Refusal: Equatable, Sendable, CustomStringConvertible {
-        package var address: IPAddress
-        package var range: AddressRange
-        /// What the range is for.
-        package var use: String
+    /// Why an address may not be connected to.
+    package enum Refusal: Error, Equatable {
+        /// It is not public, and not allowed.
+        case notPublic(IPAddress, SpecialRange)
+        /// `network.denyHosts` names it.
+        case denied(IPAddress)
 
-        package var description: String {
-            "\(address) is no public address (\(use)); to allow it, add \(range) to network.allow"
+        /// What is wrong, and what to do, as a clause; the host is the one that stands for the address.
+        package func text(for host: String) -> String {
+            switch self {
+            case .denied(let address): "\(address) is not asked for anything: network.denyHosts has it"
+            case .notPublic(let address, let special):
+                "\(address) is no public address (\(special.use)); to allow it, add \(special.range) to network.allow"
+                    + (special.isLocal ? ", or \(host) to network.allowHosts" : "")
+            }
         }
+    }
+
+    /// Addresses that are not public.
+    package struct SpecialRange: Equatable, Sendable {
+        package var range: AddressRange
+        /// What they are for.
+        package var use: String
+        /// Whether they are what an organisation or a machine gives its own hosts.
+        package var isLocal: Bool
     }
 
     /// The IPv4 address that an IPv6 address stands for: IPv4-mapped, IPv4-translated (RFC 2765), IPv4-compatible, NAT64
@@ -54,25 +79,41 @@ package struct AddressPolicy: Sendable {
         return nil
     }
 
-    /// The ranges of the IANA special-purpose address registries (RFC 6890) that are not globally reachable.
-    private static let special: [(range: AddressRange, use: String)] = {
-        let table = [
-            ("0.0.0.0/8", "this network"), ("10.0.0.0/8", "private"), ("100.64.0.0/10", "carrier NAT"),
-            ("127.0.0.0/8", "loopback"), ("169.254.0.0/16", "link-local"), ("172.16.0.0/12", "private"),
-            ("192.0.0.0/24", "protocol assignments"), ("192.0.2.0/24", "documentation"),
-            ("192.88.99.0/24", "6to4 relay"),
-            ("192.168.0.0/16", "private"), ("198.18.0.0/15", "benchmarking"), ("198.51.100.0/24", "documentation"),
-            ("203.0.113.0/24", "documentation"), ("224.0.0.0/4", "multicast"), ("240.0.0.0/4", "reserved"),
-            ("::/127", "loopback or unspecified"), ("64:ff9b:1::/48", "local NAT64"), ("100::/64", "discard"),
-            ("2001::/23", "protocol assignments"), ("2001:db8::/32", "documentation"), ("3fff::/20", "documentation"),
-            ("5f00::/16", "segment routing"), ("fc00::/7", "private"), ("fe80::/10", "link-local"),
-            ("fec0::/10", "site-local"), ("ff00::/8", "multicast"),
-            // Of the rest only 2000::/3 is.
-            ("::/3", "not given out"), ("4000::/2", "not given out"), ("8000::/1", "not given out"),
-        ]
-        return table.map { text, use in
+    /// The ranges of the IANA special-purpose address registries (RFC 6890) that are not globally reachable; of those that
+    /// contain one another, the smaller one comes first.
+    private static let special =
+        ranges(
+            isLocal: false,
+            [
+                ("100.100.100.200/32", "cloud metadata"), ("fd00:ec2::/32", "cloud metadata"),
+                ("fd20:ce::254/128", "cloud metadata"),
+            ])
+        + ranges(
+            isLocal: true,
+            [
+                ("10.0.0.0/8", "private"), ("100.64.0.0/10", "carrier NAT"), ("127.0.0.0/8", "loopback"),
+                ("172.16.0.0/12", "private"), ("192.168.0.0/16", "private"), ("::1/128", "loopback"),
+                ("fc00::/7", "private"),
+            ])
+        + ranges(
+            isLocal: false,
+            [
+                ("0.0.0.0/8", "this network"), ("169.254.0.0/16", "link-local"),
+                ("192.0.0.0/24", "protocol assignments"), ("192.0.2.0/24", "documentation"),
+                ("192.88.99.0/24", "6to4 relay"), ("198.18.0.0/15", "benchmarking"),
+                ("198.51.100.0/24", "documentation"), ("203.0.113.0/24", "documentation"),
+                ("224.0.0.0/4", "multicast"), ("240.0.0.0/4", "reserved"), ("::/128", "unspecified"),
+                ("64:ff9b:1::/48", "local NAT64"), ("100::/64", "discard"), ("2001::/23", "protocol assignments"),
+                ("2001:db8::/32", "documentation"), ("3fff::/20", "documentation"), ("5f00::/16", "segment routing"),
+                ("fe80::/10", "link-local"), ("fec0::/10", "site-local"), ("ff00::/8", "multicast"),
+                // Of the rest only 2000::/3 is.
+                ("::/3", "not given out"), ("4000::/2", "not given out"), ("8000::/1", "not given out"),
+            ])
+
+    private static func ranges(isLocal: Bool, _ table: [(range: String, use: String)]) -> [SpecialRange] {
+        table.map { text, use in
             guard let range = AddressRange(text) else { preconditionFailure("\(text) is no address range") }
-            return (range, use)
+            return SpecialRange(range: range, use: use, isLocal: isLocal)
         }
-    }()
+    }
 }

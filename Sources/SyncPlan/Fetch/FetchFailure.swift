@@ -116,9 +116,13 @@ extension FetchFailure {
         return FetchFailure(rejection.code, "\(rejection)", isCut ? .passing : .lasting)
     }
 
-    package static func address(_ refusal: AddressPolicy.Refusal) -> FetchFailure {
-        FetchFailure("address-refused", "\(refusal)", .lasting)
+    /// A host stands for an address that must not be connected to.
+    package static func address(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {
+        FetchFailure("address-refused", refusal.text(for: host), .lasting)
     }
+
+    /// The refusal of a URL that a server redirects to: it may redirect elsewhere tomorrow, so that this is not for ever.
+    package var inRedirect: FetchFailure { FetchFailure(code, "in a redirect: \(message)", .lasting) }
 
     package static func timeout(_ limit: String) -> FetchFailure {
         FetchFailure("timeout", "the server took longer than \(limit)", .passing)

@@ -57,8 +57,7 @@ package struct FetchTarget: Hashable, Sendable {
         do {
             return try FetchTarget(target.absoluteString)
         } catch {
-            // The server may redirect elsewhere tomorrow: the refusal is not for ever.
-            throw FetchFailure(error.code, "in a redirect: \(error.message)", .lasting)
+            throw error.inRedirect
         }
     }
 
@@ -76,7 +75,7 @@ package struct FetchTarget: Hashable, Sendable {
             host = authority.prefix { $0 != ":" }
             port = authority.dropFirst(host.count)
             guard !host.isEmpty else { throw bad("it has no host") }
-            guard host.utf8.count <= 253, host.utf8.allSatisfy(isHostCharacter) else {
+            guard isHost(host) else {
                 throw FetchFailure(
                     "host-refused", "its host is not of ASCII letters, digits, “-”, “.” and “_”: write it in Punycode",
                     .refused)
@@ -102,6 +101,11 @@ package struct FetchTarget: Hashable, Sendable {
         guard let label = host.split(separator: ".").last?.lowercased() else { return true }
         if label.hasPrefix("0x") { return label.dropFirst(2).allSatisfy(\.isHexDigit) }
         return label.allSatisfy { ("0"..."9").contains($0) }
+    }
+
+    /// Whether a text is of the characters, and no longer, than a host is.
+    package static func isHost(_ text: some StringProtocol) -> Bool {
+        (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(isHostCharacter)
     }
 
     private static func isHostCharacter(_ byte: UInt8) -> Bool {

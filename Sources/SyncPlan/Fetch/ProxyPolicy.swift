@@ -62,8 +62,7 @@ package struct ProxyPolicy: Equatable, Sendable {
     private enum Exception: Equatable, Sendable {
         case everything
         case network(AddressRange)
-        /// A name, and all that are below it.
-        case name(String)
+        case host(HostPattern)
     }
 
     private var http: Proxy?
@@ -97,7 +96,7 @@ package struct ProxyPolicy: Equatable, Sendable {
         exceptions = (value("no_proxy", "NO_PROXY")?.text ?? "").split { $0 == "," || $0 == " " }.map { word in
             if word == "*" { return .everything }
             if let range = AddressRange(String(word)) { return .network(range) }
-            return .name(word.drop { $0 == "." }.lowercased())
+            return .host(.domain(word.drop { $0 == "." }.lowercased()))
         }
     }
 
@@ -121,11 +120,10 @@ package struct ProxyPolicy: Equatable, Sendable {
     }
 
     private static func matches(_ exception: Exception, _ host: String) -> Bool {
-        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         switch exception {
-        case .everything: return true
-        case .network(let range): return IPAddress(host).map(range.contains) ?? false
-        case .name(let suffix): return name == suffix || name.hasSuffix(".\(suffix)")
+        case .everything: true
+        case .network(let range): IPAddress(host).map(range.contains) ?? false
+        case .host(let pattern): pattern.matches(host)
         }
     }
 }

@@ -10,11 +10,19 @@ package struct RedirectChain: Sendable {
     private var visited: Set<FetchTarget>
     private let limit: Int
     private let allowDowngrade: Bool
+    private let policy: NetworkPolicy
 
-    package init(from target: FetchTarget, limit: Int, allowDowngrade: Bool) {
+    /// Begins with the URL that a list names.
+    ///
+    /// - Throws: A ``FetchFailure`` with the code `host-refused`.
+    package init(
+        from target: FetchTarget, limit: Int, allowDowngrade: Bool, policy: NetworkPolicy
+    ) throws(FetchFailure) {
+        try policy.judge(target)
         self.target = target
         self.limit = limit
         self.allowDowngrade = allowDowngrade
+        self.policy = policy
         visited = [target]
     }
 
@@ -29,7 +37,7 @@ package struct RedirectChain: Sendable {
         guard visited.count <= limit else {
             throw FetchFailure("too-many-redirects", "the server redirects more than \(limit) times", .lasting)
         }
-        let next = try target.redirected(to: location)
+        let next = try redirected(to: location)
         guard next.isSecure || !target.isSecure || allowDowngrade else {
             throw FetchFailure(
                 "downgrade-refused", "the server redirects from https to http, which fetch.allowDowngrade would allow",
@@ -39,5 +47,15 @@ package struct RedirectChain: Sendable {
             throw FetchFailure("redirect-loop", "the server redirects in a circle", .lasting)
         }
         target = next
+    }
+
+    private func redirected(to location: String) throws(FetchFailure) -> FetchTarget {
+        let next = try target.redirected(to: location)
+        do {
+            try policy.judge(next)
+            return next
+        } catch {
+            throw error.inRedirect
+        }
     }
 }

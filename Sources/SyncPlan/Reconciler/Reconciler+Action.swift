@@ -40,6 +40,7 @@ extension Reconciler {
     private mutating func enqueue(_ url: String, _ reason: FetchReason, now: Timestamp) {
         do {
             let target = try FetchTarget(url)
+            try network.judge(target)
             queue.add(url, origin: target.origin, priority: reason.priority)
             catalog.updateIcon(url) { $0.phase = .queued }
         } catch {

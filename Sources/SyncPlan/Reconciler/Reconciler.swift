@@ -7,6 +7,7 @@ package import IconCache
 /// It reads no file and no clock. Its owner performs the actions, and feeds what came of them back as events.
 package struct Reconciler: Sendable {
     let settings: Settings
+    let network: NetworkPolicy
     /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
     let triesOnce: Bool
     var generator: SeededGenerator
@@ -92,6 +93,7 @@ package struct Reconciler: Sendable {
         now: Timestamp
     ) {
         self.settings = settings
+        network = NetworkPolicy(settings.network)
         self.triesOnce = triesOnce
         generator = SeededGenerator(seed: seed)
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)

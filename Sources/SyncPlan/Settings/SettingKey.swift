@@ -7,6 +7,8 @@ package struct SettingKey: Sendable {
     private let form: String
     private let read: @Sendable (String, inout Settings) -> Bool
     private let show: @Sendable (Settings) -> String
+    /// The part of a text that is not of the form.
+    private var flaw: @Sendable (String) -> String = { $0 }
 
     /// The environment variable that sets it: `SYNCAGENT_FETCH_MAX_BYTES`.
     package var variable: String {
@@ -25,7 +27,7 @@ package struct SettingKey: Sendable {
     ///
     /// - Throws: ``SettingError`` if the text is not of the setting's form, or out of its range.
     package func set(_ text: String, in settings: inout Settings) throws(SettingError) {
-        guard read(text, &settings) else { throw SettingError(name: name, value: text, form: form) }
+        guard read(text, &settings) else { throw SettingError(name: name, value: flaw(text), form: form) }
     }
 
     /// The value as it would be written.
@@ -89,12 +91,17 @@ extension SettingKey {
         .list(
             "network.allow", "networks such as 10.0.0.0/8 or fd00::/8, with commas between", \.network.allow,
             { AddressRange($0) }, { $0.description }),
+        .list("network.allowHosts", hosts, \.network.allowHosts, { HostPattern($0) }, { $0.description }),
+        .list("network.denyHosts", hosts, \.network.denyHosts, { HostPattern($0) }, { $0.description }),
         .count("images.maxSide", \.images.maxSide, 1...65_535),
         .count("images.maxPixels", \.images.maxPixels, 1...1 << 32),
         .flag("images.allowSVG", \.images.allowSVG),
         .duration("refresh.minimum", \.refresh.minimum, atLeast: .seconds(1)),
         .duration("refresh.default", \.refresh.default, atLeast: .seconds(1)),
     ]
+
+    private static let hosts =
+        "hosts in ASCII such as icons.example.com, .example.com, *.example.com or 10.1.2.3, with commas between"
 
     private static func duration(
         _ name: String, _ path: any WritableKeyPath<Settings, Duration> & Sendable, atLeast minimum: Duration = .zero
@@ -163,11 +170,16 @@ extension SettingKey {
         SettingKey(
             name: name, form: form,
             read: { text, settings in
-                let parts = text.split(separator: ",").map { String($0.drop { $0 == " " }) }
+                let parts = parts(of: text)
                 let values = parts.compactMap(parse)
                 guard values.count == parts.count else { return false }
                 settings[keyPath: path] = values
                 return true
-            }, show: { $0[keyPath: path].map(format).joined(separator: ",") })
+            }, show: { $0[keyPath: path].map(format).joined(separator: ",") },
+            flaw: { text in parts(of: text).first { !$0.isEmpty && parse($0) == nil } ?? text })
+    }
+
+    private static func parts(of text: String) -> [String] {
+        text.split(separator: ",").map { String($0.drop { $0 == " " }) }
     }
 }

@@ -115,6 +115,14 @@ package struct Settings: Equatable, Sendable {
         ///
         /// None by default.
         package var allow: [AddressRange] = []
+        /// Hosts that may stand for private, shared and loopback addresses.
+        ///
+        /// None by default. Another host that stands for the same address is refused all the same.
+        package var allowHosts: [HostPattern] = []
+        /// Hosts that are not asked for anything, whatever is allowed.
+        ///
+        /// None by default. An address in it is refused to every name that stands for it, unless a proxy resolves the name.
+        package var denyHosts: [HostPattern] = []
     }
 
     package struct Images: Equatable, Sendable {

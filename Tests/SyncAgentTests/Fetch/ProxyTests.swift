@@ -15,12 +15,14 @@ struct ProxyTests {
     ///   - tunnel: What it answers to be asked for a connection.
     ///   - answer: What it answers to requests through it.
     ///   - credentials: What the setting says before the proxy's host.
+    ///   - settings: What else is set.
     ///   - body: What is asked.
     ///
     /// - Returns: The heads of the requests that the proxy received.
     /// - Throws: What the body throws.
     private func withProxy(
-        tunnel: String, answer: String = "", credentials: String = "", _ body: (Fetcher) async throws -> Void
+        tunnel: String, answer: String = "", credentials: String = "", settings: Settings = Settings(),
+        _ body: (Fetcher) async throws -> Void
     ) async throws -> [String] {
         let heads = Mutex<[String]>([])
         try await withTemporaryFolder { folder in
@@ -30,9 +32,9 @@ struct ProxyTests {
             } _: { proxy in
                 let cache = try CacheFixture(folder)
                 let policy = try ProxyPolicy(setting: "\(credentials)127.0.0.1:\(proxy.port)") { _ in nil }
-                let transport = HTTPTransport(settings: Settings(), proxies: policy)
+                let transport = HTTPTransport(settings: settings, proxies: policy)
                 let fetcher = Fetcher(
-                    transport: transport, staging: cache.staging, settings: Settings(), clock: AgentClock())
+                    transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
                 do {
                     try await body(fetcher)
                     await transport.shutdown()
@@ -77,6 +79,25 @@ struct ProxyTests {
             #expect(failure(outcome) != nil)
         }
         #expect(heads.first?.hasPrefix("CONNECT icons.invalid:443 HTTP/1.1\r\n") == true, "\(heads)")
+    }
+
+    @Test("a denied host is not asked of a proxy, nor is the local address of another one; an allowed one's is")
+    func hosts() async throws {
+        var settings = Settings()
+        settings.network.denyHosts = [try #require(HostPattern("*.invalid"))]
+        settings.network.allowHosts = [try #require(HostPattern("10.1.2.3"))]
+        let heads = try await withProxy(
+            tunnel: "HTTP/1.1 200 OK\r\n\r\n", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            settings: settings
+        ) { fetcher in
+            for (host, code) in [
+                ("icons.invalid", "host-refused"), ("10.1.2.4", "address-refused"), ("10.1.2.3", "http-404"),
+            ] {
+                let outcome = await fetcher.fetch(try request("http://\(host)/a.png"))
+                #expect(failure(outcome)?.code == code, "\(host): \(outcome)")
+            }
+        }
+        #expect(heads.count == 2 && heads.first?.hasPrefix("CONNECT 10.1.2.3:80 ") == true, "\(heads)")
     }
 
     @Test(

@@ -29,7 +29,7 @@ struct AddressPolicyTests {
             ("198.18.0.1", "198.18.0.0/15"), ("198.19.255.255", "198.18.0.0/15"), ("198.51.100.1", "198.51.100.0/24"),
             ("203.0.113.255", "203.0.113.0/24"), ("224.0.0.1", "224.0.0.0/4"), ("239.255.255.255", "224.0.0.0/4"),
             ("240.0.0.1", "240.0.0.0/4"), ("255.255.255.255", "240.0.0.0/4"),
-            ("::", "::/127"), ("::1", "::/127"), ("64:ff9b:1::1", "64:ff9b:1::/48"), ("100::1", "100::/64"),
+            ("::", "::/128"), ("::1", "::1/128"), ("64:ff9b:1::1", "64:ff9b:1::/48"), ("100::1", "100::/64"),
             ("2001:2::1", "2001::/23"), ("2001:10::1", "2001::/23"), ("2001:db8::1", "2001:db8::/32"),
             ("3fff::1", "3fff::/20"), ("3fff:fff::1", "3fff::/20"), ("5f00::1", "5f00::/16"), ("fc00::1", "fc00::/7"),
             ("fdff::1", "fc00::/7"), ("fe80::1", "fe80::/10"), ("febf::1", "fe80::/10"), ("fec0::1", "fec0::/10"),
@@ -39,8 +39,7 @@ struct AddressPolicyTests {
     func refuse(text: String, range: String) throws {
         let address = try #require(IPAddress(text))
         let refusal = try #require(AddressPolicy().refusal(of: address))
-        #expect(refusal.range == AddressRange(range))
-        #expect(refusal.description.contains("add \(range) to network.allow"))
+        #expect(refusal.text(for: "icons.corp").contains("add \(range) to network.allow"))
     }
 
     @Test(
@@ -51,9 +50,9 @@ struct AddressPolicyTests {
         ])
     func embedded(text: String) throws {
         let address = try #require(IPAddress(text))
-        let refusal = AddressPolicy().refusal(of: address)
-        #expect(refusal?.address == IPAddress("127.0.0.1"))
-        #expect(refusal?.range == AddressRange("127.0.0.0/8"))
+        let refusal = try #require(AddressPolicy().refusal(of: address))
+        #expect(
+            refusal.text(for: "a").hasPrefix("127.0.0.1 is no public address (loopback); to allow it, add 127.0.0.0/8"))
         let loopback = AddressPolicy(allowed: [try #require(AddressRange("127.0.0.0/8"))])
         #expect(loopback.refusal(of: address) == nil)
     }
@@ -76,5 +75,34 @@ struct AddressPolicyTests {
         let policy = AddressPolicy(allowed: [try #require(AddressRange(range))])
         let address = try #require(IPAddress(address))
         #expect((policy.refusal(of: address) == nil) == isAllowed)
+    }
+
+    @Test(
+        "a host that network.allowHosts names may stand for local addresses, and for no others",
+        arguments: [
+            ("10.1.2.3", true), ("172.31.0.1", true), ("192.168.0.1", true), ("100.64.0.1", true), ("127.0.0.1", true),
+            ("::1", true), ("fd12::1", true), ("::ffff:10.0.0.1", true), ("8.8.8.8", true), ("2a00::1", true),
+            ("169.254.169.254", false), ("::ffff:169.254.169.254", false), ("169.254.170.2", false),
+            ("fe80::1", false),
+            ("fd00:ec2::254", false), ("fd00:ec2::23", false), ("fd20:ce::254", false), ("100.100.100.200", false),
+            ("0.0.0.0", false), ("::", false), ("224.0.0.1", false), ("ff02::1", false), ("255.255.255.255", false),
+            ("192.0.2.1", false), ("fec0::1", false), ("4000::1", false),
+        ])
+    func local(text: String, isAllowed: Bool) throws {
+        let address = try #require(IPAddress(text))
+        #expect((AddressPolicy(opensLocalNetworks: true).refusal(of: address) == nil) == isAllowed)
+        let refusal = AddressPolicy().refusal(of: address)?.text(for: "icons.corp")
+        #expect(refusal?.contains("or icons.corp to network.allowHosts") == (refusal == nil ? nil : isAllowed))
+    }
+
+    @Test("what is denied is refused whatever is allowed", arguments: ["10.1.2.3", "::ffff:10.1.2.3", "8.8.8.8"])
+    func denied(text: String) throws {
+        let ranges = [try #require(AddressRange("0.0.0.0/0")), try #require(AddressRange("::/0"))]
+        let address = try #require(IPAddress(text))
+        var policy = AddressPolicy(allowed: ranges, opensLocalNetworks: true)
+        #expect(policy.refusal(of: address) == nil)
+        policy.denied = [try #require(IPAddress("10.1.2.3")), try #require(IPAddress("8.8.8.8"))]
+        #expect(policy.refusal(of: address)?.text(for: "a").contains("network.denyHosts") == true)
+        #expect(policy.refusal(of: try #require(IPAddress("10.1.2.4"))) == nil)
     }
 }

@@ -5,7 +5,11 @@ import Testing
 @Suite("Chains of redirects")
 struct RedirectChainTests {
     private static func chain(_ url: String, limit: Int = 10, allowDowngrade: Bool = false) throws -> RedirectChain {
-        RedirectChain(from: try FetchTarget(url), limit: limit, allowDowngrade: allowDowngrade)
+        var settings = Settings()
+        settings.network.denyHosts = [try #require(HostPattern(".denied.example"))]
+        return try RedirectChain(
+            from: try FetchTarget(url), limit: limit, allowDowngrade: allowDowngrade,
+            policy: NetworkPolicy(settings.network))
     }
 
     @Test("as many redirects are followed as the limit says, and no more", arguments: [0, 1, 2, 10])
@@ -25,7 +29,8 @@ struct RedirectChainTests {
             (["/y", "/z", "/y"], "redirect-loop"),
             (["http://a/x"], "downgrade-refused"), (["https://b/", "http://b/"], "downgrade-refused"),
             (["ftp://b/"], "scheme-refused"), (["https://u@b/"], "userinfo-refused"),
-            (["https://b:65536/"], "port-refused"),
+            (["https://b:65536/"], "port-refused"), (["https://denied.example/"], "host-refused"),
+            (["https://b/", "//icons.DENIED.example.:8443/"], "host-refused"),
             ([nil], "bad-redirect"), ([""], "bad-redirect"), (["https:///y"], "bad-url"),
         ] as [([String?], String)])
     func refuse(locations: [String?], code: String) throws {
@@ -36,6 +41,13 @@ struct RedirectChainTests {
         #expect(failure?.code == code)
         #expect(failure?.persistence == .lasting)
         #expect(chain.target == before)
+    }
+
+    @Test("a chain does not begin at a host that is denied")
+    func denied() throws {
+        let failure = #expect(throws: FetchFailure.self) { try Self.chain("http://icons.denied.example/") }
+        #expect(failure?.code == "host-refused" && failure?.persistence == .refused)
+        #expect(failure?.message.contains("network.denyHosts has .denied.example") == true)
     }
 
     @Test("from http to https and within http a redirect may always lead; from https to http if that is allowed")

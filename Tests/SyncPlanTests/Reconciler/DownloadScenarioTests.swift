@@ -211,12 +211,14 @@ struct DownloadScenarioTests {
 
     @Test("a URL that may not be asked for fails at once, and is never asked for")
     func refused() throws {
-        var agent = AgentScenario()
-        try agent.drop(["1.plist": ["ftp://h/a", "http://h:65536/"]])
+        let denied = try #require(HostPattern(".denied"))
+        var agent = AgentScenario { $0.network.denyHosts = [denied] }
+        try agent.drop(["1.plist": ["ftp://h/a", "http://h:65536/", "http://h.denied/"]])
         try agent.finishPublication()
-        #expect(try agent.published("1.plist") == [.failed(error: "scheme-refused"), .failed(error: "port-refused")])
+        let codes = ["scheme-refused", "port-refused", "host-refused"]
+        #expect(try agent.published("1.plist") == codes.map { .failed(error: $0) })
         try agent.pass(.seconds(365 * 86_400))
-        #expect(agent.requests.isEmpty && agent.plan.status.icons.failed == 2)
+        #expect(agent.requests.isEmpty && agent.plan.status.icons.failed == 3)
     }
 
     @Test("a failed publication takes nothing away, and what it dropped is downloaded and published again")

@@ -18,7 +18,7 @@ struct SettingKeyTests {
             ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5 MiB"),
             ("fetch.maxRedirects", "10"), ("fetch.retryBase", "1s"), ("fetch.retryMax", "10m"),
             ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.allowDowngrade", "false"),
-            ("network.allow", ""),
+            ("network.allow", ""), ("network.allowHosts", ""), ("network.denyHosts", ""),
             ("images.maxSide", "4096"), ("images.maxPixels", "16777216"), ("images.allowSVG", "false"),
             ("refresh.minimum", "1h"),
             ("refresh.default", "1d"),
@@ -34,6 +34,8 @@ struct SettingKeyTests {
             ("lists.settleMax", "SYNCAGENT_LISTS_SETTLE_MAX"), ("lists.iconKeys", "SYNCAGENT_LISTS_ICON_KEYS"),
             ("cache.grace", "SYNCAGENT_CACHE_GRACE"), ("fetch.perHost", "SYNCAGENT_FETCH_PER_HOST"),
             ("fetch.allowDowngrade", "SYNCAGENT_FETCH_ALLOW_DOWNGRADE"), ("network.allow", "SYNCAGENT_NETWORK_ALLOW"),
+            ("network.allowHosts", "SYNCAGENT_NETWORK_ALLOW_HOSTS"),
+            ("network.denyHosts", "SYNCAGENT_NETWORK_DENY_HOSTS"),
             ("refresh.default", "SYNCAGENT_REFRESH_DEFAULT"), ("images.allowSVG", "SYNCAGENT_IMAGES_ALLOW_SVG"),
         ])
     func variables(name: String, variable: String) throws {
@@ -63,6 +65,8 @@ struct SettingKeyTests {
             ("fetch.maxRedirects", "0", "0"), ("fetch.userAgent", "curl/8 (x; y)", "curl/8 (x; y)"),
             ("fetch.allowDowngrade", "true", "true"), ("network.allow", "10.0.0.0/8, fd00::/8", "10.0.0.0/8,fd00::/8"),
             ("network.allow", "::1", "::1/128"), ("network.allow", "", ""),
+            ("network.allowHosts", "Icons.Corp., .corp,*.A.b,10.0.0.1,::1", "icons.corp,.corp,*.a.b,10.0.0.1,::1"),
+            ("network.denyHosts", "a_b.example", "a_b.example"),
             ("images.maxPixels", "4294967296", "4294967296"),
             ("refresh.default", "7d", "7d"),
         ])
@@ -95,5 +99,19 @@ struct SettingKeyTests {
         #expect(settings == Settings())
         #expect(error?.name == name && error?.value == text)
         #expect(error?.description.contains("“\(text)” is not a value for \(name): it takes ") == true)
+    }
+
+    @Test(
+        "of several entries the error names the one that is wrong",
+        arguments: [
+            ("network.allow", "10.0.0.0/8, 10.0.0.0/33,::1", "10.0.0.0/33"),
+            ("network.allowHosts", "icons.corp, http://icons.corp,a", "http://icons.corp"),
+            ("network.denyHosts", "a,b c,d", "b c"),
+        ])
+    func entry(name: String, text: String, flaw: String) throws {
+        var settings = Settings()
+        let key = try Self.key(name)
+        let error = #expect(throws: SettingError.self) { try key.set(text, in: &settings) }
+        #expect(error?.name == name && error?.value == flaw)
     }
 }

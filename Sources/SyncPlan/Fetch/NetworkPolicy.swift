@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What may be asked: hosts by their names, and addresses by the hosts that stand for them (`network.*`).
+package struct NetworkPolicy: Sendable {
+    private let settings: Settings.Network
+    /// What a host may resolve to that no setting names.
+    package let others: AddressPolicy
+    /// What a host may resolve to that `network.allowHosts` names.
+    package let allowedHosts: AddressPolicy
+
+    package init(_ settings: Settings.Network) {
+        self.settings = settings
+        let denied = settings.denyHosts.compactMap { if case .address(let address) = $0 { address } else { nil } }
+        others = AddressPolicy(allowed: settings.allow, denied: denied)
+        allowedHosts = AddressPolicy(allowed: settings.allow, denied: denied, opensLocalNetworks: true)
+    }
+
+    /// Returns if the host may be asked, as far as its name tells.
+    ///
+    /// - Throws: A ``FetchFailure`` with the code `host-refused` if `network.denyHosts` names it.
+    package func judge(_ target: FetchTarget) throws(FetchFailure) {
+        guard let entry = settings.denyHosts.first(where: { $0.matches(target.host) }) else { return }
+        throw FetchFailure(
+            "host-refused", "\(target.host) is not asked for anything: network.denyHosts has \(entry)", .refused)
+    }
+
+    /// Whether `network.allowHosts` names the host.
+    package func isAllowed(_ host: String) -> Bool { settings.allowHosts.contains { $0.matches(host) } }
+
+    /// What a host may resolve to.
+    package func addresses(for host: String) -> AddressPolicy { isAllowed(host) ? allowedHosts : others }
+}
