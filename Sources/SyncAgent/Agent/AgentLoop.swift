@@ -213,22 +213,3 @@ package final class AgentLoop: Sendable {
         }
     }
 }
-
-/// A URL as logs may show it: without what may hold secrets, its user name, password and query.
-package struct LogURL: CustomStringConvertible {
-    package let description: String
-
-    package init(_ url: String) {
-        let shown = url.prefix { $0 != "?" && $0 != "#" }
-        guard let start = shown.firstRange(of: "//")?.upperBound else {
-            description = String(shown)
-            return
-        }
-        let authority = shown[start...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else {
-            description = String(shown)
-            return
-        }
-        description = shown[..<start] + "…" + shown[at...]
-    }
-}

@@ -37,7 +37,7 @@ package struct ControlClient: Sendable {
     package func report(on url: String) async throws -> IconReport?? {
         try await unlessItEnds {
             do {
-                return try await decoded(IconReport.self, from: "v1/icon?url=\(percentEncoded(url))")
+                return try await decoded(IconReport.self, from: "v1/icon", method: .POST, body: url)
             } catch let error as Unexpected where error.status == 404 {
                 return nil
             }
@@ -122,16 +122,17 @@ package struct ControlClient: Sendable {
     }
 
     private func decoded<Answer: Decodable>(
-        _ type: Answer.Type, from path: String, method: HTTPMethod = .GET
+        _ type: Answer.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil
     ) async throws -> Answer {
-        let body = try await send(method, path).body
+        let body = try await send(method, path, body: body).body
         let text = Array(try await body.collect(upTo: Self.longest).readableBytesView)
         return try JSONDecoder().decode(type, from: Data(text))
     }
 
-    private func send(_ method: HTTPMethod, _ path: String) async throws -> HTTPClientResponse {
+    private func send(_ method: HTTPMethod, _ path: String, body: String? = nil) async throws -> HTTPClientResponse {
         var request = HTTPClientRequest(url: "http+unix://\(percentEncoded(socket.string))/\(path)")
         request.method = method
+        request.body = body.map { .bytes(ByteBuffer(string: $0)) }
         let response = try await Self.client.execute(request, timeout: Self.patience)
         guard response.status == .ok else { throw Unexpected(status: response.status.code) }
         return response

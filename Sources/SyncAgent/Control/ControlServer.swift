@@ -54,8 +54,8 @@ package struct ControlServer: Sendable {
                 })
         }
         router.get("v1/status") { _, _ in Self.answer(await status().json) }
-        router.get("v1/icon") { request, _ in
-            let url = try request.uri.queryParameters.require("url")
+        router.post("v1/icon") { request, _ in
+            let url = String(buffer: try await request.body.collect(upTo: AppEntry.maxIconBytes))
             guard let report = await loop.report(on: url) else { throw HTTPError(.notFound) }
             return Self.answer(report.json)
         }

@@ -23,17 +23,17 @@ package struct Fetcher: Sendable {
         self.clock = clock
         policy = NetworkPolicy(settings.network)
         resolver = Resolver(policy: policy)
-        inspector = ImageInspector(
-            limits: ImageLimits(
-                maxSide: settings.images.maxSide, maxPixels: settings.images.maxPixels,
-                allowsSVG: settings.images.allowSVG))
+        inspector = ImageInspector(limits: ImageLimits(settings.images))
     }
 
     /// Downloads an icon; ends early, as `.cancelled`, when its task is cancelled.
     package func fetch(_ request: FetchRequest) async -> FetchOutcome {
         do {
             return try await withDeadline(settings.fetch.totalTimeout) {
-                try await download(request)
+                switch request.source {
+                case .server(let target): try await download(request, from: target)
+                case .inline(let url): try await decode(url)
+                }
             } late: { outcome in
                 if case .image(let staged, _) = outcome { await staging.discard([staged.name]) }
             }
@@ -50,8 +50,18 @@ package struct Fetcher: Sendable {
         }
     }
 
-    private func download(_ request: FetchRequest) async throws -> FetchOutcome {
-        let (response, target, sent) = try await answer(to: request)
+    /// Takes the image out of a URL that carries it; no server says anything of it.
+    private func decode(_ url: DataURL) async throws -> FetchOutcome {
+        let (bytes, info) = try url.image(upTo: settings.fetch.maxBytes, inspector)
+        let name = try await staging.write(bytes)
+        let now = clock.now
+        return .image(
+            StagedImage(name: name, digest: .of(bytes), bytes: bytes.count, info: info),
+            StoredResponse(fields: HTTPFields([]), requestTime: now, responseTime: now))
+    }
+
+    private func download(_ request: FetchRequest, from start: FetchTarget) async throws -> FetchOutcome {
+        let (response, target, sent) = try await answer(to: request, from: start)
         let received = clock.now
         let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
         let stored = StoredResponse(
@@ -62,7 +72,7 @@ package struct Fetcher: Sendable {
         default:
             let delay = RetryAfter(fields, receivedAt: received)?.delay
             var failure = FetchFailure.status(response.status, retryAfter: delay)
-            if target.origin != request.target.origin { failure.origin = target.origin }
+            if target.origin != start.origin { failure.origin = target.origin }
             throw failure
         }
         let codings = response.headers[canonicalForm: "Content-Encoding"]
@@ -80,15 +90,16 @@ package struct Fetcher: Sendable {
 
     /// The first answer that is no redirect, where it came from, and when the request for it was sent.
     private func answer(
-        to request: FetchRequest
+        to request: FetchRequest, from start: FetchTarget
     ) async throws -> (response: TransportResponse, target: FetchTarget, sent: Timestamp) {
         var chain = try RedirectChain(
-            from: request.target, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade,
+            from: start, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade,
             policy: policy)
         while true {
             try await resolver.judge(host: chain.target.host, isProxied: transport.isProxied(chain.target))
             let sent = clock.now
-            let response = try await transport.get(chain.target, headers: headers(for: request, at: chain))
+            let response = try await transport.get(
+                chain.target, headers: headers(for: request, isOwn: chain.target.origin == start.origin))
             guard RedirectChain.statuses.contains(response.status) else { return (response, chain.target, sent) }
             let locations = Set(response.headers["Location"])
             guard locations.count <= 1 else {
@@ -98,12 +109,12 @@ package struct Fetcher: Sendable {
         }
     }
 
-    private func headers(for request: FetchRequest, at chain: RedirectChain) -> HTTPHeaders {
+    private func headers(for request: FetchRequest, isOwn: Bool) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "User-Agent": settings.fetch.userAgent, "Accept": "image/*,*/*;q=0.1", "Accept-Encoding": "identity",
         ]
         // Validators are the business of the origin that gave them.
-        if let validators = request.validators, chain.target.origin == request.target.origin {
+        if isOwn, let validators = request.validators {
             if let etag = validators.etag { headers.add(name: "If-None-Match", value: etag) }
             if let date = validators.lastModified { headers.add(name: "If-Modified-Since", value: date) }
         }
@@ -142,14 +153,20 @@ package struct Fetcher: Sendable {
             let info = try inspector.inspect(held.span.bytes)
             let name: String
             if let file { name = file } else { name = try await staging.write(held) }
-            let image = AppListDocument.Image(
-                path: CacheLayout.image(digest, suffix: info.type.suffix), sha256: digest, bytes: count,
-                type: info.type.mediaType, width: info.width, height: info.height)
-            return StagedImage(name: name, image: image)
+            return StagedImage(name: name, digest: digest, bytes: count, info: info)
         } catch {
             if let file { await staging.abandon(file) }
             throw error
         }
+    }
+}
+
+extension StagedImage {
+    fileprivate init(name: String, digest: Digest, bytes: Int, info: ImageInfo) {
+        let image = AppListDocument.Image(
+            path: CacheLayout.image(digest, suffix: info.type.suffix), sha256: digest, bytes: bytes,
+            type: info.type.mediaType, width: info.width, height: info.height)
+        self.init(name: name, image: image)
     }
 }
 

@@ -7,7 +7,7 @@ extension DiskStatus {
     ///
     /// - Throws: ``IconCacheError`` if the cache cannot be read.
     package func report(on url: String) throws -> IconReport? {
-        var icon = IconRecord()
+        var icon = IconRecord(isInline: DataURL(url) != nil)
         for document in try publishedDocuments() {
             guard let app = document.apps.first(where: { $0.icon.utf8.elementsEqual(url.utf8) }) else { continue }
             icon.lists.append(document.list)

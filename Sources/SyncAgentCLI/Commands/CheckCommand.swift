@@ -17,7 +17,6 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try configuration.settings()
-        let network = NetworkPolicy(settings.network)
         let parser = ParseHelper(executable: try Agent.Helpers.installed().parse, limits: ListLimits(settings.lists))
         var isAcceptable = true
         for name in file {
@@ -30,7 +29,7 @@ struct CheckCommand: AsyncParsableCommand {
                 verdict = .failure(error)
             }
             switch verdict {
-            case .success(let list): try report(list, of: name, under: network)
+            case .success(let list): try report(list, of: name, under: settings)
             case .failure(let rejection) where rejection.code == ListRejection.parserUnavailable("").code:
                 throw Exit.because(rejection.message, code: .badConfiguration)
             case .failure(let rejection):
@@ -41,16 +40,21 @@ struct CheckCommand: AsyncParsableCommand {
         if !isAcceptable { throw Exit.with(.notAList) }
     }
 
-    private func report(_ list: AppList, of name: String, under network: NetworkPolicy) throws {
+    private func report(_ list: AppList, of name: String, under settings: Settings) throws {
         let count = list.entries.count
         try Message.output("\(printable(name)): acceptable, \(count) \(count == 1 ? "app" : "apps")")
         for problem in list.problems { try Message.output("  passed over: \(printable(problem.description))") }
+        let network = NetworkPolicy(settings.network)
+        let inspector = ImageInspector(limits: ImageLimits(settings.images))
         for entry in list.entries {
             do {
-                try network.judge(try FetchTarget(entry.icon))
+                switch try IconSource(entry.icon) {
+                case .server(let target): try network.judge(target)
+                case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
+                }
             } catch {
                 try Message.output(
-                    "  will not be downloaded: \(printable(entry.icon)): \(error.message) [\(error.code)]")
+                    "  will not be ready: \(shown(entry.icon)): \(error.message) [\(error.code)]")
             }
         }
         if !ListName.isAppList(FilePath(name).lastComponent?.string ?? "") {

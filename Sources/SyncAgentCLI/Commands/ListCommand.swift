@@ -38,7 +38,7 @@ struct ListCommand: AsyncParsableCommand {
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
                 let (status, size) = Self.columns(of: app.state)
-                table.add(status, printable(app.name ?? ""), size, printable(app.icon))
+                table.add(status, printable(app.name ?? ""), size, shown(app.icon))
             }
             try Message.output(table.text)
         } catch let error as IconCacheError {

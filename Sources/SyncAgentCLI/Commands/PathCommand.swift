@@ -18,13 +18,13 @@ struct PathCommand: ParsableCommand {
         let cache = IconCache(at: try configuration.folders().cache)
         do {
             guard let app = try cache.entry(forIcon: url) else {
-                throw Exit.because("No app list names \(printable(url)).", code: .attention)
+                throw Exit.because("No app list names \(shown(url)).", code: .attention)
             }
             switch app.state {
             case .ready(let image): try Message.output(cache.path(of: image).string)
-            case .pending: throw Exit.because("\(printable(url)) has not been downloaded yet.", code: .attention)
+            case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
-                throw Exit.because("\(printable(url)) could not be downloaded (\(code)).", code: .attention)
+                throw Exit.because("\(shown(url)) could not be downloaded (\(code)).", code: .attention)
             }
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)

@@ -21,7 +21,7 @@ struct WhyCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let report = try await report() else {
-            throw Exit.because("No app list names \(printable(url)), and nothing is left of it.", code: .attention)
+            throw Exit.because("No app list names \(shown(url)), and nothing is left of it.", code: .attention)
         }
         try Message.output(json ? report.json.text : try text(of: report))
     }
@@ -39,7 +39,7 @@ struct WhyCommand: AsyncParsableCommand {
     }
 
     private func text(of report: IconReport) throws -> String {
-        var lines = [printable(report.url)]
+        var lines = [shown(report.url)]
         func add(_ title: String, _ text: String) {
             lines.append("  \(title)\(String(repeating: " ", count: 11 - title.count))\(printable(text))")
         }

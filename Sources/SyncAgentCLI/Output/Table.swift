@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SyncPlan
 
 /// Columns of text, each as wide as its widest cell.
 struct Table {
@@ -24,6 +25,9 @@ struct Table {
         }.joined(separator: "\n")
     }
 }
+
+/// A URL as tables and messages show it: `--json` has it in full.
+func shown(_ url: String) -> String { printable("\(LogURL(url))") }
 
 /// Text from lists and file names, made safe to print: control characters, which could rule a terminal, are shown as “�”.
 func printable(_ text: String) -> String {

@@ -6,6 +6,8 @@ package enum FetchPlan: Equatable, Sendable {
     case fetch(FetchReason)
     /// The image on disk is fresh until then.
     case fresh(until: Timestamp)
+    /// The image on disk is the one in the URL itself, for good.
+    case inline
     /// The last attempt failed; the next one is due then.
     case waiting(until: Timestamp)
     /// It is never asked for as things are.
@@ -32,6 +34,8 @@ package enum FetchPlan: Equatable, Sendable {
             self = next > now ? .waiting(until: next) : .fetch(.retry)
         } else if icon.image == nil {
             self = .fetch(icon.wasMissing ? .missingOnDisk : .notCached)
+        } else if icon.isInline {
+            self = .inline
         } else {
             self = icon.freshUntil > now ? .fresh(until: icon.freshUntil) : .fetch(.expired)
         }

@@ -25,6 +25,8 @@ package struct IconRecord: Equatable, Sendable {
         }
     }
 
+    /// Whether the URL carries the image itself, so that there never is another one.
+    package let isInline: Bool
     /// The lists that name it; none if it is retired.
     package var lists: [String] = []
     /// The image on disk that the newest generation names or that an older one left.
@@ -44,7 +46,9 @@ package struct IconRecord: Equatable, Sendable {
     /// Whether the image was on disk once, and was found missing.
     package var wasMissing = false
 
-    package init() {}
+    package init(isInline: Bool = false) {
+        self.isInline = isInline
+    }
 
     package var isReferenced: Bool { !lists.isEmpty }
 

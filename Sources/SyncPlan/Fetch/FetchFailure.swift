@@ -121,6 +121,9 @@ extension FetchFailure {
         FetchFailure("address-refused", refusal.text(for: host), .lasting)
     }
 
+    /// The same of a URL that carries its image itself: asking again cannot help.
+    package var forGood: FetchFailure { FetchFailure(code, message, .refused) }
+
     /// The refusal of a URL that a server redirects to: it may redirect elsewhere tomorrow, so that this is not for ever.
     package var inRedirect: FetchFailure { FetchFailure(code, "in a redirect: \(message)", .lasting) }
 

@@ -38,7 +38,7 @@ package enum FetchReason: String, Sendable {
 package struct FetchRequest: Equatable, Sendable {
     /// The URL as the list spells it.
     package var url: String
-    package var target: FetchTarget
+    package var source: IconSource
     package var reason: FetchReason
     /// Set if there is an image on disk, whose bytes need not come again if they are the same.
     package var validators: Validators?

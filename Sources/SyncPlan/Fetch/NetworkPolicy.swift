@@ -24,6 +24,11 @@ package struct NetworkPolicy: Sendable {
             "host-refused", "\(target.host) is not asked for anything: network.denyHosts has \(entry)", .refused)
     }
 
+    /// The same for whatever a list names: what needs no server is not judged.
+    package func judge(_ source: IconSource) throws(FetchFailure) {
+        if case .server(let target) = source { try judge(target) }
+    }
+
     /// Whether `network.allowHosts` names the host.
     package func isAllowed(_ host: String) -> Bool { settings.allowHosts.contains { $0.matches(host) } }
 

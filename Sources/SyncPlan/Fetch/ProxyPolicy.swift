@@ -29,30 +29,15 @@ package struct Proxy: Hashable, Sendable {
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = rest.lastIndex(of: "@") {
             // Names and passwords are for HTTP proxies only.
-            guard kind == .http, let decoded = Self.percentDecoded(rest[..<at]), decoded.contains(":") else {
-                return nil
-            }
+            guard kind == .http, let bytes = PercentEncoding.decode(rest[..<at]),
+                let decoded = String(validating: bytes, as: UTF8.self), decoded.contains(":")
+            else { return nil }
             credentials = decoded
             rest = rest[rest.index(after: at)...]
         }
         guard let target = try? FetchTarget("http://\(rest)"), !rest.isEmpty else { return nil }
         host = target.host
         port = rest.last == ":" || rest.hasSuffix(":\(target.port)") ? target.port : 1080
-    }
-
-    private static func percentDecoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let value = UInt8(Substring(rest.prefix(2)), radix: 16), rest.count >= 2 else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }
 

@@ -22,6 +22,11 @@ package struct ImageLimits: Equatable, Sendable {
         self.allowsSVG = allowsSVG
     }
 
+    /// The limits that are configured.
+    package init(_ settings: Settings.Images) {
+        self.init(maxSide: settings.maxSide, maxPixels: settings.maxPixels, allowsSVG: settings.allowSVG)
+    }
+
     /// Whether a picture that has pixels is within the limits.
     func allow(_ size: PixelSize) -> Bool {
         size.width <= maxSide && size.height <= maxSide && size.height <= maxPixels / size.width

@@ -17,8 +17,8 @@ package struct AppEntry: Hashable, Sendable {
 }
 
 extension AppEntry {
-    /// The longest icon URL accepted, in UTF-8 bytes.
-    package static let maxIconBytes = 8192
+    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for those that carry no image.
+    package static let maxIconBytes = DataURL.maxLength
     /// The longest `name` and `download` accepted, in UTF-8 bytes.
     package static let maxTextBytes = 4096
 
@@ -28,7 +28,8 @@ extension AppEntry {
     package static func flaw(inIcon icon: String) -> String? {
         let bytes = icon.utf8
         guard !bytes.isEmpty else { return "empty" }
-        guard bytes.count <= maxIconBytes else { return "longer than \(maxIconBytes) bytes" }
+        let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
+        guard bytes.count <= longest else { return "longer than \(longest) bytes" }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return "has a space or a control character in it" }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]) else {
             return "relative URL, and lists.iconBaseURL is not set"

@@ -75,7 +75,7 @@ package struct Catalog: Sendable {
 
     /// Changes an icon's record, which is made if there is none.
     package mutating func updateIcon(_ url: String, _ change: (inout IconRecord) -> Void) {
-        var icon = icons.removeValue(forKey: url) ?? IconRecord()
+        var icon = icons.removeValue(forKey: url) ?? IconRecord(isInline: DataURL(url) != nil)
         let before = icon.isReferenced ? icon.image?.sha256 : nil
         change(&icon)
         let after = icon.isReferenced ? icon.image?.sha256 : nil

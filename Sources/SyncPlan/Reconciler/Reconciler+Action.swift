@@ -33,15 +33,15 @@ extension Reconciler {
             guard icon.noted != time else { break }
             catalog.updateIcon(url) { $0.noted = time }
             dueTimes.insert(DueTime(time: time, url: url))
-        case .refused, .unreferenced, .underWay: break
+        case .refused, .inline, .unreferenced, .underWay: break
         }
     }
 
     private mutating func enqueue(_ url: String, _ reason: FetchReason, now: Timestamp) {
         do {
-            let target = try FetchTarget(url)
-            try network.judge(target)
-            queue.add(url, origin: target.origin, priority: reason.priority)
+            let source = try IconSource(url)
+            try network.judge(source)
+            queue.add(url, origin: source.origin, priority: reason.priority)
             catalog.updateIcon(url) { $0.phase = .queued }
         } catch {
             let before = catalog.icons[url]?.state ?? .pending
@@ -74,7 +74,7 @@ extension Reconciler {
     private mutating func startDownloads(now: Timestamp, to actions: inout [Action]) {
         guard mayDownload else { return }
         for url in queue.start() {
-            guard let icon = catalog.icons[url], let target = try? FetchTarget(url) else {
+            guard let icon = catalog.icons[url], let source = try? IconSource(url) else {
                 preconditionFailure("only known icons with a valid URL are queued")
             }
             let reason: FetchReason =
@@ -85,7 +85,7 @@ extension Reconciler {
             actions.append(
                 .fetch(
                     FetchRequest(
-                        url: url, target: target, reason: reason,
+                        url: url, source: source, reason: reason,
                         validators: validators?.isEmpty ?? true ? nil : validators)))
         }
     }

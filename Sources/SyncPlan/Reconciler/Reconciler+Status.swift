@@ -5,7 +5,7 @@ extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
     package func report(on url: String, now: Timestamp) -> IconReport? {
         catalog.icons[url].map { icon in
-            let origin = (try? FetchTarget(url))?.origin
+            let origin = (try? IconSource(url))?.origin
             return IconReport(url: url, icon: icon, health: origin.flatMap(health), now: now)
         }
     }

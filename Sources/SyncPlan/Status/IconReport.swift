@@ -20,6 +20,7 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var freshness: String
     }
 
+    /// The origin that the URL names.
     package struct Origin: Codable, Equatable, Sendable {
         package var name: String
         /// How many requests to it failed in a row.
@@ -59,12 +60,8 @@ package struct IconReport: Codable, Equatable, Sendable {
                 code: failure.code, message: failure.message, attempts: failure.attempts,
                 nextAttempt: failure.nextAttempt?.description)
         }
-        response = icon.response.map { response in
-            Response(
-                received: response.responseTime.description, etag: response.validators.etag,
-                lastModified: response.validators.lastModified,
-                freshness: Freshness(of: response, longestGuess: RefreshPolicy().longestGuess).description)
-        }
+        // Of an image that its URL carries no server has said anything.
+        response = icon.isInline ? nil : icon.response.map(Response.init)
         if let origin = (try? FetchTarget(url))?.origin {
             let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
             self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
@@ -74,6 +71,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     private static func next(for icon: IconRecord, now: Timestamp) -> String {
         switch FetchPlan(for: icon, now: now) {
         case .fetch(let reason): "a request, as soon as the agent runs: \(reason.rawValue)"
+        case .inline: "no request: the image is in the URL itself"
         case .fresh(let time): "no request until \(time): the image is fresh"
         case .waiting(let time): "no request until \(time): the last attempt failed"
         case .refused: "never a request, as things are"
@@ -125,6 +123,15 @@ package struct IconReport: Codable, Equatable, Sendable {
                 } ?? .null
             ))
         return .lines(.object(members))
+    }
+}
+
+extension IconReport.Response {
+    fileprivate init(_ response: StoredResponse) {
+        received = response.responseTime.description
+        etag = response.validators.etag
+        lastModified = response.validators.lastModified
+        freshness = Freshness(of: response).description
     }
 }
 

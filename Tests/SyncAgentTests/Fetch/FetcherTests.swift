@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+import FoundationEssentials
 import IconCache
 import NIOHTTP1
 import SystemPackage
@@ -28,7 +29,7 @@ struct FetcherTests {
             let fetcher = Fetcher(
                 transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
-                url: url, target: try FetchTarget(url), reason: .notCached, validators: validators)
+                url: url, source: try IconSource(url), reason: .notCached, validators: validators)
             let outcome = await fetcher.fetch(request)
             return (outcome, transport.requests, try cache.names(in: "staging").sorted())
         }
@@ -54,6 +55,34 @@ struct FetcherTests {
         #expect(result.staging == [staged.name])
     }
 
+    @Test("an image that its URL carries is staged without a request, and with the same checks")
+    func inline() async throws {
+        let encoded = Self.icon.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let base64 = Data(Self.icon).base64EncodedString()
+        for url in ["data:image/png,\(encoded)", "data:text/html;base64,\(base64)"] {
+            let result = try await fetch(from: url, [:])
+            guard case .image(let staged, _) = result.outcome else {
+                Issue.record("\(result.outcome)")
+                continue
+            }
+            #expect(staged.image.sha256 == .of(Self.icon) && staged.image.bytes == Self.icon.count)
+            #expect(staged.image.type == "image/png" && staged.image.width == 64)
+            #expect(result.staging == [staged.name] && result.requests.isEmpty)
+        }
+        let drawing = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
+        let limit = ByteCount(Self.icon.count - 1)
+        for (url, expected) in [
+            ("data:image/png;base64,\(base64)", "too-large"), ("data:image/png,x", "not-an-image"),
+            ("data:image/png;base64,x", "bad-url"), (drawing, "not-an-image"),
+        ] {
+            let result = try await fetch(from: url, [:]) { $0.fetch.maxBytes = limit }
+            #expect(code(result.outcome) == expected, "\(result.outcome)")
+            #expect(result.staging.isEmpty && result.requests.isEmpty)
+        }
+        let drawn = try await fetch(from: drawing, [:]) { $0.images.allowSVG = true }
+        #expect(code(drawn.outcome) == nil)
+    }
+
     @Test(
         "what is no wanted answer has its code, and leaves nothing in staging",
         arguments: [
@@ -64,6 +93,11 @@ struct FetcherTests {
             (.init(200, ["Content-Encoding": "gzip"], body: icon), "content-encoding"),
             (.init(302), "bad-redirect"), (.init(302, ["Location": "/icon.png"]), "redirect-loop"),
             (.init(302, ["Location": "ftp://127.0.0.1/"]), "scheme-refused"),
+            (
+                .init(
+                    302, ["Location": "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"]),
+                "scheme-refused"
+            ),
             (.init(302, ["Location": "http://127.0.0.1:65536/"]), "port-refused"),
             (.init(302, ["Location": "http://a:b@127.0.0.1/"]), "userinfo-refused"),
             (.init(302, ["Location": "http://10.0.0.1/"]), "address-refused"),

@@ -51,9 +51,9 @@ struct HostileFetch {
                 for url in urls {
                     let outcome: FetchOutcome
                     do {
-                        let target = try FetchTarget(url)
+                        let source = try IconSource(url)
                         outcome = await fetcher.fetch(
-                            FetchRequest(url: url, target: target, reason: .notCached, validators: validators))
+                            FetchRequest(url: url, source: source, reason: .notCached, validators: validators))
                     } catch let failure as FetchFailure {
                         outcome = .failed(failure)
                     }

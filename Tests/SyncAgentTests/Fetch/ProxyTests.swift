@@ -48,7 +48,7 @@ struct ProxyTests {
     }
 
     private func request(_ url: String) throws -> FetchRequest {
-        FetchRequest(url: url, target: try FetchTarget(url), reason: .notCached, validators: nil)
+        FetchRequest(url: url, source: try IconSource(url), reason: .notCached, validators: nil)
     }
 
     private func failure(_ outcome: FetchOutcome) -> FetchFailure? {

@@ -8,8 +8,8 @@ struct FetchPlanTests {
     private static let now = Sample.start
     private static let later = now + .seconds(1)
 
-    private static func icon(_ change: (inout IconRecord) -> Void) -> IconRecord {
-        var icon = IconRecord()
+    private static func icon(isInline: Bool = false, _ change: (inout IconRecord) -> Void) -> IconRecord {
+        var icon = IconRecord(isInline: isInline)
         icon.lists = ["a.plist"]
         change(&icon)
         return icon
@@ -39,6 +39,8 @@ struct FetchPlanTests {
             }, .fetch(.expired)
         ),
         (icon { $0.freshUntil = later }, .fetch(.notCached)),
+        (icon(isInline: true) { _ in }, .fetch(.notCached)),
+        (icon(isInline: true) { $0.image = Sample.image("x") }, .inline),
         (icon { $0.failure = failure(next: later) }, .waiting(until: later)),
         (icon { $0.failure = failure(next: now) }, .fetch(.retry)),
         (icon { $0.failure = failure(next: nil) }, .refused),

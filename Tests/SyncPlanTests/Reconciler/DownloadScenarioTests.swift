@@ -221,6 +221,28 @@ struct DownloadScenarioTests {
         #expect(agent.requests.isEmpty && agent.plan.status.icons.failed == 3)
     }
 
+    @Test("an image that its URL carries is taken out of it once, and again only if it is missing")
+    func inline() throws {
+        let url = "data:image/png;base64,iVBO"
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [url]])
+        #expect(agent.requests.map(\.source.origin) == ["data:"])
+        try agent.finish(
+            url, with: "x",
+            answer: StoredResponse(fields: HTTPFields([]), requestTime: agent.now, responseTime: agent.now))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        for _ in 0..<3 {
+            try agent.pass(.seconds(400 * 86_400))
+            try agent.restart()
+            try agent.drop(["1.plist": [url]])
+        }
+        #expect(agent.requests.count == 1)
+        try agent.restart(losing: [Sample.image("x").sha256])
+        try agent.drop(["1.plist": [url]])
+        #expect(agent.requests.map(\.reason) == [.notCached, .missingOnDisk])
+    }
+
     @Test("a failed publication takes nothing away, and what it dropped is downloaded and published again")
     func failedPublication() throws {
         var agent = AgentScenario()
@@ -266,7 +288,7 @@ struct DownloadScenarioTests {
         try agent.drop(["1.plist": urls])
         while !agent.downloads.isEmpty {
             #expect(agent.downloads.count <= 3)
-            #expect(agent.downloads.values.count { $0.target.host == "h.example" } <= 2)
+            #expect(agent.downloads.values.count { $0.source.origin == "https://h.example:443" } <= 2)
             try agent.finish(try #require(agent.downloads.keys.min()), .failed(.status(404)))
         }
         #expect(agent.requests.count == 10)

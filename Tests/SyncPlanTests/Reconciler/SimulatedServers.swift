@@ -28,7 +28,7 @@ struct SimulatedServers {
 
     /// Notes what a server did, and what it may ask for in doing so.
     mutating func note(_ outcome: FetchOutcome, of request: FetchRequest, at now: Timestamp) {
-        let origin = request.target.origin
+        let origin = request.source.origin
         switch outcome {
         case .cancelled: break
         case .failed(let failure) where failure.blame == .agent: break
@@ -46,12 +46,12 @@ struct SimulatedServers {
     /// Fails if a server is asked that is to be left alone, or a broken one by two requests at once.
     func check(_ request: FetchRequest, beside others: some Sequence<FetchRequest>, at now: Timestamp) throws(Violation)
     {
-        let origin = request.target.origin
+        let origin = request.source.origin
         guard let memory = memories[origin], memory.failedAt + .seconds(86_400) > now else { return }
         if memory.notBefore > now {
             throw Violation("\(request.url) is asked for at \(now), and its server said not before \(memory.notBefore)")
         }
-        if memory.failures >= OriginHealth.threshold, others.contains(where: { $0.target.origin == origin }) {
+        if memory.failures >= OriginHealth.threshold, others.contains(where: { $0.source.origin == origin }) {
             throw Violation("\(request.url) is asked for beside another one, and its server is broken")
         }
     }

@@ -142,7 +142,7 @@ struct SimulatedWorld {
         let etag = "\(content)"
         let image = Sample.image(etag)
         let outcome: FetchOutcome
-        let isDead = servers.dead.contains(request.target.host) && !succeeds
+        let isDead = servers.dead.contains(TimedWorld.host(request.url)) && !succeeds
         switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
         case 10..<100 where isDead: outcome = .failed(SimulatedServers.failure(using: &generator))
         case 0..<10: outcome = .failed(.timeout("the test's patience"))

@@ -87,7 +87,7 @@ struct TimedWorld {
     }
 
     private mutating func send(_ request: FetchRequest) {
-        let host = request.target.host
+        let host = Self.host(request.url)
         requests[host, default: 0] += 1
         inFlight[host, default: 0] += 1
         most[host] = max(most[host] ?? 0, inFlight[host] ?? 0)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+
+/// A URL that carries its image itself (RFC 2397): `data:image/png;base64,iVBORw0…`.
+///
+/// What it says of its type is passed over, as it is with servers: the image's first bytes tell.
+package struct DataURL: Hashable, Sendable {
+    /// The longest one accepted, in UTF-8 bytes.
+    ///
+    /// Each list document has it in full, and it must go through as one argument of a command, of which Linux takes twice
+    /// as much (`execve(2)`). A list's texts come to 64 MiB at most in any case.
+    package static let maxLength = 64 << 10
+
+    private let text: String
+
+    /// A URL whose scheme is `data`; `nil` for every other.
+    package init?(_ text: String) {
+        guard text.prefix(5).lowercased() == "data:" else { return nil }
+        self.text = text
+    }
+
+    /// The bytes that it stands for.
+    ///
+    /// As in browsers (the Fetch Standard, “data: URLs”) they begin behind the first comma and end at a fragment, and
+    /// base64 may have white space in it and lack its padding.
+    ///
+    /// - Throws: A ``FetchFailure`` with code `bad-url`.
+    package func bytes() throws(FetchFailure) -> [UInt8] {
+        guard text.utf8.count <= Self.maxLength else { throw Self.bad("it is longer than \(Self.maxLength) bytes") }
+        let parts = text.prefix { $0 != "#" }.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw Self.bad("no comma ends what it says of its type") }
+        guard let bytes = PercentEncoding.decode(parts[1]) else {
+            throw Self.bad("a “%” in it is not followed by two hexadecimal digits")
+        }
+        guard parts[0].lowercased().hasSuffix(";base64") else { return bytes }
+        guard let decoded = Self.base64(bytes) else { throw Self.bad("what follows its comma is not base64") }
+        return decoded
+    }
+
+    /// The image that it carries, with its bytes.
+    ///
+    /// - Throws: A ``FetchFailure`` with code `bad-url`, `too-large`, or one of those of ``ImageRejection``. It will fail
+    ///   the same tomorrow.
+    package func image(
+        upTo limit: ByteCount, _ inspector: ImageInspector
+    ) throws(FetchFailure) -> (bytes: [UInt8], info: ImageInfo) {
+        let bytes = try bytes()
+        guard bytes.count <= limit.bytes else { throw FetchFailure.tooLarge(limit: limit).forGood }
+        do {
+            return (bytes, try inspector.inspect(bytes.span.bytes))
+        } catch {
+            throw FetchFailure.image(error).forGood
+        }
+    }
+
+    private static func base64(_ text: [UInt8]) -> [UInt8]? {
+        var digits = text.filter { ![0x09, 0x0A, 0x0C, 0x0D, 0x20].contains($0) }
+        let padding = UInt8(ascii: "=")
+        if digits.count.isMultiple(of: 4) {
+            for _ in 0..<2 where digits.last == padding { digits.removeLast() }
+        }
+        guard !digits.contains(padding), digits.count % 4 != 1 else { return nil }
+        digits += Array(repeating: padding, count: -digits.count & 3)
+        return Data(base64Encoded: Data(digits)).map { Array($0) }
+    }
+
+    private static func bad(_ why: String) -> FetchFailure {
+        FetchFailure("bad-url", "the data: URL cannot be read: \(why)", .refused)
+    }
+}
+
+extension DataURL: CustomStringConvertible {
+    /// What it says of its type, and how long it is: `data:image/png;base64,… (4211 bytes)`.
+    package var description: String {
+        let type = text.prefix(40).prefix { $0 != "," }
+        return "\(type),… (\(text.utf8.count) bytes)"
+    }
+}

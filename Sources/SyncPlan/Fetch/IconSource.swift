@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where an icon's image comes from, as its URL says.
+package enum IconSource: Hashable, Sendable {
+    case server(FetchTarget)
+    case inline(DataURL)
+
+    /// Reads the URL of a list.
+    ///
+    /// - Throws: A ``FetchFailure``, with one of the codes of ``FetchTarget``.
+    package init(_ url: String) throws(FetchFailure) {
+        if let data = DataURL(url) {
+            self = .inline(data)
+        } else {
+            self = .server(try FetchTarget(url))
+        }
+    }
+
+    /// What shares one queue of requests: the scheme, host and port of a server, and all images that need none.
+    package var origin: String {
+        switch self {
+        case .server(let target): target.origin
+        case .inline: "data:"
+        }
+    }
+}

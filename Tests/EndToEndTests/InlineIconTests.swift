@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import FoundationEssentials
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Icons that lists carry themselves")
+struct InlineIconTests {
+    @Test("a data: URL's image is published like any other, its commands know it, and tables show it in short")
+    func inline() async throws {
+        try await World.with { world in
+            let icon = IconDrawing("Mail").png()
+            let url = "data:image/png;base64," + Data(icon).base64EncodedString()
+            let bad = "data:image/png;base64,bm90IGFuIGltYWdl"
+            let longest = "data:image/png," + String(repeating: "+", count: DataURL.maxLength - 15)
+            try world.agent.drop(
+                propertyList([("Mail", url), ("Bad", bad), ("Long", longest), ("Longer", longest + "+")]),
+                as: "apps.plist")
+            try await world.agent.whileRunning { _ in
+                let report = try await world.agent.status { $0.inSync && $0.icons.ready == 1 && $0.icons.failed == 2 }
+                #expect(report.lists.map(\.problems) == [1])
+                try await expectCommands(world, url: url, bad: bad, longest: longest)
+            }
+            try await expectCommands(world, url: url, bad: bad, longest: longest)
+            #expect(try world.expectWholeCache() == 1)
+            let image = try FileBytes.read(world.agent.cache.appending(CacheLayout.byURL(url)))
+            #expect(image == icon)
+            let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
+            #expect(document.apps.map(\.icon) == [url, bad, longest])
+            #expect(world.origin.requestCount == 0)
+        }
+    }
+
+    private func expectCommands(_ world: World, url: String, bad: String, longest: String) async throws {
+        let path = try await world.agent.call("path", url)
+        #expect(path.code == 0 && path.output.hasSuffix(".png\n"), "\(path.messages)")
+        let failed = try await world.agent.call("path", bad)
+        #expect(failed.code == 1)
+        #expect(
+            failed.messages == "syncagent: data:image/png;base64,… (38 bytes) could not be downloaded (not-an-image).\n"
+        )
+        let list = try await world.agent.call("list", "apps.plist")
+        #expect(list.output.contains("data:image/png;base64,… (") && !list.output.contains("iVBO"), "\(list.output)")
+        let why = try await world.agent.call("why", url)
+        #expect(why.output.contains("the image is in the URL itself") && !why.output.contains("iVBO"), "\(why.output)")
+        let json = try await world.agent.call("why", url, "--json").output
+        #expect(json.contains(url))
+        let reason = try await world.agent.call("why", longest)
+        #expect(reason.output.contains("not-an-image") && reason.output.contains("never a request"), "\(reason.output)")
+        let check = try await world.agent.call("check", world.agent.lists.appending("apps.plist").string)
+        #expect(check.code == 0)
+        #expect(check.output.contains("[3].icon: longer than 65536 bytes"), "\(check.output)")
+        #expect(
+            check.output.contains("will not be ready: data:image/png;base64,… (38 bytes): the data is not an image"))
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("URLs as logs show them")
+struct LogURLTests {
+    @Test(
+        "no user name, password, query or image is shown",
+        arguments: [
+            ("https://a.example/i.png", "https://a.example/i.png"),
+            ("https://a.example:8443/@x/i.png", "https://a.example:8443/@x/i.png"),
+            ("https://a.example/i.png?key=SECRET", "https://a.example/i.png?…"),
+            ("https://a.example/i.png?mail=x@y.example/SECRET", "https://a.example/i.png?…"),
+            ("https://a.example?SECRET", "https://a.example?…"),
+            ("https://a.example/i.png#SECRET", "https://a.example/i.png"),
+            ("https://u:SECRET@a.example/i.png?SECRET", "https://…@a.example/i.png?…"),
+            ("https://SECRET@a.example", "https://…@a.example"), ("ftp://SECRET:@a.example/i", "ftp://…@a.example/i"),
+            ("https://SECRET@b@a.example/", "https://…@a.example/"),
+            ("https:\\\\u:SECRET@a.example\\i", "…"), ("https:u:SECRET@a.example/i", "…"),
+            ("https:/u:SECRET@a.example//i", "…"), ("https://u:SEC/RET@a.example/i", "…"),
+            ("https://u:SEC?RET@a.example/i", "…"), ("https://u:SEC#RET@a.example/i", "…"), ("SECRET@a.example", "…"),
+            ("data:image/png;base64,SECRET", "data:image/png;base64,… (28 bytes)"), ("data:", "data:,… (5 bytes)"),
+            ("", ""), ("icon", "icon"),
+        ])
+    func show(url: String, expected: String) {
+        #expect(LogURL(url).description == expected)
+    }
+}
