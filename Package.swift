@@ -96,7 +96,7 @@ let package = Package(
         // The helper programs: what they touch can die, so each is a process of its own.
         .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
         .executableTarget(name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings),
-        .executableTarget(name: "ListParse", dependencies: ["SyncPlan"], swiftSettings: settings),
+        .executableTarget(name: "ListParse", dependencies: ["IconCache", "SyncPlan"], swiftSettings: settings),
 
         .target(
             name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, system], path: "Tests/TestSupport",
@@ -117,7 +117,8 @@ let package = Package(
             name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system],
             swiftSettings: settings),
         .testTarget(
-            name: "ListParseTests", dependencies: ["ListParse", "SyncPlan", "TestSupport", subprocess, system],
+            name: "ListParseTests",
+            dependencies: ["IconCache", "ListParse", "SyncPlan", "TestSupport", subprocess, system],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 
 /// Reads the entries of one array, each on its own: a bad one is reported and passed over.
@@ -8,111 +9,156 @@ struct EntryReader {
         case list(AppList)
         /// An empty array, and so an empty list.
         case empty
-        /// It has no URL and no dictionary with an icon key in it.
+        /// It has no URL and no dictionary of a known kind in it.
         case other
-        /// It is beyond a limit.
+        /// It is beyond a limit, or lacks a setting.
         case rejected(ListRejection)
     }
 
-    private static let nameKey = ListKey("name")
+    static let nameKey = ListKey("name")
     private static let downloadKey = ListKey("download")
 
-    private let maxEntries: Int
+    let limits: ListLimits
     private let iconKeys: [ListKey]
-    /// The array's own key path, for the problems.
-    private let path: String
     private var entries: [AppEntry] = []
-    private var problems = ProblemLog()
+    var problems = ProblemLog()
     private var budget = TextBudget()
+    /// How many elements there are in all the arrays that were gone into.
+    private var elements = 0
+    /// Whether there are icons that nothing says the folder of.
+    var lacksIconBase = false
+    /// What the entries so far expect of the image of a URL.
+    var expected: [String: Digest] = [:]
 
-    init(limits: ListLimits, path: String) {
-        maxEntries = limits.maxEntries
+    init(limits: ListLimits) {
+        self.limits = limits
         iconKeys = (["icon"] + limits.iconKeys.filter { $0 != "icon" }).map(ListKey.init)
-        self.path = path
     }
 
     /// Reads an array of dictionaries, of URLs, or of both, from its first element.
-    mutating func read(_ array: any UnkeyedDecodingContainer) -> Reading {
+    ///
+    /// - Parameters:
+    ///   - array: The array.
+    ///   - path: Its key path, for the problems.
+    /// - Returns: The list in it, or why there is none.
+    mutating func read(_ array: any UnkeyedDecodingContainer, at path: String) -> Reading {
         var array = array
         guard !array.isAtEnd else { return .empty }
-        if let count = array.count, count > maxEntries { return .rejected(.tooManyEntries(limit: maxEntries)) }
+        count(array)
         var isKnownShape = false
         while !array.isAtEnd {
-            let index = array.currentIndex
+            let place = EntryPlace(array: path, index: array.currentIndex)
             if let dictionary = try? array.nestedContainer(keyedBy: ListKey.self) {
-                isKnownShape = add(dictionary, at: index) || isKnownShape
-            } else if let url = try? array.decode(String.self) {
-                isKnownShape = add(url, at: index) || isKnownShape
+                isKnownShape = add(dictionary, at: place) || isKnownShape
+            } else if let text = try? array.decode(String.self) {
+                isKnownShape = add(text, at: place) || isKnownShape
             } else {
-                problems.add("\(path)[\(index)]", "not a dictionary or a string")
+                problems.add("\(place)", "not a dictionary or a string")
                 guard (try? array.decode(Anything.self)) != nil else { return .other }
             }
-            guard !budget.isSpent else { return .rejected(.tooMuchText(limit: TextBudget.limit)) }
+            if let rejection { return .rejected(rejection) }
         }
-        return isKnownShape ? .list(AppList(entries: entries, problems: problems.reported)) : .other
+        return isKnownShape ? result : .other
     }
 
-    /// Adds an entry that is a URL alone, and says whether it is one.
-    private mutating func add(_ url: String, at index: Int) -> Bool {
-        budget.spend(url)
-        if let flaw = AppEntry.flaw(inIcon: url) {
-            problems.add("\(path)[\(index)]", flaw)
+    /// Reads a dictionary that is the one entry of a list.
+    mutating func read(_ entry: KeyedDecodingContainer<ListKey>) -> Reading {
+        _ = add(entry, at: .top)
+        return result
+    }
+
+    private var result: Reading {
+        if entries.isEmpty, lacksIconBase { return .rejected(.noIconBase) }
+        return .list(AppList(entries: entries, problems: problems.reported))
+    }
+
+    /// Counts the elements of an array that is gone into.
+    mutating func count(_ array: any UnkeyedDecodingContainer) {
+        elements += array.count ?? 0
+    }
+
+    /// The limit that is exceeded by now, if one is.
+    var rejection: ListRejection? {
+        if elements > limits.maxEntries { return .tooManyEntries(limit: limits.maxEntries) }
+        return budget.isSpent ? .tooMuchText(limit: TextBudget.limit) : nil
+    }
+
+    /// Adds an entry that is a text alone, and says whether it is a URL.
+    ///
+    /// A relative one may be any word: it counts, but does not make the array an app list.
+    private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
+        budget.spend(text)
+        switch limits.icon(text) {
+        case .success(let url):
+            append(AppEntry(icon: url))
+            return AppEntry.flaw(inIcon: text) == nil
+        case .failure(let flaw):
+            problems.add("\(place)", flaw.description)
             return false
         }
-        entries.append(AppEntry(icon: url))
-        return true
     }
 
-    /// Adds an entry that is a dictionary if it has a usable icon URL, and says whether it has an icon key at all.
-    private mutating func add(_ entry: KeyedDecodingContainer<ListKey>, at index: Int) -> Bool {
-        var firstProblem: (key: ListKey, flaw: String)?
+    /// Adds what a dictionary gives, and says whether it is of a known kind.
+    private mutating func add(_ entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
+        var firstProblem: (key: ListKey, flaw: IconFlaw)?
         for key in iconKeys where entry.contains(key) {
-            let flaw: String
-            if let url = try? entry.decode(String.self, forKey: key) {
-                budget.spend(url)
-                guard let found = AppEntry.flaw(inIcon: url) else {
-                    let name = text(Self.nameKey, of: entry, at: index)
-                    let download = text(Self.downloadKey, of: entry, at: index)
-                    entries.append(AppEntry(name: name, icon: url, download: download))
-                    return true
-                }
-                flaw = found
-            } else {
-                flaw = "not a string"
+            switch icon(key, of: entry) {
+            case .success(let url):
+                append(
+                    AppEntry(
+                        name: text(Self.nameKey, of: entry, at: place), icon: url,
+                        download: text(Self.downloadKey, of: entry, at: place)))
+                return true
+            case .failure(let flaw):
+                firstProblem = firstProblem ?? (key, flaw)
             }
-            firstProblem = firstProblem ?? (key, flaw)
         }
-        guard let firstProblem else {
-            problems.add("\(path)[\(index)]", "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
-            return false
+        if let firstProblem {
+            problems.add(place.key(firstProblem.key), firstProblem.flaw.description)
+            return true
         }
-        problems.add("\(path)[\(index)].\(firstProblem.key.stringValue)", firstProblem.flaw)
-        return true
+        if addMunkiItem(entry, at: place) || addInstallItem(entry, at: place) { return true }
+        problems.add("\(place)", "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
+        return false
+    }
+
+    mutating func append(_ entry: AppEntry) {
+        budget.spend(entry.icon)
+        entries.append(entry)
+    }
+
+    /// The icon's URL that a key gives.
+    mutating func icon(
+        _ key: ListKey, of entry: KeyedDecodingContainer<ListKey>
+    ) -> Result<String, IconFlaw> {
+        guard let text = try? entry.decode(String.self, forKey: key) else { return .failure(.notAString) }
+        budget.spend(text)
+        return limits.icon(text)
     }
 
     /// A text that an entry can do without.
     ///
     /// An integer is taken as its digits.
-    private mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at index: Int) -> String? {
+    mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
         guard entry.contains(key) else { return nil }
         guard
             let text = (try? entry.decode(String.self, forKey: key))
                 ?? (try? entry.decode(Int64.self, forKey: key)).map({ String($0) })
                 ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
         else {
-            problems.add("\(path)[\(index)].\(key.stringValue)", "not a string")
+            problems.add(place.key(key), "not a string")
             return nil
         }
         budget.spend(text)
         guard text.utf8.count <= AppEntry.maxTextBytes else {
-            problems.add("\(path)[\(index)].\(key.stringValue)", "longer than \(AppEntry.maxTextBytes) bytes")
+            problems.add(place.key(key), "longer than \(AppEntry.maxTextBytes) bytes")
             return nil
         }
         return text
     }
 
     /// A value of any type, which is stepped over.
-    private struct Anything: Decodable {
+    struct Anything: Decodable {
         init(from decoder: any Decoder) {}
     }
 }

@@ -17,8 +17,8 @@ struct ListDocument: Decodable {
     init(from decoder: any Decoder) throws {
         let limits = Self.limitsKey.flatMap { decoder.userInfo[$0] as? ListLimits } ?? ListLimits()
         if let array = try? decoder.unkeyedContainer() {
-            var reader = EntryReader(limits: limits, path: "")
-            verdict = Self.verdict(of: reader.read(array))
+            var reader = EntryReader(limits: limits)
+            verdict = Self.verdict(of: reader.read(array, at: ""))
         } else if let dictionary = try? decoder.container(keyedBy: ListKey.self) {
             verdict = Self.verdict(of: dictionary, limits)
         } else if let text = try? decoder.singleValueContainer().decode(String.self), text.hasPrefix("bplist") {
@@ -38,13 +38,17 @@ struct ListDocument: Decodable {
         }
     }
 
-    /// A dictionary with a list under one of its keys, or of name → URL.
+    /// A dictionary with a list under one of its keys, a Munki item, or name → URL.
     private static func verdict(of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits) -> ListVerdict {
         for key in preferredKeys.map(ListKey.init) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
-            var reader = EntryReader(limits: limits, path: key.stringValue)
-            let reading = reader.read(array)
+            var reader = EntryReader(limits: limits)
+            let reading = reader.read(array, at: key.stringValue)
             if reading != .other { return verdict(of: reading) }
+        }
+        if MunkiItem.isItem(dictionary) {
+            var reader = EntryReader(limits: limits)
+            return verdict(of: reader.read(dictionary))
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
         var named = NamedIcons(limits: limits)
@@ -56,8 +60,8 @@ struct ListDocument: Decodable {
             }
             named.addOther(for: key.stringValue)
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
-            var reader = EntryReader(limits: limits, path: ListPath.key(key.stringValue))
-            switch reader.read(array) {
+            var reader = EntryReader(limits: limits)
+            switch reader.read(array, at: ListPath.key(key.stringValue)) {
             // An empty array tells nothing unless its key does.
             case .empty, .other: continue
             case let reading: candidates.append((key.stringValue, reading))

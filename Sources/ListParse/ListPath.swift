@@ -23,3 +23,34 @@ enum ListPath {
         return text.unicodeScalars.count > maxLength ? result + "…" : result
     }
 }
+
+/// An entry's place in a property list.
+struct EntryPlace: CustomStringConvertible {
+    /// The property list itself, which is the entry.
+    static let top = EntryPlace(path: "")
+
+    private let array: String
+    private let index: Int?
+
+    private init(path: String) {
+        array = path
+        index = nil
+    }
+
+    /// An element of an array with this key path.
+    init(array: String, index: Int) {
+        self.array = array
+        self.index = index
+    }
+
+    var description: String { index.map { "\(array)[\($0)]" } ?? array }
+
+    /// The key path of one of the entry's keys.
+    func key(_ key: ListKey) -> String {
+        let path = description
+        return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
+    }
+
+    /// The place of a dictionary that the entry has under a key.
+    func within(_ key: ListKey) -> EntryPlace { EntryPlace(path: self.key(key)) }
+}

@@ -9,6 +9,8 @@ struct NamedIcons {
     private var entries: [AppEntry] = []
     private var problems = ProblemLog()
     private var budget = TextBudget()
+    /// Whether one value at least is a URL: a relative one may be any word.
+    private var hasURL = false
 
     init(limits: ListLimits) {
         self.limits = limits
@@ -20,13 +22,16 @@ struct NamedIcons {
     mutating func add(_ icon: String, for name: String) {
         budget.spend(icon)
         budget.spend(name)
-        if let flaw = AppEntry.flaw(inIcon: icon) {
-            problems.add(ListPath.key(name), flaw)
-        } else if name.utf8.count > AppEntry.maxTextBytes {
-            problems.add(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
-            entries.append(AppEntry(icon: icon))
-        } else {
-            entries.append(AppEntry(name: name, icon: icon))
+        switch limits.icon(icon) {
+        case .failure(let flaw):
+            problems.add(ListPath.key(name), flaw.description)
+        case .success(let url):
+            hasURL = hasURL || AppEntry.flaw(inIcon: icon) == nil
+            let isNamed = name.utf8.count <= AppEntry.maxTextBytes
+            if !isNamed {
+                problems.add(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
+            }
+            entries.append(AppEntry(name: isNamed ? name : nil, icon: url))
         }
     }
 
@@ -37,7 +42,7 @@ struct NamedIcons {
 
     /// The list, if one value at least is a URL.
     var verdict: ListVerdict {
-        guard !entries.isEmpty else { return .failure(.noKnownShape) }
+        guard hasURL else { return .failure(.noKnownShape) }
         guard entries.count + problems.count <= limits.maxEntries else {
             return .failure(.tooManyEntries(limit: limits.maxEntries))
         }

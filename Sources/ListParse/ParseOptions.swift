@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SyncPlan
 
-/// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c`.
+/// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c --icon-base-url URL`.
 enum ParseOptions {
     /// The limits that the arguments ask for; the defaults for those that they do not name.
     ///
@@ -18,6 +18,11 @@ enum ParseOptions {
                 limits.maxEntries = try number(value, for: name, atMost: 1_000_000)
             case "--icon-keys":
                 limits.iconKeys = value.split(separator: ",").map(String.init)
+            case "--icon-base-url":
+                guard let base = IconBase(value) else {
+                    throw UsageError(description: "\(name) takes an http or https URL")
+                }
+                limits.iconBase = base
             default:
                 throw UsageError(description: "“\(name)” is not an option")
             }

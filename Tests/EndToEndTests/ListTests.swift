@@ -126,6 +126,33 @@ struct ListTests {
         }
     }
 
+    @Test("Munki catalogs are read, the digests in them are held against the images, and install manifests are read")
+    func otherShapes() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_ICON_BASE_URL", world.origin.baseURL + "/icons")
+            let hash = Digest.of(IconDrawing("At Home").png())
+            try await world.agent.whileRunning { _ in
+                try world.agent.drop(
+                    """
+                    ( { name = "At Home"; catalogs = (testing); icon_hash = \(hash); },
+                      { name = Maps; icon_name = "Maps.png"; icon_hash = \(hash); } )
+                    """, as: "catalog.plist")
+                try world.agent.drop("{ name = Mail; icon_name = Mail; }", as: "pkginfo.plist")
+                let asset = "{ kind = \"display-image\"; url = \"\(world.origin.iconURL("A"))\"; }"
+                try world.agent.drop(
+                    "{ items = ( { assets = (\(asset)); metadata = { title = A; }; } ); }", as: "manifest.plist")
+                try await world.published(["At Home"], as: "catalog.plist")
+                try await world.published(["Mail"], as: "pkginfo.plist")
+                try await world.published(["A"], as: "manifest.plist")
+            }
+            let document = try #require(try IconCache(at: world.agent.cache).document(of: "catalog.plist"))
+            #expect(document.apps[1].state == .failed(error: "digest-mismatch"))
+            #expect(try files(in: world.agent.cache.appending("staging")).isEmpty)
+            let why = try await world.agent.call("why", world.origin.iconURL("Maps"))
+            #expect(why.output.contains("digest-mismatch: the image does not have the digest"))
+        }
+    }
+
     @Test("what is no image, too large, missing or refused has its code, and the rest of the list counts")
     func failures() async throws {
         try await World.with { world in

@@ -8,7 +8,9 @@ struct AppListDocumentTests {
     private static let apps = [
         AppListDocument.App(
             name: "Mail \"beta\"", icon: "https://example.com/mail.png", download: "1.2M", state: .ready(image)),
-        AppListDocument.App(name: nil, icon: "https://example.com/ü?q=\"\\\"", download: nil, state: .pending),
+        AppListDocument.App(
+            name: nil, icon: "https://example.com/ü?q=\"\\\"", download: nil, expected: .of("x"),
+            state: .pending),
         AppListDocument.App(name: "", icon: "x", download: "", state: .failed(error: "http-404")),
     ]
 
@@ -23,7 +25,7 @@ struct AppListDocumentTests {
                   { "name": "Mail \"beta\"", "icon": "https://example.com/mail.png", "download": "1.2M", \#
                 "status": "ready", "path": "icons/ba/\#(hex).png", "sha256": "\#(hex)", "bytes": 3, \#
                 "type": "image/png", "width": 64, "height": 48 },
-                  { "icon": "https://example.com/ü?q=\"\\\"", "status": "pending" },
+                  { "icon": "https://example.com/ü?q=\"\\\"", "expected": "\#(Digest.of("x"))", "status": "pending" },
                   { "name": "", "icon": "x", "download": "", "status": "failed", "error": "http-404" }
                 ] }
 

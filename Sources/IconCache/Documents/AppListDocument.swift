@@ -24,13 +24,18 @@ public struct AppListDocument: Equatable, Sendable {
         public var icon: String
         /// The list's `download` text, if it has one.
         public var download: String?
+        /// The digest that the list gives for the image, if it gives one.
+        ///
+        /// A ready image can have another one: an older image stays until one with this digest is there.
+        public var expected: Digest?
         /// What the cache has for the icon.
         public var state: State
 
-        package init(name: String?, icon: String, download: String?, state: State) {
+        package init(name: String?, icon: String, download: String?, expected: Digest? = nil, state: State) {
             self.name = name
             self.icon = icon
             self.download = download
+            self.expected = expected
             self.state = state
         }
     }
@@ -112,7 +117,9 @@ public struct AppListDocument: Equatable, Sendable {
                 throw IconCacheError.damaged(
                     path: path, reason: "“apps[\(index)]” has a status without what belongs to it")
             }
-            apps.append(App(name: app.name, icon: app.icon, download: app.download, state: state))
+            let expected = app.expected.flatMap { Digest(hex: $0) }
+            apps.append(
+                App(name: app.name, icon: app.icon, download: app.download, expected: expected, state: state))
         }
         let source = Source(sha256: sha256, bytes: root.source.bytes, modified: modified)
         self.init(list: root.list, source: source, apps: apps)
@@ -126,6 +133,7 @@ extension AppListDocument.App {
         if let name { members.append(("name", .string(name))) }
         members.append(("icon", .string(icon)))
         if let download { members.append(("download", .string(download))) }
+        if let expected { members.append(("expected", .string(expected.hex))) }
         switch state {
         case .ready(let image):
             members += [
@@ -152,6 +160,7 @@ private struct CodedDocument: FormattedDocument {
         var name: String?
         var icon: String
         var download: String?
+        var expected: String?
         var status: String
         var error: String?
         var path, sha256, type: String?

@@ -143,7 +143,7 @@ package final class AgentLoop: Sendable {
             }
             if case .fetched(let url, let outcome) = event {
                 downloads[url] = nil
-                log(outcome, of: url)
+                log(plan.judged(outcome, of: url), of: url)
             }
             for action in plan.handle(event, now: clock.now) {
                 switch action {

@@ -57,8 +57,9 @@ package struct ControlClient: Sendable {
     ///
     /// - Returns: `nil` if no agent answers.
     package func evictionReport(on url: String? = nil) async throws -> EvictionReport? {
-        let query = url.map { "?url=\(percentEncoded($0))" } ?? ""
-        return try await unlessItEnds { try await decoded(EvictionReport.self, from: "v1/eviction" + query) }
+        try await unlessItEnds {
+            try await decoded(EvictionReport.self, from: "v1/eviction", method: .POST, body: url ?? "")
+        }
     }
 
     /// Has the agent remove what is retired without waiting for its grace.
@@ -76,8 +77,7 @@ package struct ControlClient: Sendable {
     /// - Returns: All that are kept so; `nil` if no agent answers.
     package func pin(_ url: String, _ isPinned: Bool) async throws -> PinReport? {
         try await unlessItEnds {
-            try await decoded(
-                PinReport.self, from: "v1/\(isPinned ? "pin" : "unpin")?url=\(percentEncoded(url))", method: .POST)
+            try await decoded(PinReport.self, from: isPinned ? "v1/pin" : "v1/unpin", method: .POST, body: url)
         }
     }
 

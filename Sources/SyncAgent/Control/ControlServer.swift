@@ -55,7 +55,7 @@ package struct ControlServer: Sendable {
         }
         router.get("v1/status") { _, _ in Self.answer(await status().json) }
         router.post("v1/icon") { request, _ in
-            let url = String(buffer: try await request.body.collect(upTo: AppEntry.maxIconBytes))
+            let url = try await Self.url(in: request)
             guard let report = await loop.report(on: url) else { throw HTTPError(.notFound) }
             return Self.answer(report.json)
         }
@@ -65,8 +65,9 @@ package struct ControlServer: Sendable {
                 return Self.answer(await status().json)
             }
         }
-        router.get("v1/eviction") { request, _ in
-            try Self.answer(await loop.evictionReport(on: request.uri.queryParameters.get("url"))?.json)
+        router.post("v1/eviction") { request, _ in
+            let url = try await Self.url(in: request)
+            return try Self.answer(await loop.evictionReport(on: url.isEmpty ? nil : url)?.json)
         }
         router.post("v1/evict") { request, _ in
             let isConfirmed = request.uri.queryParameters.get("confirm") == "true"
@@ -77,7 +78,7 @@ package struct ControlServer: Sendable {
         }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
             router.post("v1/\(name)") { request, _ in
-                let url = try request.uri.queryParameters.require("url")
+                let url = try await Self.url(in: request)
                 await loop.post(
                     .pin(url: url, isPinned: isPinned),
                     andWaitUntil: { $0.arePinsPublished || $0.pinReport.error != nil },
@@ -104,6 +105,11 @@ package struct ControlServer: Sendable {
 
     /// How long an answer may wait for what was asked for; clients wait a little longer.
     private static let patience: Duration = .seconds(8)
+
+    /// The URL that a request is about: one may be too long for a query.
+    private static func url(in request: Request) async throws -> String {
+        String(buffer: try await request.body.collect(upTo: AppEntry.maxIconBytes))
+    }
 
     private static func answer(_ json: JSON?) throws -> Response {
         guard let json else { throw HTTPError(.serviceUnavailable) }

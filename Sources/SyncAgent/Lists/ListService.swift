@@ -155,6 +155,8 @@ package final class ListService: Sendable {
 extension ListLimits {
     /// The limits that are configured.
     package init(_ settings: Settings.Lists) {
-        self.init(maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys)
+        self.init(
+            maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys,
+            iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
     }
 }

@@ -47,10 +47,7 @@ package struct ParseHelper: Sendable {
         do {
             let result = try await Subprocess.run(
                 .path(executable),
-                arguments: [
-                    "--max-bytes", String(limits.maxBytes.bytes), "--max-entries", String(limits.maxEntries),
-                    "--icon-keys", limits.iconKeys.joined(separator: ","),
-                ],
+                arguments: Arguments(arguments),
                 // No backtraces: they take seconds. Nothing else of the agent's environment is the child's business.
                 environment: .custom(["SWIFT_BACKTRACE": "enable=no", "LIBDISPATCH_LOG": "NO"]),
                 input: .fileDescriptor(file, closeAfterSpawningProcess: false),
@@ -62,6 +59,13 @@ package struct ParseHelper: Sendable {
         } catch {
             return .failure(Task.isCancelled ? .cancelled : .parserUnavailable("\(error)"))
         }
+    }
+
+    private var arguments: [String] {
+        [
+            "--max-bytes", String(limits.maxBytes.bytes), "--max-entries", String(limits.maxEntries),
+            "--icon-keys", limits.iconKeys.joined(separator: ","),
+        ] + (limits.iconBase.map { ["--icon-base-url", $0.url] } ?? [])
     }
 
     private func verdict(_ status: TerminationStatus, _ output: [UInt8]) -> ListVerdict {

@@ -11,6 +11,7 @@ extension DiskStatus {
         for document in try publishedDocuments() {
             guard let app = document.apps.first(where: { $0.icon.utf8.elementsEqual(url.utf8) }) else { continue }
             icon.lists.append(document.list)
+            icon.expected[document.list] = app.expected
             if case .ready(let image) = app.state { icon.image = image }
         }
         let stored = StateStore.read(folder: folders.state)

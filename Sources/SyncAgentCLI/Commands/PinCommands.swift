@@ -22,7 +22,7 @@ struct PinCommand: AsyncParsableCommand {
             throw ValidationError("“\(printable(url))” cannot be pinned: \(flaw).")
         }
         do {
-            _ = try FetchTarget(url)
+            _ = try IconSource(url)
         } catch {
             throw ValidationError("“\(printable(url))” cannot be pinned: \(error.message).")
         }

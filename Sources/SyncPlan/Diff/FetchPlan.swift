@@ -32,12 +32,16 @@ package enum FetchPlan: Equatable, Sendable {
                 return
             }
             self = next > now ? .waiting(until: next) : .fetch(.retry)
-        } else if icon.image == nil {
-            self = .fetch(icon.wasMissing ? .missingOnDisk : .notCached)
-        } else if icon.isInline {
-            self = .inline
+        } else if let image = icon.image {
+            // An image that is not what the lists say is never fresh.
+            let isAccepted = icon.accepts(image.sha256)
+            if icon.isInline, isAccepted {
+                self = .inline
+            } else {
+                self = icon.freshUntil > now && isAccepted ? .fresh(until: icon.freshUntil) : .fetch(.expired)
+            }
         } else {
-            self = icon.freshUntil > now ? .fresh(until: icon.freshUntil) : .fetch(.expired)
+            self = .fetch(icon.wasMissing ? .missingOnDisk : .notCached)
         }
     }
 }

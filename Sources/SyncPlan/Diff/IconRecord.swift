@@ -29,6 +29,8 @@ package struct IconRecord: Equatable, Sendable {
     package let isInline: Bool
     /// The lists that name it; none if it is retired.
     package var lists: [String] = []
+    /// The digest that lists give for the image, by list; for those that give one.
+    package var expected: [String: Digest] = [:]
     /// The image on disk that the newest generation names or that an older one left.
     package var image: AppListDocument.Image?
     /// The image that waits to be published.
@@ -51,6 +53,9 @@ package struct IconRecord: Equatable, Sendable {
     }
 
     package var isReferenced: Bool { !lists.isEmpty }
+
+    /// Whether an image is what the lists say: where they give digests, it must have one of them.
+    package func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
 
     /// The state as a list document has it, once what is staged is published.
     package var state: AppListDocument.State {

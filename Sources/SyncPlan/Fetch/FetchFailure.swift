@@ -127,6 +127,10 @@ extension FetchFailure {
     /// The refusal of a URL that a server redirects to: it may redirect elsewhere tomorrow, so that this is not for ever.
     package var inRedirect: FetchFailure { FetchFailure(code, "in a redirect: \(message)", .lasting) }
 
+    /// Its image is another one than the lists that give a digest for it say.
+    package static let digestMismatch = FetchFailure(
+        "digest-mismatch", "the image does not have the digest that the list gives (icon_hash)", .lasting)
+
     package static func timeout(_ limit: String) -> FetchFailure {
         FetchFailure("timeout", "the server took longer than \(limit)", .passing)
     }

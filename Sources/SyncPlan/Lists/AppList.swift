@@ -1,56 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+package import IconCache
 
 /// One entry of an app list.
 package struct AppEntry: Hashable, Sendable {
     /// The app's name, if the list gives one.
     package var name: String?
-    /// The icon's URL, spelled as in the list.
+    /// The icon's URL: spelled as in the list, or made of a name in the list and `lists.iconBaseURL`.
     package var icon: String
     /// The list's `download` text, if it has one.
     package var download: String?
+    /// The digest that the list gives for the image, if it gives one.
+    package var expected: Digest?
 
-    package init(name: String? = nil, icon: String, download: String? = nil) {
+    package init(name: String? = nil, icon: String, download: String? = nil, expected: Digest? = nil) {
         self.name = name
         self.icon = icon
         self.download = download
-    }
-}
-
-extension AppEntry {
-    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for those that carry no image.
-    package static let maxIconBytes = DataURL.maxLength
-    /// The longest `name` and `download` accepted, in UTF-8 bytes.
-    package static let maxTextBytes = 4096
-
-    /// What keeps a text from being an icon's URL, as a clause; `nil` if nothing does.
-    ///
-    /// It must be absolute, and must be one word. Whether it can be fetched is not asked here.
-    package static func flaw(inIcon icon: String) -> String? {
-        let bytes = icon.utf8
-        guard !bytes.isEmpty else { return "empty" }
-        let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
-        guard bytes.count <= longest else { return "longer than \(longest) bytes" }
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return "has a space or a control character in it" }
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]) else {
-            return "relative URL, and lists.iconBaseURL is not set"
-        }
-        guard bytes.index(after: colon) != bytes.endIndex else { return "only the beginning of a URL" }
-        return nil
-    }
-
-    /// Whether the text is a URL's scheme (RFC 3986, section 3.1).
-    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
-        guard let first = text.first, isLetter(first) else { return false }
-        return text.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-            default: isLetter(byte)
-            }
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        self.expected = expected
     }
 }
 
@@ -102,14 +68,17 @@ package struct ListLimits: Equatable, Sendable {
     package var maxEntries: Int
     /// The keys under which an entry's icon URL is looked for after `icon`, in this order.
     package var iconKeys: [String]
+    /// The folder of icons that are given by a relative name.
+    package var iconBase: IconBase?
 
     package init(
         maxBytes: ByteCount = .mebibytes(8), maxEntries: Int = 50_000,
-        iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"]
+        iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"], iconBase: IconBase? = nil
     ) {
         self.maxBytes = maxBytes
         self.maxEntries = maxEntries
         self.iconKeys = iconKeys
+        self.iconBase = iconBase
     }
 
     /// The most arrays and dictionaries inside one another.

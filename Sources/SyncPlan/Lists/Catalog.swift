@@ -71,6 +71,7 @@ package struct Catalog: Sendable {
     private mutating func rename(_ diff: IconDiff, in list: String) {
         for url in diff.added { updateIcon(url) { $0.lists.append(list) } }
         for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
+        for (url, digest) in diff.expected { updateIcon(url) { $0.expected[list] = digest } }
     }
 
     /// Changes an icon's record, which is made if there is none.
@@ -96,7 +97,7 @@ package struct Catalog: Sendable {
         guard let list = lists[name], let source = list.source else { return nil }
         let apps = list.entries.map { entry in
             AppListDocument.App(
-                name: entry.name, icon: entry.icon, download: entry.download,
+                name: entry.name, icon: entry.icon, download: entry.download, expected: entry.expected,
                 state: icons[entry.icon]?.state ?? .pending)
         }
         return AppListDocument(list: name, source: source, apps: apps)

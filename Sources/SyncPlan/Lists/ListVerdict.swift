@@ -57,7 +57,8 @@ extension ListRejection {
     package static let noKnownShape = ListRejection(
         "no-known-shape",
         "The property list is no app list: write an array of dictionaries with an icon key, an array of URLs, "
-            + "or a dictionary with such an array or with a URL for each name.")
+            + "or a dictionary with such an array or with a URL for each name; Munki catalogs and install manifests are "
+            + "read too.")
 
     /// Several arrays could be the list, and none of them has a name that tells which.
     package static func ambiguousShape(keys: [String]) -> ListRejection {
@@ -65,6 +66,12 @@ extension ListRejection {
             "ambiguous-shape",
             "Several arrays could be the list (\(keys.joined(separator: ", "))): name the one that is meant “apps”.")
     }
+
+    /// All of its icons are given by names.
+    package static let noIconBase = ListRejection(
+        "no-icon-base",
+        "The list gives its icons by relative names, as Munki does: set lists.iconBaseURL to the folder that they are in."
+    )
 
     package static func tooManyEntries(limit: Int) -> ListRejection {
         ListRejection(

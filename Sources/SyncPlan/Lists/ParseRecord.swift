@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// What `syncagent-parse` writes and the agent reads: one verdict, as plain records.
 ///
@@ -6,8 +7,8 @@
 /// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a field that is not there. The last record closes the
 /// verdict, so that one that was cut short is never taken for a whole one.
 /// ```
-/// syncagent-list 1
-/// E25:https://example.com/a.png4:Mail-
+/// syncagent-list 2
+/// E25:https://example.com/a.png4:Mail--
 /// P8:[3].icon12:not a string
 /// .
 /// ```
@@ -17,10 +18,10 @@ package enum ParseRecord {
     /// The parser itself rejects what would be longer.
     package static let maxBytes = ByteCount.mebibytes(64)
 
-    private static let header = Array("syncagent-list 1\n".utf8)
+    private static let header = Array("syncagent-list 2\n".utf8)
 
     private enum Kind: UInt8 {
-        /// An entry: icon, name, download.
+        /// An entry: icon, name, download, and the digest expected of the image.
         case entry = 0x45  // E
         /// A problem: key path, reason.
         case problem = 0x50  // P
@@ -38,7 +39,7 @@ package enum ParseRecord {
         switch verdict {
         case .success(let list):
             for entry in list.entries {
-                append(.entry, [entry.icon, entry.name, entry.download], to: &output)
+                append(.entry, [entry.icon, entry.name, entry.download, entry.expected?.hex], to: &output)
                 guard output.count < maxBytes.bytes else { return encode(.failure(.tooMuchText(limit: maxBytes))) }
             }
             for problem in list.problems {
@@ -81,10 +82,12 @@ package enum ParseRecord {
                 let icon = try cursor.text(atMost: AppEntry.maxIconBytes)
                 let name = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
                 let download = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
-                guard rejection == nil, list.entries.count < maxEntries, AppEntry.flaw(inIcon: icon) == nil else {
-                    throw Malformed(offset: start)
-                }
-                list.entries.append(AppEntry(name: name, icon: icon, download: download))
+                let hex = try cursor.optionalText(atMost: 64)
+                let expected = hex.flatMap { Digest(hex: $0) }
+                guard rejection == nil, list.entries.count < maxEntries, AppEntry.flaw(inIcon: icon) == nil,
+                    (hex == nil) == (expected == nil)
+                else { throw Malformed(offset: start) }
+                list.entries.append(AppEntry(name: name, icon: icon, download: download, expected: expected))
             case .problem:
                 let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
                 let reason = try cursor.text(atMost: AppEntry.maxTextBytes)

@@ -82,6 +82,7 @@ extension Reconciler {
         present: Set<String>, changed: [String: ListReading], now: Timestamp, to actions: inout [Action]
     ) {
         var added: Set<String> = []
+        var reconsidered: Set<String> = []
         var removed: Set<String> = []
         let shown = catalog.shownImages
         for name in catalog.lists.keys where !present.contains(name) && name != Self.pinList {
@@ -108,12 +109,17 @@ extension Reconciler {
                 let diff = catalog.setList(name, record)
                 if old?.source != record.source || old?.entries != record.entries { markDirty(name, now: now) }
                 added.formUnion(diff.added)
+                reconsidered.formUnion(diff.expected.keys)
                 removed.formUnion(diff.removed)
             }
         }
         listDoubt = doubt(about: present)
         brake(removed: removed, shown: shown, now: now)
         take(IconDiff(added: added, removed: removed), now: now, to: &actions)
+        for url in reconsidered {
+            forgetMismatch(url, now: now)
+            consider(url, now: now)
+        }
     }
 
     /// Acts on what lists name now and what they name no more.
@@ -134,6 +140,12 @@ extension Reconciler {
             }
         }
         return nil
+    }
+
+    /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.
+    private mutating func forgetMismatch(_ url: String, now: Timestamp) {
+        guard catalog.icons[url]?.failure?.code == FetchFailure.digestMismatch.code else { return }
+        catalog.updateIcon(url) { $0.failure?.nextAttempt = now }
     }
 
     /// The last list that named a URL is gone: whatever is under way for it ends, and what is on disk is retired.
@@ -174,7 +186,9 @@ extension Reconciler {
         }
         let before = icon.state
         catalog.updateIcon(url) { $0.phase = .idle }
-        switch outcome {
+        let judged = judged(outcome, of: url)
+        if case .image(let staged, _) = outcome, judged != outcome { actions.append(.discard([staged.name])) }
+        switch judged {
         case .cancelled: break
         case .notModified(let answer): noteNotModified(url, answer, now: now)
         case .image(let staged, let response):
@@ -193,6 +207,19 @@ extension Reconciler {
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
         forgetIfDone(url, now: now)
+    }
+
+    /// The end of a download, held against what the lists say of the image.
+    package func judged(_ outcome: FetchOutcome, of url: String) -> FetchOutcome {
+        guard let icon = catalog.icons[url] else { return outcome }
+        let image: Digest? =
+            switch outcome {
+            case .image(let staged, _): staged.image.sha256
+            case .notModified: icon.image?.sha256
+            case .failed, .cancelled: nil
+            }
+        guard let image, !icon.accepts(image) else { return outcome }
+        return .failed(.digestMismatch)
     }
 
     mutating func noteFresh(_ url: String, _ response: StoredResponse, now: Timestamp) {

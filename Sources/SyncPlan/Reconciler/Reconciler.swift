@@ -219,7 +219,9 @@ extension Reconciler {
         unrememberedGenerations.formUnion(ledger.supersessions.keys)
         for (name, published) in manifest?.lists ?? [:] {
             guard let document = state.documents[published.sha256] else { continue }
-            let entries = document.apps.map { AppEntry(name: $0.name, icon: $0.icon, download: $0.download) }
+            let entries = document.apps.map {
+                AppEntry(name: $0.name, icon: $0.icon, download: $0.download, expected: $0.expected)
+            }
             let list = ListRecord(state: .ok, source: document.source, entries: entries, published: published)
             _ = catalog.setList(name, list)
             // What the document says is out of date where an image is missing, or where an older generation has one.

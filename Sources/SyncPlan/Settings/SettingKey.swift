@@ -52,6 +52,9 @@ extension SettingKey {
         .bytes("lists.maxBytes", \.lists.maxBytes, upTo: .mebibytes(64)),
         .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000),
         .list("lists.iconKeys", "keys, with commas between", \.lists.iconKeys, { $0.isEmpty ? nil : $0 }, { $0 }),
+        .optional("lists.iconBaseURL", "an http or https URL such as https://example.com/icons/", \.lists.iconBaseURL) {
+            IconBase($0) != nil
+        },
         .duration("cache.grace", \.cache.grace),
         .duration("cache.leaseMax", \.cache.leaseMax),
         SettingKey(

@@ -28,9 +28,13 @@ struct ParseHelperTests {
     @Test("the limits and the icon keys reach the parser")
     func limits() async throws {
         let executable = BuiltProducts.path("syncagent-parse")
-        let limits = ListLimits(maxBytes: ByteCount(20), maxEntries: 1, iconKeys: ["logo"])
+        let base = try #require(IconBase("http://e.org/icons"))
+        let limits = ListLimits(maxBytes: ByteCount(20), maxEntries: 1, iconKeys: ["logo"], iconBase: base)
         let helper = ParseHelper(executable: executable, limits: limits, timeout: .seconds(60))
         try await withFile("({logo = u:1;})") { #expect(await helper.parse($0).map(\.entries.count) == .success(1)) }
+        try await withFile("({icon_name = A;})") {
+            #expect(await helper.parse($0).map { $0.entries.map(\.icon) } == .success(["http://e.org/icons/A.png"]))
+        }
         try await withFile("(u:1, u:2)") { #expect(await helper.parse($0) == .failure(.tooManyEntries(limit: 1))) }
         try await withFile("(http://e.org/123456)") {
             #expect(await helper.parse($0) == .failure(.tooLarge(limit: ByteCount(20))))

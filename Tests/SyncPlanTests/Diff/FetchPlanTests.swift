@@ -38,6 +38,20 @@ struct FetchPlanTests {
                 $0.freshUntil = now
             }, .fetch(.expired)
         ),
+        (
+            icon {
+                $0.image = Sample.image("x")
+                $0.freshUntil = later
+                $0.expected = ["a.plist": .of("x"), "b.plist": .of("y")]
+            }, .fresh(until: later)
+        ),
+        (
+            icon {
+                $0.image = Sample.image("x")
+                $0.freshUntil = later
+                $0.expected = ["a.plist": .of("y")]
+            }, .fetch(.expired)
+        ),
         (icon { $0.freshUntil = later }, .fetch(.notCached)),
         (icon(isInline: true) { _ in }, .fetch(.notCached)),
         (icon(isInline: true) { $0.image = Sample.image("x") }, .inline),

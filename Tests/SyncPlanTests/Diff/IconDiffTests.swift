@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
@@ -14,6 +15,23 @@ struct IconDiffTests {
     func diff(old: [String], new: [String], added: Set<String>, removed: Set<String>) {
         let diff = IconDiff(from: Sample.entries(old), to: Sample.entries(new))
         #expect(diff.added == added && diff.removed == removed)
+    }
+
+    @Test(
+        "digests that come, go and change; the first one that a list gives for a URL counts",
+        arguments: [
+            ([("a", nil)], [("a", "x")], ["a": "x"]), ([("a", "x")], [("a", nil)], ["a": nil]),
+            ([("a", "x")], [("a", "y")], ["a": "y"]), ([("a", "x")], [], ["a": nil]), ([], [("a", "x")], ["a": "x"]),
+            ([("a", "x"), ("a", "y")], [("a", nil), ("a", "x")], [:]),
+            ([("a", "x"), ("a", "y")], [("a", "y"), ("a", "x")], ["a": "y"]),
+            ([("a", "x"), ("b", "y")], [("b", "y"), ("a", "x")], [:]),
+        ] as [([(String, String?)], [(String, String?)], [String: String?])])
+    func digests(old: [(String, String?)], new: [(String, String?)], expected: [String: String?]) {
+        func entries(_ entries: [(String, String?)]) -> [AppEntry] {
+            entries.map { AppEntry(icon: $0.0, expected: $0.1.map(Digest.of)) }
+        }
+        let diff = IconDiff(from: entries(old), to: entries(new))
+        #expect(diff.expected == expected.mapValues { $0.map(Digest.of) })
     }
 
     @Test("another name or download text of the same URL changes nothing")

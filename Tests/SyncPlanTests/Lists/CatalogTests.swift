@@ -43,6 +43,25 @@ struct CatalogTests {
         #expect(!catalog.needs(url: "never named"))
     }
 
+    @Test("an image is accepted if one of the lists that give its digest gives this one")
+    func expected() {
+        var catalog = Catalog()
+        func list(_ word: String?) -> ListRecord {
+            Sample.list(of: [AppEntry(icon: "a", expected: word.map(Digest.of))])
+        }
+        func accepted() -> [Bool?] { ["x", "y", "z"].map { catalog.icons["a"]?.accepts(.of($0)) } }
+        _ = catalog.setList("1.plist", list(nil))
+        #expect(accepted() == [true, true, true])
+        _ = catalog.setList("2.plist", list("x"))
+        #expect(accepted() == [true, false, false])
+        _ = catalog.setList("3.plist", list("y"))
+        #expect(accepted() == [true, true, false])
+        _ = catalog.removeList("2.plist")
+        #expect(accepted() == [false, true, false])
+        #expect(catalog.setList("3.plist", list(nil)).expected == ["a": nil])
+        #expect(accepted() == [true, true, true])
+    }
+
     @Test("a document has the list's order, and each entry's state")
     func document() throws {
         var catalog = Catalog()

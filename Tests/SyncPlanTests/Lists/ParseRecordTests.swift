@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
@@ -7,7 +8,8 @@ struct ParseRecordTests {
     private static let list = AppList(
         entries: [
             AppEntry(name: "Mail", icon: "http://e.org/a", download: "1.2M"),
-            AppEntry(icon: "http://e.org/ü"), AppEntry(name: "", icon: "u:1", download: "-\n12:\0"),
+            AppEntry(icon: "http://e.org/ü", expected: .of("x")),
+            AppEntry(name: "", icon: "u:1", download: "-\n12:\0"),
         ],
         problems: [EntryProblem(keyPath: "[3].icon", reason: "not a string"), .more(7)])
 
@@ -17,7 +19,8 @@ struct ParseRecordTests {
             .success(list), .success(AppList()), .failure(.emptyFile), .failure(.unreadable("Permission denied")),
             .failure(.notARegularFile), .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
             .failure(.tooDeep(limit: 32)), .failure(.noKnownShape), .failure(.ambiguousShape(keys: ["a", "b"])),
-            .failure(.tooManyEntries(limit: 50_000)), .failure(.tooMuchText(limit: .mebibytes(64))),
+            .failure(.noIconBase), .failure(.tooManyEntries(limit: 50_000)),
+            .failure(.tooMuchText(limit: .mebibytes(64))),
             .failure(.parserDied(signal: "SIGILL")), .failure(.parserFailed(status: 3)),
             .failure(.parserTimeout(limit: "15s")),
             .failure(.parserNonsense), .failure(.parserUnavailable("No such file or directory")), .failure(.cancelled),
@@ -39,21 +42,22 @@ struct ParseRecordTests {
     @Test(
         "output of another form is no verdict",
         arguments: [
-            ".\n\n", ".\n.\n", ".", "E3:u:1--\n", "X\n.\n", "E3:u:1--.\n", "E--\n.\n", "E-\n.\n", "E3:u:1-\n.\n",
-            "E4:u:1--\n.\n", "E03:u:1--.\n", "E:--\n.\n", "E3 :u:1--\n.\n", "E-3:u:1--\n.\n",
-            "E9999999999999999999:u:1--\n.\n",
-            "E3:u 1--\n.\n", "E3:rel--\n.\n", "P1:a-\n.\n", "R1:a1:b\nR1:a1:b\n.\n", "R1:A1:b\n.\n", "R0:1:b\n.\n",
-            "E3:u:1--\nR1:a1:b\n.\n", "R1:a1:b\nE3:u:1--\n.\n", "R1:a1:b\nP1:a1:b\n.\n", "E3:u:\u{FF}--\n.\n",
+            ".\n\n", ".\n.\n", ".", "E3:u:1---\n", "X\n.\n", "E3:u:1---.\n", "E---\n.\n", "E--\n.\n", "E3:u:1--\n.\n",
+            "E4:u:1---\n.\n", "E03:u:1---.\n", "E:---\n.\n", "E3 :u:1---\n.\n", "E-3:u:1---\n.\n",
+            "E9999999999999999999:u:1---\n.\n",
+            "E3:u 1---\n.\n", "E3:rel---\n.\n", "P1:a-\n.\n", "R1:a1:b\nR1:a1:b\n.\n", "R1:A1:b\n.\n", "R0:1:b\n.\n",
+            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR1:a1:b\n.\n", "R1:a1:b\nE3:u:1---\n.\n", "R1:a1:b\nP1:a1:b\n.\n",
+            "E3:u:\u{FF}---\n.\n",
         ])
     func malformed(records: String) {
         #expect(throws: ParseRecord.Malformed.self) {
-            try ParseRecord.decode(Array("syncagent-list 1\n\(records)".utf8), maxEntries: 3)
+            try ParseRecord.decode(Array("syncagent-list 2\n\(records)".utf8), maxEntries: 3)
         }
     }
 
     @Test(
         "output without the first line, or with that of another format, is no verdict",
-        arguments: ["", ".\n", "syncagent-list 2\n.\n"])
+        arguments: ["", ".\n", "syncagent-list 1\n.\n"])
     func header(output: String) throws {
         let error = try #require(throws: ParseRecord.Malformed.self) {
             try ParseRecord.decode(Array(output.utf8), maxEntries: 3)
@@ -63,17 +67,17 @@ struct ParseRecordTests {
 
     @Test("a text that is no UTF-8 is no verdict")
     func notUTF8() {
-        let output = Array("syncagent-list 1\nE4:u:".utf8) + [0xC3, 0x28] + Array("--\n.\n".utf8)
+        let output = Array("syncagent-list 2\nE4:u:".utf8) + [0xC3, 0x28] + Array("---\n.\n".utf8)
         #expect(throws: ParseRecord.Malformed.self) { try ParseRecord.decode(output, maxEntries: 3) }
     }
 
     @Test("more entries, problems or text than there can be is no verdict")
     func limits() {
-        let head = "syncagent-list 1\n"
+        let head = "syncagent-list 2\n"
         for records in [
-            String(repeating: "E3:u:1--\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
-            "E3:u:14097:\(String(repeating: "x", count: 4097))-\n",
-            "E8193:u:\(String(repeating: "x", count: 8191))--\n",
+            String(repeating: "E3:u:1---\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
+            "E3:u:14097:\(String(repeating: "x", count: 4097))--\n",
+            "E8193:u:\(String(repeating: "x", count: 8191))---\n",
         ] {
             #expect(throws: ParseRecord.Malformed.self) {
                 try ParseRecord.decode(Array((head + records + ".\n").utf8), maxEntries: 3)

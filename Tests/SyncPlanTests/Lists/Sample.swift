@@ -34,8 +34,10 @@ enum Sample {
     }
 
     /// A list that names these URLs, as the lists folder has it.
-    static func list(_ urls: [String]) -> ListRecord {
-        ListRecord(state: .ok, source: source(urls), entries: entries(urls))
+    static func list(_ urls: [String]) -> ListRecord { list(of: entries(urls)) }
+
+    static func list(of entries: [AppEntry]) -> ListRecord {
+        ListRecord(state: .ok, source: source(entries.map(\.icon)), entries: entries)
     }
 
     static func reading(_ urls: [String]) -> ListReading {

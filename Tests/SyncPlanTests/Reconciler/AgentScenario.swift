@@ -57,6 +57,15 @@ struct AgentScenario {
         try handle(.scanned(.listed(present: Set(lists.keys), changed: changed)))
     }
 
+    /// Drops a list of one URL with the digest that a word stands for, or with none.
+    mutating func drop(_ name: String, _ url: String, expecting word: String?) throws {
+        lists[name] = [url]
+        let entries = [AppEntry(icon: url, expected: word.map(Digest.of))]
+        let source = Sample.source([url, word ?? ""])
+        let reading = ListReading(source: source, verdict: .success(AppList(entries: entries)))
+        try handle(.scanned(.listed(present: Set(lists.keys), changed: [name: reading])))
+    }
+
     /// Puts a file in place of a list that is none.
     mutating func spoil(_ name: String) throws {
         try drop([:], rejected: [name: .emptyFile])

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+extension EntryReader {
+    private static let assetsKey = ListKey("assets")
+    private static let kindKey = ListKey("kind")
+    private static let urlKey = ListKey("url")
+    private static let metadataKey = ListKey("metadata")
+    private static let titleKey = ListKey("title")
+
+    /// Adds the icons of an item of an over-the-air install manifest, and says whether it is such an item.
+    ///
+    /// Among the item's `assets` these are the ones of the kinds `display-image` and `full-size-image`.
+    mutating func addInstallItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
+        guard var assets = try? item.nestedUnkeyedContainer(forKey: Self.assetsKey) else { return false }
+        count(assets)
+        var name: String?
+        if let metadata = try? item.nestedContainer(keyedBy: ListKey.self, forKey: Self.metadataKey) {
+            name = text(Self.titleKey, of: metadata, at: place.within(Self.metadataKey))
+        }
+        var hasIcon = false
+        while !assets.isAtEnd, rejection == nil {
+            let asset = EntryPlace(array: place.key(Self.assetsKey), index: assets.currentIndex)
+            guard let dictionary = try? assets.nestedContainer(keyedBy: ListKey.self) else {
+                problems.add("\(asset)", "not a dictionary")
+                guard (try? assets.decode(Anything.self)) != nil else { break }
+                continue
+            }
+            guard let kind = try? dictionary.decode(String.self, forKey: Self.kindKey),
+                kind == "display-image" || kind == "full-size-image"
+            else { continue }
+            hasIcon = true
+            switch icon(Self.urlKey, of: dictionary) {
+            case .success(let url): append(AppEntry(name: name, icon: url))
+            case .failure(let flaw): problems.add(asset.key(Self.urlKey), flaw.description)
+            }
+        }
+        if !hasIcon { problems.add(place.key(Self.assetsKey), "no display-image and no full-size-image") }
+        return true
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+
+/// What Munki knows of a package (pkginfo): one in a file of its own, many in a catalog.
+enum MunkiItem {
+    static let iconNameKey = ListKey("icon_name")
+    static let iconHashKey = ListKey("icon_hash")
+    private static let catalogsKey = ListKey("catalogs")
+
+    /// Whether the dictionary is a package's: it names its icon, or the catalogs that it is in.
+    static func isItem(_ dictionary: KeyedDecodingContainer<ListKey>) -> Bool {
+        dictionary.contains(iconNameKey) || dictionary.contains(iconHashKey)
+            || dictionary.contains(catalogsKey) && dictionary.contains(EntryReader.nameKey)
+    }
+
+    /// What Munki takes for the suffix of an image.
+    private static let suffixes: Set = [
+        "bmp", "gif", "icns", "jpg", "jpeg", "png", "psd", "tga", "tif", "tiff", "yuv",
+    ]
+
+    /// The file that Munki looks for: one without a known suffix is a PNG.
+    static func file(named name: String) -> String {
+        let last = name.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = last.lastIndex(of: "."), last[..<dot].contains(where: { $0 != "." }),
+            suffixes.contains(String(last[last.index(after: dot)...]))
+        else { return name + ".png" }
+        return name
+    }
+}
+
+extension EntryReader {
+    /// Adds a Munki item by the icon that Munki shows for it, and says whether it is such an item.
+    ///
+    /// The icon is named by `icon_name`, or else is the one of the item's own name.
+    mutating func addMunkiItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
+        guard MunkiItem.isItem(item) else { return false }
+        let isNamed =
+            item.contains(MunkiItem.iconNameKey) && (try? item.decode(String.self, forKey: MunkiItem.iconNameKey)) != ""
+        let key = isNamed ? MunkiItem.iconNameKey : Self.nameKey
+        switch iconName(key, of: item) {
+        case .success(let url):
+            let name = text(Self.nameKey, of: item, at: place)
+            append(AppEntry(name: name, icon: url, expected: digest(of: item, for: url, at: place)))
+        case .failure(let flaw):
+            if flaw == .relative { lacksIconBase = true }
+            problems.add(place.key(key), flaw.description)
+        }
+        return true
+    }
+
+    private func iconName(_ key: ListKey, of item: KeyedDecodingContainer<ListKey>) -> Result<String, IconFlaw> {
+        guard let name = try? item.decode(String.self, forKey: key) else { return .failure(.notAString) }
+        guard !name.isEmpty else { return .failure(.empty) }
+        guard let base = limits.iconBase else { return .failure(.relative) }
+        let url = base.url(ofFile: MunkiItem.file(named: name))
+        return AppEntry.flaw(inIcon: url).map { .failure($0) } ?? .success(url)
+    }
+
+    /// The digest that an item gives for its image.
+    ///
+    /// The first of several that entries give for one image counts.
+    private mutating func digest(
+        of item: KeyedDecodingContainer<ListKey>, for url: String, at place: EntryPlace
+    ) -> Digest? {
+        let key = MunkiItem.iconHashKey
+        guard item.contains(key) else { return nil }
+        let text = try? item.decode(String.self, forKey: key)
+        guard text != "" else { return nil }
+        guard let digest = text.flatMap({ Digest(hex: $0.lowercased()) }) else {
+            problems.add(place.key(key), "not the SHA-256 of an image, in hexadecimal digits")
+            return nil
+        }
+        let first = expected[url] ?? digest
+        expected[url] = first
+        guard digest == first else {
+            problems.add(place.key(key), "another one than an earlier entry gives for the same image")
+            return nil
+        }
+        return digest
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import ListParse
+import SyncPlan
+import Testing
+
+@Suite("Over-the-air install manifests")
+struct InstallManifestTests {
+    private static let manifest = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <plist version="1.0"><dict><key>items</key><array><dict>
+          <key>assets</key><array>
+            <dict><key>kind</key><string>software-package</string><key>url</key><string>https://e.org/a.ipa</string></dict>
+            <dict><key>kind</key><string>display-image</string><key>needs-shine</key><true/>
+              <key>url</key><string>https://e.org/57.png</string></dict>
+            <dict><key>kind</key><string>full-size-image</string><key>url</key><string>https://e.org/512.png</string></dict>
+          </array>
+          <key>metadata</key><dict><key>kind</key><string>software</string><key>title</key><string>Mail</string></dict>
+        </dict></array></dict></plist>
+        """
+
+    @Test("both images of an item are entries, with the item's title")
+    func images() {
+        let entries = ["57", "512"].map { AppEntry(name: "Mail", icon: "https://e.org/\($0).png") }
+        #expect(ListParser().parse(Self.manifest) == .success(AppList(entries: entries)))
+    }
+
+    @Test(
+        "a bad value is reported with its key path, and the rest counts",
+        arguments: [
+            ("{assets = (1, {kind = (); url = u:2;});}", "items[1].assets: no display-image and no full-size-image"),
+            ("{assets = ({kind = \"display-image\";});}", "items[1].assets[0].url: not a string"),
+            (
+                "{assets = ({kind = \"full-size-image\"; url = a.png;});}",
+                "items[1].assets[0].url: relative URL, and lists.iconBaseURL is not set"
+            ),
+            ("{assets = ();}", "items[1].assets: no display-image and no full-size-image"),
+            ("{assets = a;}", "items[1]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
+        ])
+    func problems(item: String, problem: String) throws {
+        let good = "{assets = ({kind = \"display-image\"; url = u:1;}); metadata = {title = Mail;};}"
+        let list = try ListParser().parse("{items = (\(good), \(item));}").get()
+        #expect(list.entries == [AppEntry(name: "Mail", icon: "u:1")])
+        #expect(list.problems.last?.description == problem)
+    }
+
+    @Test("a title that is no text, and an asset that is no dictionary, are reported")
+    func oddTypes() throws {
+        let asset = "{kind = \"display-image\"; url = u:1;}"
+        let list = try ListParser().parse("{items = ({assets = ((a), \(asset)); metadata = {title = ();};});}").get()
+        #expect(list.entries == [AppEntry(icon: "u:1")])
+        #expect(
+            list.problems.map(\.description)
+                == ["items[0].metadata.title: not a string", "items[0].assets[0]: not a dictionary"])
+    }
+
+    @Test("assets count as entries")
+    func limit() {
+        let asset = "{kind = \"display-image\"; url = u:1;}"
+        let parser = ListParser(limits: ListLimits(maxEntries: 3))
+        #expect(parser.parse("{items = ({assets = (\(asset), \(asset));});}").code == nil)
+        #expect(parser.parse("{items = ({assets = (\(asset), \(asset), \(asset));});}").code == "too-many-entries")
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import ListParse
+import SyncPlan
+import Testing
+
+@Suite("Munki catalogs and pkginfo")
+struct MunkiTests {
+    private static let hash = "\(Digest.of("x"))"
+
+    private func parse(_ text: String) throws -> ListVerdict {
+        let base = try #require(IconBase("https://e.org/icons"))
+        return ListParser(limits: ListLimits(iconBase: base)).parse(text)
+    }
+
+    private static func item(_ name: String, icon: String, expected: Digest? = nil) -> AppEntry {
+        AppEntry(name: name, icon: "https://e.org/icons/\(icon)", expected: expected)
+    }
+
+    @Test(
+        "an item has the icon that Munki shows for it",
+        arguments: [
+            ("icon_name = A;", "A.png"), ("icon_name = A.png;", "A.png"), ("icon_name = A.jpeg;", "A.jpeg"),
+            ("icon_name = A.PNG;", "A.PNG.png"), ("icon_name = A.webp;", "A.webp.png"),
+            ("icon_name = \"A 1.2\";", "A%201.2.png"),
+            ("icon_name = \"a/b.icns\";", "a/b.icns"), ("icon_name = \"a.png/b\";", "a.png/b.png"),
+            ("icon_name = .png;", ".png.png"), ("icon_name = \"\";", "Mail.png"), ("catalogs = (testing);", "Mail.png"),
+            ("icon_name = \"http://a/b.png\";", "http%3A//a/b.png"),
+        ])
+    func icon(keys: String, path: String) throws {
+        let list = AppList(entries: [Self.item("Mail", icon: path)])
+        #expect(try parse("({name = Mail; \(keys)})") == .success(list))
+        #expect(try parse("{name = Mail; \(keys)}") == .success(list))
+    }
+
+    @Test("a pkginfo is one entry, whatever else is in it")
+    func pkginfo() throws {
+        let text = """
+            {name = Mail; version = 1.2; catalogs = (testing, production); icon_name = Mail; icon_hash = \(Self.hash);
+            PackageCompleteURL = "https://e.org/Mail.dmg"; items_to_copy = ({source_item = Mail.app;});
+            installs = ({path = "/Applications/Mail.app"; type = application;});}
+            """
+        #expect(
+            try parse(text) == .success(AppList(entries: [Self.item("Mail", icon: "Mail.png", expected: .of("x"))])))
+    }
+
+    @Test("a catalog has an entry for each item; the versions of one have one image, and its first digest")
+    func catalog() throws {
+        let text = """
+            ({name = Mail; version = 1; icon_hash = \(Self.hash);}, {name = Mail; version = 2; icon_name = Mail.png;},
+            {name = Mail; icon_hash = \(Self.hash.uppercased());}, {name = Mail; icon_hash = \(Digest.of("y"));})
+            """
+        let list = AppList(
+            entries: [Digest.of("x"), nil, .of("x"), nil].map { Self.item("Mail", icon: "Mail.png", expected: $0) },
+            problems: [
+                EntryProblem(
+                    keyPath: "[3].icon_hash", reason: "another one than an earlier entry gives for the same image")
+            ])
+        #expect(try parse(text) == .success(list))
+    }
+
+    @Test(
+        "a bad value is reported with its key path",
+        arguments: [
+            ("icon_name = (a);", "icon_name: not a string", nil),
+            ("icon_hash = abc;", "icon_hash: not the SHA-256 of an image, in hexadecimal digits", "Mail.png"),
+            ("icon_hash = ();", "icon_hash: not the SHA-256 of an image, in hexadecimal digits", "Mail.png"),
+            ("icon = \"a b\"; icon_name = A;", "icon: has a space or a control character in it", nil),
+        ] as [(String, String, String?)])
+    func problems(keys: String, problem: String, path: String?) throws {
+        let list = try parse("({icon = \"https://e.org/a\";}, {name = Mail; \(keys)})").get()
+        #expect(list.entries.dropFirst().map(\.icon) == [path].compactMap { $0.map { "https://e.org/icons/\($0)" } })
+        #expect(list.problems.map(\.description) == ["[1].\(problem)"])
+    }
+
+    @Test("an item that has neither an icon nor a name is a problem")
+    func nameless() throws {
+        #expect(try parse("{icon_hash = \(Self.hash);}").get().problems.map(\.description) == ["name: not a string"])
+    }
+
+    @Test("an icon key goes before the item's icon name")
+    func iconKey() throws {
+        let text = "({icon = \"a.png\"; icon_name = B; name = Mail; icon_hash = \(Self.hash);})"
+        #expect(try parse(text) == .success(AppList(entries: [Self.item("Mail", icon: "a.png")])))
+    }
+
+    @Test("without lists.iconBaseURL a list of names alone is rejected, and others go on without them")
+    func noBase() throws {
+        #expect(ListParser().parse("({name = Mail; icon_name = Mail;})") == .failure(.noIconBase))
+        #expect(ListParser().parse("{name = Mail; catalogs = (testing);}") == .failure(.noIconBase))
+        let mixed = try ListParser().parse("({name = Mail; icon_name = Mail;}, \"https://e.org/a\")").get()
+        #expect(mixed.entries == [AppEntry(icon: "https://e.org/a")])
+        #expect(mixed.problems.map(\.description) == ["[0].icon_name: relative URL, and lists.iconBaseURL is not set"])
+    }
+
+    @Test("words are no icons, although lists.iconBaseURL is set, unless there is a URL beside them")
+    func words() throws {
+        #expect(try parse("(a, b)").code == "no-known-shape")
+        #expect(try parse("{a = b;}").code == "no-known-shape")
+        #expect(try parse("(\"u:1\", b)").get().entries.map(\.icon) == ["u:1", "https://e.org/icons/b"])
+        #expect(try parse("{a = \"u:1\"; b = b;}").get().entries.map(\.icon) == ["u:1", "https://e.org/icons/b"])
+        #expect(try parse("({icon = a.png;})").get().entries.map(\.icon) == ["https://e.org/icons/a.png"])
+    }
+}

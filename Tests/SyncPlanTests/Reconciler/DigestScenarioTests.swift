@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Lists that give the digest of an image")
+struct DigestScenarioTests {
+    private static let url = "https://h.example/a.png"
+    private static let failed = AppListDocument.State.failed(error: "digest-mismatch")
+
+    private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
+
+    @Test("an image with the digest is published, and the document tells the digest")
+    func match() throws {
+        var agent = AgentScenario()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "x")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        let list = try #require(agent.disk.current?.lists["1.plist"])
+        #expect(agent.disk.documents[list.sha256]?.apps.map(\.expected) == [.of("x")])
+    }
+
+    @Test("another image is a failure, and is not published; it is asked for again after an hour")
+    func mismatch() throws {
+        var agent = AgentScenario()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "y")
+        #expect(agent.disk.staging.isEmpty)
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.failed])
+        #expect(agent.requests.count == 1 && agent.disk.images.isEmpty)
+        try agent.pass(.seconds(2 * 3600))
+        try agent.finish(Self.url, with: "x")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+    }
+
+    @Test("a list that gives another digest has the icon asked for at once, and the old image stays until it comes")
+    func changed() throws {
+        var agent = AgentScenario()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "x")
+        try agent.finishPublication()
+        try agent.drop("1.plist", Self.url, expecting: "y")
+        #expect(agent.downloads[Self.url]?.validators == Validators(etag: "x"))
+        try agent.finish(Self.url, .notModified(Sample.response(etag: "x", at: agent.now)))
+        #expect(agent.plan.icon(Self.url)?.failure?.code == "digest-mismatch")
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(2 * 3600))
+        try agent.finish(Self.url, with: "y")
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+    }
+
+    @Test("a list that is put right has what failed for its digest asked for at once")
+    func corrected() throws {
+        var agent = AgentScenario()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "y")
+        #expect(agent.downloads.isEmpty)
+        try agent.drop("1.plist", Self.url, expecting: "y")
+        try agent.finish(Self.url, with: "y")
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+    }
+
+    @Test("a list that changes during the download is the one that counts")
+    func meanwhile() throws {
+        var agent = AgentScenario()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.drop("1.plist", Self.url, expecting: "y")
+        try agent.finish(Self.url, with: "y")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+    }
+
+    @Test("a restart forgets no digest, and publishes nothing anew")
+    func restart() throws {
+        var agent = AgentScenario()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "x")
+        try agent.finishPublication()
+        try agent.restart()
+        try agent.drop("1.plist", Self.url, expecting: "x")
+        #expect(agent.publication == nil && agent.downloads.isEmpty)
+        try agent.restart()
+        try agent.spoil("1.plist")
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.url, with: "y")
+        #expect(agent.plan.icon(Self.url)?.failure?.code == "digest-mismatch")
+    }
+}
