@@ -64,7 +64,7 @@ extension Reconciler {
         if hasScanned, publishing == nil, case .idle = eviction {
             if let due = window.due(isIdle: isIdle), due <= now {
                 publish(now: now, to: &actions)
-            } else if mayEvict {
+            } else if !removeDamaged(to: &actions), mayEvict {
                 evict(now: now, to: &actions)
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 
 extension Reconciler {
     /// What happened.
@@ -16,6 +16,8 @@ extension Reconciler {
         case removed
         /// Downloads are to be begun no more, or again; what is under way goes on.
         case paused(Bool)
+        /// Images on disk are not what they were.
+        case damaged(Set<Digest>)
         /// A URL is to be kept although no list names it, or no more.
         case pin(url: String, isPinned: Bool)
         /// What is retired is to go without its grace; if it is confirmed, also what is held.
@@ -40,6 +42,8 @@ extension Reconciler {
             applyRelease(release, now: now)
         case .removed:
             applyRemoval(now: now)
+        case .damaged(let images):
+            noteDamage(images, now: now)
         case .pin(let url, let isPinned):
             pin(url, isPinned, now: now, to: &actions)
         case .evict(let isConfirmed):

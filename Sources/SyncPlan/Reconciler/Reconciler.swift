@@ -48,6 +48,10 @@ package struct Reconciler: Sendable {
     package internal(set) var isPaused: Bool
 
     var eviction = EvictionState.idle
+    /// Files of images that are not what they were, and are still there.
+    var damaged: Set<RetirementPlan.Image> = []
+    /// The URLs whose `by-url/` names are links to them.
+    var damagedURLs: Set<String> = []
     var brake: EvictionBrake
     /// When generations that were leased at the last try are tried again.
     var leaseRetry: Timestamp?

@@ -45,6 +45,11 @@ package struct RetirementLedger: Sendable {
     /// Whether the image is in `icons/`.
     package func isOnDisk(_ image: Digest) -> Bool { images[image] != nil && !missing.contains(image) }
 
+    /// Notes images that are not on disk any more, or not as they should be.
+    package mutating func noteMissing(_ digests: some Sequence<Digest>) {
+        missing.formUnion(digests)
+    }
+
     /// How many images generations name and are in `icons/`.
     package var imageCount: Int { images.count - missing.count }
 

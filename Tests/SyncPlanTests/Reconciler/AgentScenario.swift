@@ -152,6 +152,11 @@ struct AgentScenario {
         while publication != nil { try finishPublication() }
     }
 
+    /// Takes it as given that images are missing that generations on disk name.
+    mutating func excuse(_ words: [String]) {
+        for generation in disk.generations.keys { disk.damaged[generation] = Set(words.map { Sample.image($0).sha256 }) }
+    }
+
     // MARK: What is seen
 
     /// The generations that are being released.

@@ -82,7 +82,7 @@ struct SimulatedDisk {
     /// Fails if a plan would remove what a generation on disk names.
     func check(_ plan: RetirementPlan) throws(Violation) {
         for manifest in generations.values {
-            let kept = Set(images(of: manifest).map(\.sha256))
+            let kept = Set(images(of: manifest).map(\.sha256)).subtracting(damaged[manifest.generation] ?? [])
             for image in plan.images where kept.contains(image.sha256) {
                 throw Violation("\(image.path) would be removed, and generation \(manifest.generation) names it")
             }

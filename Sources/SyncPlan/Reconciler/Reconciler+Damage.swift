@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension Reconciler {
+    /// Takes note of images whose files are not what they were: they are fetched again, and until then no manifest names
+    /// them.
+    mutating func noteDamage(_ images: Set<Digest>, now: Timestamp) {
+        for (url, icon) in catalog.icons {
+            guard let image = icon.image, images.contains(image.sha256) else { continue }
+            damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
+            damagedURLs.insert(url)
+            let before = icon.state
+            catalog.updateIcon(url) {
+                $0.image = nil
+                $0.response = nil
+                $0.wasMissing = true
+            }
+            remember(url, now: now)
+            noteState(of: url, was: before, now: now)
+            consider(url, now: now)
+            forgetIfDone(url, now: now)
+        }
+        ledger.noteMissing(damaged.map(\.sha256))
+    }
+
+    /// Removes damaged files that no new image has replaced, once the newest manifest does not name them any more.
+    ///
+    /// - Returns: Whether there are any.
+    mutating func removeDamaged(to actions: inout [Action]) -> Bool {
+        guard !damaged.isEmpty, dirtyLists.isEmpty else { return false }
+        var plan = RetirementPlan()
+        plan.images = damaged.filter { !ledger.isOnDisk($0.sha256) }
+        plan.urls = damagedURLs.filter { catalog.icons[$0]?.image == nil }
+        (damaged, damagedURLs) = ([], [])
+        guard !plan.isEmpty else { return false }
+        eviction = .removing(plan)
+        actions.append(.remove(plan))
+        return true
+    }
+}

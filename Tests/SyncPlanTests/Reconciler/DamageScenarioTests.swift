@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Images on disk are damaged")
+struct DamageScenarioTests {
+    private static let a = "https://h.example/a.png"
+    private static let b = "https://h.example/b.png"
+
+    private static func agent() throws -> AgentScenario {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [a: "x", b: "y"]])
+        return agent
+    }
+
+    @Test("it is fetched again without conditions, and put back in its place")
+    func repaired() throws {
+        var agent = try Self.agent()
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        let request = try #require(agent.downloads[Self.a])
+        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.validators == nil)
+        try agent.finish(Self.a, with: "x")
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("x")), .ready(Sample.image("y"))])
+        #expect(agent.isOnDisk("x") && agent.disk.names[Self.a] == Sample.image("x").sha256)
+    }
+
+    @Test("while it cannot be fetched, no manifest names it, and its files are gone")
+    func offline() throws {
+        var agent = try Self.agent()
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.failed(error: "timeout"), .ready(Sample.image("y"))])
+        agent.excuse(["x"])
+        try agent.finishHousekeeping()
+        #expect(!agent.isOnDisk("x") && agent.disk.names[Self.a] == nil && agent.isOnDisk("y"))
+        try agent.pass(.seconds(600))
+        try agent.finish(Self.a, with: "x")
+        try agent.finishHousekeeping()
+        #expect(agent.isOnDisk("x") && agent.plan.status.inSync)
+    }
+
+    @Test("what no icon shows, and what is unknown, changes nothing")
+    func unknown() throws {
+        var agent = try Self.agent()
+        try agent.handle(.damaged([Sample.image("z").sha256]))
+        #expect(agent.downloads.isEmpty && agent.publication == nil && agent.removal == nil)
+    }
+}
