@@ -18,7 +18,7 @@ struct SyncAgentCommand: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
             CheckCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self, UnpinCommand.self,
-            EvictCommand.self, DemoCommand.self,
+            EvictCommand.self, VerifyCommand.self, DemoCommand.self,
         ])
 
     static func main() async {

@@ -47,13 +47,14 @@ package struct Agent: Sendable {
     ///
     /// - Parameters:
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
+    ///   - isThorough: Whether each image is read first, and one that is damaged is taken for missing.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
     /// - Returns: The state at the end.
     /// - Throws: ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``ForeignFolder`` or
     ///   ``FileError`` if a folder cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that
     ///   of a later version.
     package func run(
-        once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
+        once: Bool, isThorough: Bool = false, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
@@ -72,7 +73,7 @@ package struct Agent: Sendable {
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
-        var restored = try StartUpRecovery.run(folder, logger: logger)
+        var restored = try StartUpRecovery.run(folder, isThorough: isThorough, logger: logger)
         let store = try StateStore(folder: folders.state, clock: clock, logger: logger)
         restored.memos = store.restored.icons
         restored.origins = store.restored.origins
@@ -109,7 +110,7 @@ package struct Agent: Sendable {
                 if once {
                     try await runOnce(plan, loop, lists)
                 } else {
-                    try await run(plan, loop, lists, wakeUps: wakeUps)
+                    try await run(plan, loop, lists, Scrubber(folder), clock: clock, wakeUps: wakeUps)
                 }
         } catch {
             await transport.shutdown()
@@ -126,7 +127,8 @@ package struct Agent: Sendable {
     }
 
     private func run(
-        _ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService, wakeUps: some AsyncSequence<Void, Never> & Sendable
+        _ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService, _ scrubber: Scrubber, clock: AgentClock,
+        wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         try AgentFolders.make(folders.socket.removingLastComponent(), mode: [.ownerReadWriteExecute])
         let control = try ControlServer(at: folders.socket, logger: logger, loop: loop) {
@@ -147,6 +149,16 @@ package struct Agent: Sendable {
             group.addTask {
                 try await control.run()
                 return nil
+            }
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: .seconds(3600))
+                    let damaged = await scrubber.read(part: Scrubber.part(at: clock.now))
+                    guard !damaged.isEmpty else { continue }
+                    logger.error(
+                        "images are damaged on disk: they are fetched again", metadata: ["images": "\(damaged.count)"])
+                    loop.post(.damaged(damaged))
+                }
             }
             group.addTask {
                 for await _ in wakeUps { lists.lookAgain() }

@@ -2,6 +2,7 @@
 import AsyncHTTPClient
 import FoundationEssentials
 import Glibc
+package import IconCache
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -69,6 +70,16 @@ package struct ControlClient: Sendable {
     package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
         try await unlessItEnds {
             try await decoded(EvictionReport.self, from: "v1/evict?confirm=\(isConfirmed)", method: .POST)
+        }
+    }
+
+    /// Has the agent fetch images again that are damaged on disk.
+    ///
+    /// - Returns: The status after that; `nil` if no agent answers.
+    package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
+        try await unlessItEnds {
+            let body = images.map(\.hex).joined(separator: "\n")
+            return try await decoded(StatusReport.self, from: "v1/repair", method: .POST, body: body)
         }
     }
 

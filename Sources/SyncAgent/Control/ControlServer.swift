@@ -76,6 +76,11 @@ package struct ControlServer: Sendable {
                 atMost: Self.patience)
             return try Self.answer(await loop.evictionReport()?.json)
         }
+        router.post("v1/repair") { request, _ in
+            let text = String(buffer: try await request.body.collect(upTo: Self.longestRepair))
+            loop.post(.damaged(Set(text.split(separator: "\n").compactMap { Digest(hex: $0) })))
+            return Self.answer(await status().json)
+        }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
             router.post("v1/\(name)") { request, _ in
                 let url = try await Self.url(in: request)
@@ -105,6 +110,9 @@ package struct ControlServer: Sendable {
 
     /// How long an answer may wait for what was asked for; clients wait a little longer.
     private static let patience: Duration = .seconds(8)
+
+    /// The longest text that names images to be repaired, in bytes: a quarter of a million of them.
+    private static let longestRepair = 16 << 20
 
     /// The URL that a request is about: one may be too long for a query.
     private static func url(in request: Request) async throws -> String {

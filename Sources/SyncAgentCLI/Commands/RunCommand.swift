@@ -30,9 +30,26 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
+        try await Self.runAgent(configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel)
+    }
+
+    /// Syncs once, as `run --once` does.
+    ///
+    /// - Parameters:
+    ///   - configuration: The options of every command.
+    ///   - isThorough: Whether each image is read first, and one that is damaged is taken for missing.
+    /// - Throws: The exit code that `run --once` ends with.
+    static func syncOnce(_ configuration: Configuration, isThorough: Bool) async throws {
+        try await runAgent(configuration, once: true, isThorough: isThorough, logLevel: .notice)
+    }
+
+    private static func runAgent(
+        _ configuration: Configuration, once: Bool, isThorough: Bool = false, allowedNetworks: [AddressRange] = [],
+        logLevel: Logger.Level
+    ) async throws {
         let folders = try configuration.folders()
         var settings = try configuration.settings()
-        settings.network.allow += allowNetwork
+        settings.network.allow += allowedNetworks
         if settings.fetch.caFile == nil { settings.fetch.caFile = Variable["SSL_CERT_FILE"] }
         if let file = settings.fetch.caFile, access(file, R_OK) != 0 {
             throw Exit.because(
@@ -49,7 +66,9 @@ struct RunCommand: AsyncParsableCommand {
         let agent = Agent(
             folders: folders, settings: settings, proxies: proxies, helpers: helpers, logger: logger)
         do {
-            let report = try await withSignals { try await agent.run(once: once, wakeUps: $0) }
+            let report = try await withSignals {
+                try await agent.run(once: once, isThorough: isThorough, wakeUps: $0)
+            }
             if once, report.needsAttention || !report.inSync {
                 if let reason = report.eviction.reason { Message.error(reason) }
                 for list in report.lists {
@@ -71,7 +90,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// Runs the agent until it ends or a signal says that it shall.
-    private func withSignals(
+    private static func withSignals(
         _ operation: @escaping @Sendable (AsyncStream<Void>) async throws -> StatusReport
     ) async throws -> StatusReport {
         let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -154,7 +154,8 @@ struct AgentScenario {
 
     /// Takes it as given that images are missing that generations on disk name.
     mutating func excuse(_ words: [String]) {
-        for generation in disk.generations.keys { disk.damaged[generation] = Set(words.map { Sample.image($0).sha256 }) }
+        let images = Set(words.map { Sample.image($0).sha256 })
+        for generation in disk.generations.keys { disk.damaged[generation] = images }
     }
 
     // MARK: What is seen

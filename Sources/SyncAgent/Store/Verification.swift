@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import IconCache
+import SystemPackage
+
+/// Everything that the newest manifest names, read and held against the digests that it gives.
+package struct Verification: Sendable {
+    /// A file that is not what the manifest says.
+    package struct Damage: Hashable, Sendable {
+        /// Relative to the cache folder.
+        package var path: String
+        /// What is wrong, as a clause.
+        package var reason: String
+        /// The image, if it is one.
+        package var image: Digest?
+    }
+
+    /// How many images were read.
+    package private(set) var images = 0
+    /// How many bytes they have.
+    package private(set) var bytes = 0
+    /// What is not as it should be, sorted by path.
+    package private(set) var damage: [Damage] = []
+
+    /// Reads everything, on all cores, under a lease.
+    ///
+    /// - Parameters:
+    ///   - cache: The cache.
+    ///   - progress: Is called when an image has been read, with the number of all; from any thread.
+    /// - Returns: What was found.
+    /// - Throws: An ``IconCacheError`` if there is no manifest that could be read.
+    package static func run(
+        _ cache: IconCache, progress: @escaping @Sendable (_ total: Int) -> Void
+    ) async throws -> Verification {
+        let snapshot = try cache.snapshot()
+        defer { snapshot.end() }
+        let folder = try CacheFolder(cache.folder)
+        var found = Verification()
+        var images: [Digest: AppListDocument.Image] = [:]
+        var names: [String: AppListDocument.Image] = [:]
+        for (name, list) in snapshot.manifest.lists {
+            do {
+                for app in try snapshot.document(of: name)?.apps ?? [] {
+                    guard case .ready(let image) = app.state else { continue }
+                    images[image.sha256] = image
+                    names[CacheLayout.byURL(app.icon)] = image
+                }
+            } catch {
+                found.damage.append(Damage(path: list.document, reason: "it cannot be used (\(error))"))
+            }
+        }
+        found.damage += await read(Array(images.values), in: folder, progress: progress)
+        let damaged = Set(found.damage.map(\.path))
+        for (name, image) in names where !damaged.contains(image.path) {
+            guard folder.entry(name)?.inode != folder.entry(image.path)?.inode,
+                let reason = flaw(of: image, at: name, in: folder)
+            else { continue }
+            found.damage.append(Damage(path: name, reason: reason, image: image.sha256))
+        }
+        found.images = images.count
+        found.bytes = images.values.reduce(0) { $0 + $1.bytes }
+        found.damage.sort { $0.path < $1.path }
+        return found
+    }
+
+    private static func read(
+        _ images: [AppListDocument.Image], in folder: CacheFolder, progress: @escaping @Sendable (Int) -> Void
+    ) async -> [Damage] {
+        let workers = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)
+        return await withTaskGroup(of: [Damage].self) { group in
+            for worker in 0..<workers {
+                group.addTask {
+                    var damage: [Damage] = []
+                    for image in stride(from: worker, to: images.count, by: workers).lazy.map({ images[$0] }) {
+                        if let reason = flaw(of: image, at: image.path, in: folder) {
+                            damage.append(Damage(path: image.path, reason: reason, image: image.sha256))
+                        }
+                        progress(images.count)
+                    }
+                    return damage
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    /// What is wrong with an image's file, as a clause; `nil` if nothing is.
+    static func flaw(of image: AppListDocument.Image, at name: String, in folder: CacheFolder) -> String? {
+        do {
+            let file = try folder.open(name)
+            defer { try? file.close() }
+            let bytes = try FileBytes.read(file)
+            guard bytes.count == image.bytes else { return "it has \(bytes.count) bytes, and not \(image.bytes)" }
+            return Digest.of(bytes) == image.sha256 ? nil : "its bytes are not what was published"
+        } catch let error as FileError {
+            return error.errno == .noSuchFileOrDirectory ? "it is missing" : "\(error)"
+        } catch {
+            return "it cannot be read (\(error))"
+        }
+    }
+}
