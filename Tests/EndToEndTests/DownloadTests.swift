@@ -69,6 +69,41 @@ struct DownloadTests {
         #expect(json.contains("\"code\": \"http-404\"") && json.contains("\"lists\": [ \"apps.plist\" ]"), "\(json)")
     }
 
+    @Test("why tells the way of the last download and that an image is stale, also after the agent has ended")
+    func trail() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_REFRESH_MINIMUM", "1s")
+            let base = world.origin.baseURL
+            let headers = [("Cache-Control", "max-age=1, must-revalidate")]
+            world.origin.respond(to: "/a.png", with: OriginReply(status: 302, headers: [("Location", "/b.png?x=y")]))
+            world.origin.respond(to: "/b.png") { request in
+                request.number == 1
+                    ? OriginReply(headers: headers, body: IconDrawing("Mail").png()) : OriginReply(status: 503)
+            }
+            let url = base + "/a.png"
+            try world.agent.drop(propertyList([("Mail", url)]), as: "apps.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.icons.stale == 1 }
+                try await expectTrail(world, url)
+            }
+            try await expectTrail(world, url)
+        }
+    }
+
+    private func expectTrail(_ world: World, _ url: String) async throws {
+        let why = try await world.agent.call("why", url)
+        for words in [
+            "asked      \(url): 302, allowed by network.allow\n",
+            "           \(world.origin.baseURL)/b.png?…: 503, allowed by network.allow\n",
+            "because its last refresh failed (http-503), which its server does not allow.\n",
+        ] {
+            #expect(why.output.contains(words), "\(why.output)")
+        }
+        let json = try await world.agent.call("why", url, "--json").output
+        #expect(json.contains("\"trail\": [ { \"url\": \"\(url)\", \"status\": 302,"), "\(json)")
+        #expect(json.contains("\"stale\": \"It has not been fresh since "), "\(json)")
+    }
+
     @Test("a host in network.denyHosts is asked for nothing, and what is on disk of it stays")
     func denied() async throws {
         try await World.with { world in

@@ -141,7 +141,7 @@ package final class AgentLoop: Sendable {
             case .event(let happened):
                 event = happened
             }
-            if case .fetched(let url, let outcome) = event {
+            if case .fetched(let url, let outcome, _) = event {
                 downloads[url] = nil
                 log(plan.judged(outcome, of: url), of: url)
             }
@@ -175,7 +175,9 @@ package final class AgentLoop: Sendable {
     private func start(_ action: Reconciler.Action) -> Task<Void, Never> {
         Task { [fetcher, publisher, evictor] in
             switch action {
-            case .fetch(let request): post(.fetched(url: request.url, await fetcher.fetch(request)))
+            case .fetch(let request):
+                let (outcome, trail) = await fetcher.fetch(request)
+                post(.fetched(url: request.url, outcome, trail: trail))
             case .publish(let publication): post(.published(await publisher.publish(publication)))
             case .release(let generations): post(.released(await evictor.release(generations)))
             case .remove(let plan):

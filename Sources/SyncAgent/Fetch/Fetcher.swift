@@ -27,11 +27,19 @@ package struct Fetcher: Sendable {
     }
 
     /// Downloads an icon; ends early, as `.cancelled`, when its task is cancelled.
-    package func fetch(_ request: FetchRequest) async -> FetchOutcome {
+    ///
+    /// - Returns: How it ended, and the way there if it was not straight.
+    package func fetch(_ request: FetchRequest) async -> (outcome: FetchOutcome, trail: FetchTrail?) {
+        let recorder = TrailRecorder()
+        let outcome = await outcome(of: request, recorder)
+        return (outcome, recorder.trail)
+    }
+
+    private func outcome(of request: FetchRequest, _ recorder: TrailRecorder) async -> FetchOutcome {
         do {
             return try await withDeadline(settings.fetch.totalTimeout) {
                 switch request.source {
-                case .server(let target): try await download(request, from: target)
+                case .server(let target): try await download(request, from: target, recorder)
                 case .inline(let url): try await decode(url)
                 }
             } late: { outcome in
@@ -60,8 +68,10 @@ package struct Fetcher: Sendable {
             StoredResponse(fields: HTTPFields([]), requestTime: now, responseTime: now))
     }
 
-    private func download(_ request: FetchRequest, from start: FetchTarget) async throws -> FetchOutcome {
-        let (response, target, sent) = try await answer(to: request, from: start)
+    private func download(
+        _ request: FetchRequest, from start: FetchTarget, _ recorder: TrailRecorder
+    ) async throws -> FetchOutcome {
+        let (response, target, sent) = try await answer(to: request, from: start, recorder)
         let received = clock.now
         let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
         let stored = StoredResponse(
@@ -90,16 +100,20 @@ package struct Fetcher: Sendable {
 
     /// The first answer that is no redirect, where it came from, and when the request for it was sent.
     private func answer(
-        to request: FetchRequest, from start: FetchTarget
+        to request: FetchRequest, from start: FetchTarget, _ recorder: TrailRecorder
     ) async throws -> (response: TransportResponse, target: FetchTarget, sent: Timestamp) {
         var chain = try RedirectChain(
             from: start, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade,
             policy: policy)
         while true {
-            try await resolver.judge(host: chain.target.host, isProxied: transport.isProxied(chain.target))
+            let proxy = transport.proxy(for: chain.target)
+            recorder.begin(chain.target, through: proxy)
+            let setting = try await resolver.judge(host: chain.target.host, isProxied: proxy != nil)
+            recorder.update { $0.allowedBy = setting }
             let sent = clock.now
             let response = try await transport.get(
                 chain.target, headers: headers(for: request, isOwn: chain.target.origin == start.origin))
+            recorder.update { $0.status = response.status }
             guard RedirectChain.statuses.contains(response.status) else { return (response, chain.target, sent) }
             let locations = Set(response.headers["Location"])
             guard locations.count <= 1 else {

@@ -82,13 +82,13 @@ package final class HTTPTransport: Transport {
         for client in [direct, allowed] + proxied.values { try? await client.shutdown() }
     }
 
-    package func isProxied(_ target: FetchTarget) -> Bool { proxies.proxy(for: target) != nil }
+    package func proxy(for target: FetchTarget) -> Proxy? { proxies.proxy(for: target) }
 
     package func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
         var request = HTTPClientRequest(url: target.url)
         request.headers = headers
         let client =
-            proxies.proxy(for: target).flatMap { proxied[$0] } ?? (policy.isAllowed(target.host) ? allowed : direct)
+            proxy(for: target).flatMap { proxied[$0] } ?? (policy.isAllowed(target.host) ? allowed : direct)
         var retries = 0
         while true {
             do {

@@ -28,8 +28,9 @@ final class Resolver: Sendable {
     /// - Parameters:
     ///   - host: A name or an address.
     ///   - isProxied: Whether a proxy resolves names: then only addresses are judged.
+    /// - Returns: The setting without which the host would be refused; `nil` if it needs none.
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `CancellationError`.
-    func judge(host: String, isProxied: Bool = false) async throws {
+    func judge(host: String, isProxied: Bool = false) async throws -> String? {
         let policy = policy.addresses(for: host)
         // RFC 6761, section 6.3: these are loopback, and no name server is asked.
         if Self.isLocalhost(host) {
@@ -42,9 +43,15 @@ final class Resolver: Sendable {
         guard !addresses.isEmpty || isProxied else {
             throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
         }
+        var setting: String?
         for address in addresses {
-            if let refusal = policy.refusal(of: address) { throw FetchFailure.address(refusal, of: host) }
+            switch policy.verdict(on: address) {
+            case .isPublic: continue
+            case .allowed(let name): setting = name
+            case .refused(let refusal): throw FetchFailure.address(refusal, of: host)
+            }
         }
+        return setting
     }
 
     private static let loopback = [IPAddress("127.0.0.1"), IPAddress("::1")].compactMap(\.self)

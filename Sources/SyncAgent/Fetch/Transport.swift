@@ -5,8 +5,8 @@ package import SyncPlan
 
 /// Sends one request and gives back its answer, redirects and error statuses included.
 package protocol Transport: Sendable {
-    /// Whether the request goes to a proxy, which resolves the host's name in its own way.
-    func isProxied(_ target: FetchTarget) -> Bool
+    /// The proxy that the request goes to, which resolves the host's name in its own way; `nil` if there is none.
+    func proxy(for target: FetchTarget) -> Proxy?
 
     /// Sends a GET request.
     ///

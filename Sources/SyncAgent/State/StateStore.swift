@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
 import GRDB
 import Glibc
 package import IconCache
@@ -140,6 +141,9 @@ package actor StateStore {
                     );
                     """)
         }
+        migrator.registerMigration("trail") { database in
+            try database.execute(sql: "ALTER TABLE icon ADD COLUMN trail TEXT")
+        }
         return migrator
     }
 
@@ -154,15 +158,15 @@ package actor StateStore {
                 sql: """
                     INSERT OR REPLACE INTO icon
                     (url, image, status, fields, request_time, response_time, fresh_until,
-                     failure, message, attempts, next_attempt)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     failure, message, attempts, next_attempt, trail)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             for memo in changes.remembered {
                 try upsert.execute(arguments: [
                     memo.url, memo.image?.hex, memo.response?.status, memo.response?.fields.text,
                     memo.response?.requestTime.milliseconds, memo.response?.responseTime.milliseconds,
                     memo.freshUntil.milliseconds, memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
-                    memo.failure?.nextAttempt?.milliseconds,
+                    memo.failure?.nextAttempt?.milliseconds, memo.trail?.text,
                 ])
             }
             let delete = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")
@@ -282,7 +286,19 @@ extension IconMemo {
         }
         self.init(
             url: url, image: (row.value("image") as String?).flatMap { Digest(hex: $0) },
-            response: StoredResponse(row), freshUntil: freshUntil, failure: failure)
+            response: StoredResponse(row), freshUntil: freshUntil, failure: failure,
+            trail: (row.value("trail") as String?).flatMap(FetchTrail.init(text:)))
+    }
+}
+
+extension FetchTrail {
+    fileprivate var text: String? {
+        (try? JSONEncoder().encode(hops)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    fileprivate init?(text: String) {
+        guard let hops = try? JSONDecoder().decode([Hop].self, from: Data(text.utf8)) else { return nil }
+        self.init(hops)
     }
 }
 

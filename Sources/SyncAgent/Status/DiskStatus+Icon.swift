@@ -19,6 +19,7 @@ extension DiskStatus {
         guard icon.isReferenced || memo != nil else { return nil }
         if let memo {
             icon.failure = memo.failure
+            icon.trail = memo.trail
             if memo.image == icon.image?.sha256 {
                 icon.response = memo.response
                 icon.freshUntil = memo.freshUntil

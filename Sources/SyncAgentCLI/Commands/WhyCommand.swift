@@ -47,10 +47,12 @@ struct WhyCommand: AsyncParsableCommand {
         add("state", report.state)
         if let path = report.path { add("image", try configuration.folders().cache.string + "/" + path) }
         add("next", report.next)
+        for (index, hop) in report.trail.enumerated() { add(index == 0 ? "asked" : "", Self.text(of: hop)) }
         if let failure = report.failure {
             let times = failure.attempts == 1 ? "once" : "\(failure.attempts) times in a row"
             add("failed", "\(times), \(failure.code): \(failure.message)")
         }
+        if let stale = report.stale { add("stale", stale) }
         if let response = report.response {
             add("received", response.received)
             if let etag = response.etag { add("ETag", etag) }
@@ -62,5 +64,11 @@ struct WhyCommand: AsyncParsableCommand {
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", not asked until \($0)" } ?? ""))
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// A URL of the way, and what came of it: `https://a.example/x.png: 302, through the proxy p.example:3128`.
+    private static func text(of hop: FetchTrail.Hop) -> String {
+        "\(hop.url): \(hop.status.map(String.init) ?? "no answer")"
+            + (hop.allowedBy.map { ", allowed by \($0)" } ?? "") + (hop.proxy.map { ", through the proxy \($0)" } ?? "")
     }
 }

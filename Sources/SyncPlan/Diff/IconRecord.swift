@@ -43,6 +43,8 @@ package struct IconRecord: Equatable, Sendable {
     package var response: StoredResponse?
     /// Until when no request is sent for an image that is on disk.
     package var freshUntil = Timestamp(sinceEpoch: .zero)
+    /// The way that the last download took, if it was not straight.
+    package var trail: FetchTrail?
     /// When it is noted to be looked at again.
     package var noted: Timestamp?
     /// Whether the image was on disk once, and was found missing.
@@ -73,15 +75,18 @@ package struct IconMemo: Equatable, Sendable {
     package var response: StoredResponse?
     package var freshUntil: Timestamp
     package var failure: IconRecord.Failure?
+    package var trail: FetchTrail?
 
     package init(
-        url: String, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?
+        url: String, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?,
+        trail: FetchTrail? = nil
     ) {
         self.url = url
         self.image = image
         self.response = response
         self.freshUntil = freshUntil
         self.failure = failure
+        self.trail = trail
     }
 }
 

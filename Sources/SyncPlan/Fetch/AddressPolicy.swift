@@ -21,17 +21,32 @@ package struct AddressPolicy: Sendable {
         self.opensLocalNetworks = opensLocalNetworks
     }
 
+    /// What the policy says of an address.
+    package enum Verdict: Equatable, Sendable {
+        case isPublic
+        /// It is not public, and may be connected to because of this setting.
+        case allowed(by: String)
+        case refused(Refusal)
+    }
+
+    package func verdict(on address: IPAddress) -> Verdict {
+        let effective = Self.embeddedV4(in: address) ?? address
+        if denied.contains(address) || denied.contains(effective) { return .refused(.denied(effective)) }
+        guard let special = Self.special.first(where: { $0.range.contains(effective) }) else { return .isPublic }
+        if allowed.contains(where: { $0.contains(address) || $0.contains(effective) }) {
+            return .allowed(by: "network.allow")
+        }
+        return opensLocalNetworks && special.isLocal
+            ? .allowed(by: "network.allowHosts") : .refused(.notPublic(effective, special))
+    }
+
     /// Why an address may not be connected to; `nil` if it may.
     package func refusal(of address: IPAddress) -> Refusal? {
-        let effective = Self.embeddedV4(in: address) ?? address
-        if denied.contains(address) || denied.contains(effective) { return .denied(effective) }
-        if allowed.contains(where: { $0.contains(address) || $0.contains(effective) }) { return nil }
-        guard let special = Self.special.first(where: { $0.range.contains(effective) }) else { return nil }
-        return opensLocalNetworks && special.isLocal ? nil : .notPublic(effective, special)
+        if case .refused(let refusal) = verdict(on: address) { refusal } else { nil }
     }
 
     /// Why an address may not be connected to.
-    package enum Refusal: Error, Equatable {
+    package enum Refusal: Error, Equatable, Sendable {
         /// It is not public, and not allowed.
         case notPublic(IPAddress, SpecialRange)
         /// `network.denyHosts` names it.

@@ -70,9 +70,17 @@ extension FetchFailure {
         case agent
     }
 
+    /// The codes of what came to no answer, or to none that is HTTP.
+    private static let unanswered: Set = ["connect", "connection-closed", "dns", "protocol", "timeout", "tls"]
+
+    /// Whether a code speaks of the server's troubles, and not of the icon (RFC 5861, section 4).
+    package static func isServerTrouble(_ code: String) -> Bool {
+        unanswered.contains(code) || code.hasPrefix("http-5")
+    }
+
     package var blame: Blame {
         switch code {
-        case "connect", "connection-closed", "dns", "protocol", "timeout", "tls": .origin
+        case _ where Self.unanswered.contains(code): .origin
         case "disk", "address-refused": .agent
         default:
             if persistence == .refused {

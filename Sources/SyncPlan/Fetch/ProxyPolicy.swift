@@ -41,6 +41,11 @@ package struct Proxy: Hashable, Sendable {
     }
 }
 
+extension Proxy: CustomStringConvertible {
+    /// The host and port, without the password.
+    package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+}
+
 /// Which requests go through a proxy, by the environment variables that curl reads (`curl(1)`, “ENVIRONMENT”).
 package struct ProxyPolicy: Equatable, Sendable {
     /// What a host is compared with.

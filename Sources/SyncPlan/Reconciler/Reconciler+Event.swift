@@ -7,7 +7,7 @@ extension Reconciler {
         /// The lists folder was looked at.
         case scanned(ListScan)
         /// A download ended.
-        case fetched(url: String, FetchOutcome)
+        case fetched(url: String, FetchOutcome, trail: FetchTrail? = nil)
         /// A publication ended.
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some may be leased by readers.
@@ -34,8 +34,8 @@ extension Reconciler {
         switch event {
         case .scanned(let scan):
             applyScan(scan, now: now, to: &actions)
-        case .fetched(let url, let outcome):
-            applyOutcome(outcome, of: url, now: now, to: &actions)
+        case .fetched(let url, let outcome, let trail):
+            applyOutcome(outcome, trail, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now)
         case .released(let release):
@@ -182,14 +182,17 @@ extension Reconciler {
     // MARK: Downloads
 
     private mutating func applyOutcome(
-        _ outcome: FetchOutcome, of url: String, now: Timestamp, to actions: inout [Action]
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: String, now: Timestamp, to actions: inout [Action]
     ) {
         if let origin = queue.finish(url) { noteOutcome(outcome, of: origin, now: now) }
         guard let icon = catalog.icons[url] else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let before = icon.state
-        catalog.updateIcon(url) { $0.phase = .idle }
+        catalog.updateIcon(url) {
+            $0.phase = .idle
+            if outcome != .cancelled { $0.trail = trail }
+        }
         let judged = judged(outcome, of: url)
         if case .image(let staged, _) = outcome, judged != outcome { actions.append(.discard([staged.name])) }
         switch judged {

@@ -206,6 +206,7 @@ extension Reconciler {
             let latest = now + backoff.longest(after: memo.failure?.code ?? "")
             let latestFresh = now + RefreshPolicy().maximum
             catalog.updateIcon(memo.url) {
+                $0.trail = memo.trail
                 // Validators vouch for bytes: without the image they must not be sent.
                 if let image = $0.image?.sha256, image == memo.image {
                     $0.response = memo.response

@@ -41,6 +41,10 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var failure: Failure?
     package var response: Response?
     package var origin: Origin?
+    /// Why an image is shown that is not fresh any more, as a sentence.
+    package var stale: String?
+    /// The way of the last download; empty if it went straight to the URL.
+    package var trail: [FetchTrail.Hop]
 
     /// Tells of an icon.
     ///
@@ -55,6 +59,8 @@ package struct IconReport: Codable, Equatable, Sendable {
         state = icon.isReferenced ? icon.state.word : "retired"
         path = icon.image?.path
         next = Self.next(for: icon, now: now)
+        stale = icon.staleness(at: now)
+        trail = icon.trail?.hops ?? []
         failure = icon.failure.map { failure in
             Failure(
                 code: failure.code, message: failure.message, attempts: failure.attempts,
@@ -83,46 +89,6 @@ package struct IconReport: Codable, Equatable, Sendable {
             case .fetching: "being downloaded"
             }
         }
-    }
-
-    /// The JSON document, with its keys in their order.
-    package var json: JSON {
-        var members: [(key: String, value: JSON)] = [
-            ("format", 1), ("url", .string(url)), ("lists", .array(lists.map(JSON.string))), ("state", .string(state)),
-            ("path", .string(orNull: path)), ("next", .string(next)),
-        ]
-        members.append(
-            (
-                "failure",
-                failure.map { failure in
-                    [
-                        "code": .string(failure.code), "message": .string(failure.message),
-                        "attempts": .number(failure.attempts), "nextAttempt": .string(orNull: failure.nextAttempt),
-                    ]
-                } ?? .null
-            ))
-        members.append(
-            (
-                "response",
-                response.map { response in
-                    [
-                        "received": .string(response.received), "etag": .string(orNull: response.etag),
-                        "lastModified": .string(orNull: response.lastModified),
-                        "freshness": .string(response.freshness),
-                    ]
-                } ?? .null
-            ))
-        members.append(
-            (
-                "origin",
-                origin.map { origin in
-                    [
-                        "name": .string(origin.name), "failures": .number(origin.failures),
-                        "waitsUntil": .string(orNull: origin.waitsUntil),
-                    ]
-                } ?? .null
-            ))
-        return .lines(.object(members))
     }
 }
 

@@ -19,7 +19,9 @@ struct FetcherTests {
     private func fetch(
         from url: String = "http://127.0.0.1/icon.png", validators: Validators? = nil,
         _ answers: [String: ScriptedTransport.Answer], change: (inout Settings) -> Void = { _ in }
-    ) async throws -> (outcome: FetchOutcome, requests: [(url: String, headers: HTTPHeaders)], staging: [String]) {
+    ) async throws -> (
+        outcome: FetchOutcome, trail: FetchTrail?, requests: [(url: String, headers: HTTPHeaders)], staging: [String]
+    ) {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
         change(&settings)
@@ -30,8 +32,8 @@ struct FetcherTests {
                 transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
                 url: url, source: try IconSource(url), reason: .notCached, validators: validators)
-            let outcome = await fetcher.fetch(request)
-            return (outcome, transport.requests, try cache.names(in: "staging").sorted())
+            let (outcome, trail) = await fetcher.fetch(request)
+            return (outcome, trail, transport.requests, try cache.names(in: "staging").sorted())
         }
     }
 
@@ -131,6 +133,29 @@ struct FetcherTests {
         let limited = try await fetch(from: "http://127.0.0.1/0", answers) { $0.fetch.maxRedirects = 2 }
         #expect(code(limited.outcome) == "too-many-redirects")
         #expect(limited.requests.count == 3)
+    }
+
+    @Test("the way of a download is told, whatever its end, without queries, and a straight one is not")
+    func trail() async throws {
+        let first = "http://127.0.0.1/0?key=SECRET"
+        var answers: [String: ScriptedTransport.Answer] = [first: .init(302, ["Location": "/1?key=SECRET"])]
+        let straight = try await fetch(from: "http://8.8.8.8/a", ["http://8.8.8.8/a": .init(200, body: Self.icon)])
+        #expect(code(straight.outcome) == nil && straight.trail == nil)
+        for (answer, status, code) in [
+            (.init(404), 404, "http-404"), (nil, nil, "connect"), (.init(200, body: [1]), 200, "not-an-image"),
+        ] as [(ScriptedTransport.Answer?, Int?, String)] {
+            answers["http://127.0.0.1/1?key=SECRET"] = answer
+            let result = try await fetch(from: first, answers)
+            #expect(self.code(result.outcome) == code)
+            #expect(result.trail?.hops.map(\.url) == ["http://127.0.0.1/0?…", "http://127.0.0.1/1?…"])
+            #expect(result.trail?.hops.map(\.status) == [302, status])
+            #expect(result.trail?.hops.map(\.allowedBy) == ["network.allow", "network.allow"])
+        }
+        answers[first] = .init(302, ["Location": "http://10.0.0.5/\(String(repeating: "x", count: 500))"])
+        let refused = try await fetch(from: first, answers)
+        #expect(code(refused.outcome) == "address-refused")
+        let last = try #require(refused.trail?.hops.last)
+        #expect(last.status == nil && last.allowedBy == nil && last.url.count == 256)
     }
 
     @Test("validators are sent to the origin that gave them, and to no other")

@@ -53,7 +53,8 @@ struct HostileFetch {
                     do {
                         let source = try IconSource(url)
                         outcome = await fetcher.fetch(
-                            FetchRequest(url: url, source: source, reason: .notCached, validators: validators))
+                            FetchRequest(url: url, source: source, reason: .notCached, validators: validators)
+                        ).outcome
                     } catch let failure as FetchFailure {
                         outcome = .failed(failure)
                     }

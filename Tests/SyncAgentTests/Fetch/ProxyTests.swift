@@ -61,7 +61,7 @@ struct ProxyTests {
             tunnel: "HTTP/1.1 200 OK\r\n\r\n", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
             credentials: "user:pass@"
         ) { fetcher in
-            let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png?x=1"))
+            let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png?x=1")).outcome
             #expect(failure(outcome)?.code == "http-404")
         }
         #expect(heads.count == 2)
@@ -75,7 +75,7 @@ struct ProxyTests {
     @Test("a proxy that does not connect is a failure")
     func closed() async throws {
         let heads = try await withProxy(tunnel: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n") { fetcher in
-            let outcome = await fetcher.fetch(try request("https://icons.invalid/a.png"))
+            let outcome = await fetcher.fetch(try request("https://icons.invalid/a.png")).outcome
             #expect(failure(outcome) != nil)
         }
         #expect(heads.first?.hasPrefix("CONNECT icons.invalid:443 HTTP/1.1\r\n") == true, "\(heads)")
@@ -93,7 +93,7 @@ struct ProxyTests {
             for (host, code) in [
                 ("icons.invalid", "host-refused"), ("10.1.2.4", "address-refused"), ("10.1.2.3", "http-404"),
             ] {
-                let outcome = await fetcher.fetch(try request("http://\(host)/a.png"))
+                let outcome = await fetcher.fetch(try request("http://\(host)/a.png")).outcome
                 #expect(failure(outcome)?.code == code, "\(host): \(outcome)")
             }
         }
@@ -105,7 +105,7 @@ struct ProxyTests {
         arguments: ["127.0.0.1", "2130706433", "[::1]", "localhost"])
     func refused(host: String) async throws {
         let heads = try await withProxy(tunnel: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") { fetcher in
-            let outcome = await fetcher.fetch(try request("http://\(host)/a.png"))
+            let outcome = await fetcher.fetch(try request("http://\(host)/a.png")).outcome
             #expect(["address-refused", "host-refused"].contains(failure(outcome)?.code), "\(outcome)")
         }
         #expect(heads.isEmpty)

@@ -27,7 +27,7 @@ final class ScriptedTransport: Transport {
         self.answers = answers
     }
 
-    func isProxied(_ target: FetchTarget) -> Bool { false }
+    func proxy(for target: FetchTarget) -> Proxy? { nil }
 
     /// What was asked for, in order.
     var requests: [(url: String, headers: HTTPHeaders)] { log.withLock(\.self) }

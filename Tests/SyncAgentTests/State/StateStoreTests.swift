@@ -13,6 +13,16 @@ import Testing
 struct StateStoreTests {
     private let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
+    private static var trail: FetchTrail? {
+        guard let first = try? FetchTarget("https://example.com/b.png"),
+            let last = try? FetchTarget("http://10.0.0.1/c.png?“x”")
+        else { return nil }
+        var hops = [FetchTrail.Hop(first, through: Proxy("p.example:3128")), FetchTrail.Hop(last)]
+        hops[0].status = 302
+        hops[1].allowedBy = "network.allow"
+        return FetchTrail(hops)
+    }
+
     private let memos = [
         IconMemo(
             url: "https://example.com/a.png", image: Digest.of("a"),
@@ -26,7 +36,7 @@ struct StateStoreTests {
             freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: "http-503", message: "the server answered 503", attempts: 3,
-                nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100)))),
+                nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100))), trail: Self.trail),
         IconMemo(
             url: "ftp://example.com/c.png", image: nil, response: nil,
             freshUntil: Timestamp(sinceEpoch: .zero),

@@ -79,9 +79,9 @@ struct AgentScenario {
         try finish(url, .image(staged, answer ?? Sample.response(etag: word, at: now)))
     }
 
-    mutating func finish(_ url: String, _ outcome: FetchOutcome) throws {
+    mutating func finish(_ url: String, _ outcome: FetchOutcome, trail: FetchTrail? = nil) throws {
         try #require(downloads.removeValue(forKey: url) != nil, "\(url) is not being downloaded")
-        try handle(.fetched(url: url, outcome))
+        try handle(.fetched(url: url, outcome, trail: trail))
     }
 
     mutating func finishPublication(fails: Bool = false) throws {

@@ -41,6 +41,24 @@ struct RestartScenarioTests {
         #expect(agent.disk.current?.generation == 2)
     }
 
+    @Test("the way of the last download is known until the next one, which may be straight")
+    func trail() throws {
+        let hops = [FetchTrail.Hop(try FetchTarget(Self.a)), FetchTrail.Hop(try FetchTarget(Self.b))]
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(.status(404)), trail: FetchTrail(hops))
+        try agent.finishPublication()
+        try agent.passToNextWake()
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.plan.report(on: Self.a, now: agent.now)?.trail == hops)
+        while agent.downloads.isEmpty { try agent.passToNextWake() }
+        try agent.finish(Self.a, .cancelled)
+        #expect(agent.plan.report(on: Self.a, now: agent.now)?.trail == hops)
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.plan.report(on: Self.a, now: agent.now)?.trail == [])
+    }
+
     @Test("an image that is missing is fetched again, and put back")
     func missing() throws {
         var agent = try Self.restarted(losing: ["x"])

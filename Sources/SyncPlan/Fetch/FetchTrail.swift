@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The way that a download took: the URL itself, and every one that a redirect led to.
+package struct FetchTrail: Codable, Hashable, Sendable {
+    /// A URL on the way, and what became of the request for it.
+    package struct Hop: Codable, Hashable, Sendable {
+        /// The URL, as logs show it.
+        package var url: String
+        /// The status of the answer; `nil` if none came, or nothing was asked.
+        package var status: Int?
+        /// The setting without which its address would have been refused.
+        package var allowedBy: String?
+        /// The proxy that was asked, with its port.
+        package var proxy: String?
+
+        package init(_ target: FetchTarget, through proxy: Proxy? = nil) {
+            url = String(LogURL(target.url).description.prefix(Self.longest))
+            self.proxy = proxy.map { "\($0)" }
+        }
+
+        /// The most characters of a URL: servers choose how long those are that they redirect to.
+        private static let longest = 256
+    }
+
+    package var hops: [Hop]
+
+    /// - Returns: `nil` if the way was straight: one URL, asked directly, at a public address.
+    package init?(_ hops: [Hop]) {
+        guard hops.count > 1 || hops.contains(where: { $0.allowedBy != nil || $0.proxy != nil }) else { return nil }
+        self.hops = hops
+    }
+}

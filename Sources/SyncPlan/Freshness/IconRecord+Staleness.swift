@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+extension IconRecord {
+    /// Why the image is shown although it is not fresh any more, and whether its server allows that, as a sentence.
+    ///
+    /// - Returns: `nil` if the image is fresh, or fresh by the agent's own bounds, or if there is none.
+    package func staleness(at now: Timestamp) -> String? {
+        guard isReferenced, !isInline, image != nil, failure != nil || freshUntil <= now else { return nil }
+        guard let response else {
+            return failure.map { "Its last refresh failed (\($0.code)), and how fresh it is, is not known." }
+        }
+        let freshness = Freshness(of: response)
+        guard !freshness.isFresh(at: now) else { return nil }
+        let since = "It has not been fresh since \(freshness.end), and is shown all the same"
+        guard let failure else {
+            return "\(since) until it has been asked for again\(verdict(freshness, .whileRevalidating, at: now))."
+        }
+        let remark = FetchFailure.isServerTrouble(failure.code) ? verdict(freshness, .onError, at: now) : ""
+        return "\(since) because its last refresh failed (\(failure.code))\(remark)."
+    }
+
+    private func verdict(_ freshness: Freshness, _ occasion: StaleUse.Occasion, at now: Timestamp) -> String {
+        freshness.permitsStaleUse(occasion, at: now) ? ", as its server allows" : ", which its server does not allow"
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+extension IconReport {
+    /// The JSON document, with its keys in their order.
+    package var json: JSON {
+        .lines([
+            "format": 1, "url": .string(url), "lists": .array(lists.map(JSON.string)), "state": .string(state),
+            "path": .string(orNull: path), "next": .string(next), "failure": failure?.json ?? .null,
+            "response": response?.json ?? .null, "origin": origin?.json ?? .null, "stale": .string(orNull: stale),
+            "trail": .array(trail.map(\.json)),
+        ])
+    }
+}
+
+extension IconReport.Failure {
+    fileprivate var json: JSON {
+        [
+            "code": .string(code), "message": .string(message), "attempts": .number(attempts),
+            "nextAttempt": .string(orNull: nextAttempt),
+        ]
+    }
+}
+
+extension IconReport.Response {
+    fileprivate var json: JSON {
+        [
+            "received": .string(received), "etag": .string(orNull: etag), "lastModified": .string(orNull: lastModified),
+            "freshness": .string(freshness),
+        ]
+    }
+}
+
+extension IconReport.Origin {
+    fileprivate var json: JSON {
+        ["name": .string(name), "failures": .number(failures), "waitsUntil": .string(orNull: waitsUntil)]
+    }
+}
+
+extension FetchTrail.Hop {
+    fileprivate var json: JSON {
+        [
+            "url": .string(url), "status": status.map(JSON.number) ?? .null, "allowedBy": .string(orNull: allowedBy),
+            "proxy": .string(orNull: proxy),
+        ]
+    }
+}

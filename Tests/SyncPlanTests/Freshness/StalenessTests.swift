@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Why an image is shown that is not fresh any more")
+struct StalenessTests {
+    private static let now = Sample.start + .seconds(7200)
+
+    /// An icon whose image came two hours ago, and whose refresh failed if there is a code.
+    private static func icon(_ cacheControl: String?, failure code: String?) -> IconRecord {
+        var icon = IconRecord()
+        icon.lists = ["a.plist"]
+        icon.image = Sample.image("x")
+        icon.response = cacheControl.map {
+            StoredResponse(
+                fields: HTTPFields([("Cache-Control", $0)]), requestTime: Sample.start, responseTime: Sample.start)
+        }
+        icon.freshUntil = Sample.start + .seconds(3600)
+        icon.failure = code.map { IconRecord.Failure(code: $0, message: "", attempts: 1, nextAttempt: now) }
+        return icon
+    }
+
+    @Test(
+        "the sentence tells since when, why, and what the server allows",
+        arguments: [
+            ("max-age=3600", "http-503", "because its last refresh failed (http-503), as its server allows."),
+            ("max-age=3600", "timeout", "because its last refresh failed (timeout), as its server allows."),
+            (
+                "max-age=3600, must-revalidate", "dns",
+                "because its last refresh failed (dns), which its server does not allow."
+            ),
+            (
+                "max-age=3600, stale-if-error=60", "connect",
+                "because its last refresh failed (connect), which its server does not allow."
+            ),
+            (
+                "max-age=3600, stale-if-error=3601", "connect",
+                "because its last refresh failed (connect), as its server allows."
+            ),
+            ("max-age=3600", "http-404", "because its last refresh failed (http-404)."),
+            ("max-age=3600", "not-an-image", "because its last refresh failed (not-an-image)."),
+            (
+                "max-age=3600, stale-while-revalidate=86400", nil,
+                "until it has been asked for again, as its server allows."
+            ),
+            ("max-age=3600", nil, "until it has been asked for again, which its server does not allow."),
+        ] as [(String, String?, String)])
+    func sentence(cacheControl: String, failure: String?, end: String) {
+        let text = Self.icon(cacheControl, failure: failure).staleness(at: Self.now)
+        #expect(
+            text == "It has not been fresh since \(Sample.start + .seconds(3600)), and is shown all the same \(end)")
+    }
+
+    @Test("of an image whose server is forgotten only the failure is known")
+    func unknown() {
+        let text = Self.icon(nil, failure: "dns").staleness(at: Self.now)
+        #expect(text == "Its last refresh failed (dns), and how fresh it is, is not known.")
+        #expect(Self.icon(nil, failure: nil).staleness(at: Self.now) == nil)
+    }
+
+    @Test("there is nothing to say of a fresh image, of one that is fresh by the agent's bounds, and of none")
+    func fresh() {
+        #expect(Self.icon("max-age=7201", failure: "dns").staleness(at: Self.now) == nil)
+        var bounded = Self.icon("no-cache", failure: nil)
+        bounded.freshUntil = Self.now + .seconds(1)
+        #expect(bounded.staleness(at: Self.now) == nil)
+        var missing = Self.icon("max-age=3600", failure: "dns")
+        missing.image = nil
+        #expect(missing.staleness(at: Self.now) == nil)
+        var retired = Self.icon("max-age=3600", failure: "dns")
+        retired.lists = []
+        #expect(retired.staleness(at: Self.now) == nil)
+    }
+}
