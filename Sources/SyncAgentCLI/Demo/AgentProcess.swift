@@ -45,6 +45,11 @@ struct AgentProcess: Sendable {
     ///
     /// - Returns: Its exit code, and what it wrote to stdout and stderr.
     func call(_ command: String...) async throws -> (code: Int32, output: String, messages: String) {
+        try await call(command)
+    }
+
+    /// The same with the command and its arguments as a list.
+    func call(_ command: [String]) async throws -> (code: Int32, output: String, messages: String) {
         let options = command[0] == "run" ? Self.loopback : []
         let result = try await Subprocess.run(
             .path(program), arguments: Arguments([command[0]] + options + folders + command.dropFirst()),

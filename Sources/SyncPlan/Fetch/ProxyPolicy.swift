@@ -44,6 +44,11 @@ package struct Proxy: Hashable, Sendable {
 extension Proxy: CustomStringConvertible {
     /// The host and port, without the password.
     package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+
+    /// What was given for a proxy, without the user name and password that may be in it.
+    package static func withoutPassword(_ text: String) -> String {
+        text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? text
+    }
 }
 
 /// Which requests go through a proxy, by the environment variables that curl reads (`curl(1)`, “ENVIRONMENT”).
@@ -94,7 +99,7 @@ package struct ProxyPolicy: Equatable, Sendable {
         guard let source else { return nil }
         guard let proxy = Proxy(source.text) else {
             throw SettingError(
-                name: source.name, value: String(source.text.drop { $0 != "@" }),
+                name: source.name, value: Proxy.withoutPassword(source.text),
                 form: "an http or socks5 proxy such as http://proxy.example.com:3128")
         }
         return proxy

@@ -34,7 +34,7 @@ package struct Catalog: Sendable {
             if let known, !known.utf8.elementsEqual(entry.icon.utf8) {
                 result.problems.append(
                     EntryProblem(
-                        keyPath: entry.icon,
+                        keyPath: "\(LogURL(entry.icon))",
                         reason: "the same text as another URL in other bytes: write it percent-encoded"))
             } else {
                 spellings[entry.icon] = entry.icon

@@ -7,7 +7,7 @@ package struct SettingKey: Sendable {
     private let form: String
     private let read: @Sendable (String, inout Settings) -> Bool
     private let show: @Sendable (Settings) -> String
-    /// The part of a text that is not of the form.
+    /// The part of a text that is not of the form, as it may be shown.
     private var flaw: @Sendable (String) -> String = { $0 }
 
     /// The environment variable that sets it: `SYNCAGENT_FETCH_MAX_BYTES`.
@@ -88,7 +88,10 @@ extension SettingKey {
                 settings.fetch.userAgent = text
                 return true
             }, show: { $0.fetch.userAgent }),
-        .optional("fetch.proxy", "a proxy such as http://proxy.example.com:3128", \.fetch.proxy) { Proxy($0) != nil },
+        .optional(
+            "fetch.proxy", "a proxy such as http://proxy.example.com:3128", \.fetch.proxy,
+            flaw: Proxy.withoutPassword
+        ) { Proxy($0) != nil },
         .optional("fetch.caFile", "an absolute path", \.fetch.caFile) { $0.hasPrefix("/") },
         .flag("fetch.allowDowngrade", \.fetch.allowDowngrade),
         .list(
@@ -145,7 +148,7 @@ extension SettingKey {
 
     private static func optional(
         _ name: String, _ form: String, _ path: any WritableKeyPath<Settings, String?> & Sendable,
-        _ isValid: @escaping @Sendable (String) -> Bool
+        flaw: @escaping @Sendable (String) -> String = { $0 }, _ isValid: @escaping @Sendable (String) -> Bool
     ) -> SettingKey {
         SettingKey(
             name: name, form: form,
@@ -153,7 +156,7 @@ extension SettingKey {
                 guard text.isEmpty || isValid(text) else { return false }
                 settings[keyPath: path] = text.isEmpty ? nil : text
                 return true
-            }, show: { $0[keyPath: path] ?? "" })
+            }, show: { $0[keyPath: path] ?? "" }, flaw: flaw)
     }
 
     private static func flag(_ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable) -> SettingKey {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import SyncPlan
+import SystemPackage
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("What must not be shown")
+struct SecretTests {
+    /// What stands in every URL where secrets do; it must show up nowhere.
+    private static let secret = "s3cr3t"
+
+    /// URLs with secrets in them, each of which ends in another way, with the code that it ends with.
+    private static func urls(_ origin: DemoOrigin) -> [(url: String, code: String)] {
+        let base = origin.baseURL
+        let inAuthority = base.replacing("127.0.0.1", with: "user:\(secret)@127.0.0.1")
+        for (path, location) in [
+            ("gone", "/nothing.png?key=\(secret)"), ("ftp", "ftp://user:\(secret)@h.example/?\(secret)"),
+            ("user", "\(inAuthority)/a.png?\(secret)"), ("private", "http://10.0.0.1/?\(secret)"),
+            ("port", "http://127.0.0.1:65536/?\(secret)"), ("loop", "/loop?\(secret)"),
+            ("nowhere", "http://?\(secret)"),
+            ("denied", "http://denied.example/?\(secret)"),
+        ] {
+            origin.respond(to: "/\(path)", with: OriginReply(status: 302, headers: [("Location", location)]))
+        }
+        origin.respond(to: "/text.png", with: OriginReply(body: Array("no image".utf8)))
+        origin.respond(to: "/error.png", with: OriginReply(status: 503))
+        return [
+            ("\(base)/icons/Mail.png?key=\(secret)", "ready"), ("\(base)/icons/Maps.png?\(secret)#\(secret)", "ready"),
+            ("\(base)/nothing.png?key=\(secret)", "http-404"), ("\(base)/error.png?a=b&key=\(secret)", "http-503"),
+            ("\(base)/text.png?key=\(secret)", "not-an-image"), ("\(base)/gone?\(secret)", "http-404"),
+            ("\(base)/ftp?\(secret)", "scheme-refused"), ("\(base)/user?\(secret)", "userinfo-refused"),
+            ("\(base)/private?\(secret)", "address-refused"), ("\(base)/port?\(secret)", "port-refused"),
+            ("\(base)/loop?\(secret)", "redirect-loop"), ("\(base)/nowhere?\(secret)", "bad-url"),
+            ("\(base)/denied?\(secret)", "host-refused"),
+            ("http://10.0.0.1/?key=\(secret)", "address-refused"), ("http://127.0.0.1:1/?key=\(secret)", "connect"),
+            ("http://denied.example/?key=\(secret)", "host-refused"), ("\(inAuthority)/a.png", "userinfo-refused"),
+            ("http:user:\(secret)@h.example/a.png", "bad-url"), ("http://user:\(secret)?@h.example/", "bad-url"),
+            ("ftp://user:\(secret)@h.example/?\(secret)", "scheme-refused"),
+            ("http://h.example:65536/?\(secret)", "port-refused"), ("data:image/png,\(secret)", "not-an-image"),
+        ]
+    }
+
+    @Test("no secret of a URL, in a list or in a redirect, is in a log, a status, a table or a message")
+    func urls() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_NETWORK_DENY_HOSTS", "denied.example")
+            let urls = Self.urls(world.origin)
+            // The last two are one text in two spellings, of which the second one is passed over.
+            let twins = ["e\u{301}", "\u{E9}"].map { "http://127.0.0.1:1/\($0)?key=\(Self.secret)" }
+            try world.agent.drop(propertyList((urls.map(\.url) + twins).map { ("App", $0) }), as: "apps.plist")
+            let run = try await world.agent.call("run", "--once", "--log-level", "trace")
+            #expect(run.code == 1)
+            #expect(run.messages.contains("debug icon downloaded"), "\(run.messages)")
+            expectNoSecret(in: run, "run --once")
+
+            let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
+            for (app, expected) in zip(document.apps, urls) {
+                #expect(app.icon == expected.url)
+                #expect(app.code == expected.code, "\(expected.url)")
+            }
+            try await expectNoSecret(world, of: ["why", "path"], urls.map(\.url) + twins)
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { !$0.lists.isEmpty && $0.downloads.active + $0.downloads.queued == 0 }
+                try await expectNoSecret(world, of: ["why"], urls.map(\.url) + twins)
+            }
+        }
+    }
+
+    /// Runs the commands that tell of lists, and those that take a URL.
+    private func expectNoSecret(_ world: World, of commands: [String], _ urls: [String]) async throws {
+        let list = world.agent.lists.appending("apps.plist").string
+        for command in [["status"], ["status", "--json"], ["list"], ["list", "apps.plist"], ["check", list]] {
+            expectNoSecret(in: try await world.agent.call(command), command.joined(separator: " "))
+        }
+        for url in urls + ["http://h.example/unknown?\(Self.secret)"] {
+            for command in commands {
+                expectNoSecret(in: try await world.agent.call([command, url]), "\(command) \(url)")
+            }
+        }
+    }
+
+    private func expectNoSecret(in answer: (code: Int32, output: String, messages: String), _ what: String) {
+        #expect(!answer.output.contains(Self.secret), "\(what): \(answer.output)")
+        #expect(!answer.messages.contains(Self.secret), "\(what): \(answer.messages)")
+    }
+
+    @Test("no password of a proxy is in what is said of it", arguments: ["SYNCAGENT_FETCH_PROXY", "http_proxy"])
+    func proxy(variable: String) async throws {
+        try await World.with { world in
+            try world.agent.drop(propertyList([("Mail", "http://icons.invalid/a.png")]), as: "apps.plist")
+            let wrong = world.setting(variable, "ftp://user:\(Self.secret)@p.example:1")
+            let refusal = try await wrong.agent.call("run", "--once")
+            #expect(refusal.code == 78 && refusal.messages.contains("…@p.example:1"), "\(refusal.messages)")
+            expectNoSecret(in: refusal, "run --once")
+            let closed = world.setting(variable, "http://user:\(Self.secret)@127.0.0.1:1")
+            expectNoSecret(in: try await closed.agent.call("run", "--once", "--log-level", "trace"), "run --once")
+            let why = try await closed.agent.call("why", "http://icons.invalid/a.png")
+            #expect(why.output.contains("through the proxy 127.0.0.1:1"), "\(why.output)")
+            expectNoSecret(in: why, "why")
+        }
+    }
+}
+
+extension AppListDocument.App {
+    /// The state in a word, or the code of the failure.
+    fileprivate var code: String {
+        switch state {
+        case .ready: "ready"
+        case .pending: "pending"
+        case .failed(let code): code
+        }
+    }
+}
