@@ -32,7 +32,12 @@ package enum CacheLayout {
 
     /// The name by which a URL's current image is found without reading anything: `by-url/ab/<sha256 of the URL>`.
     package static func byURL(_ url: String) -> String {
-        let hex = Digest.of(url).hex
+        byURL(.of(url))
+    }
+
+    /// The name in `by-url/` of the URL that has this digest.
+    package static func byURL(_ digest: Digest) -> String {
+        let hex = digest.hex
         return "\(byURL)/\(hex.prefix(2))/\(hex)"
     }
 

@@ -14,8 +14,15 @@ package enum FileBytes {
     }
 
     /// The bytes of an open file, from its first one to the end; the file offset is left alone.
-    package static func read(_ file: FileDescriptor) throws(Errno) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - file: The file, open for reading.
+    ///   - capacity: How many bytes are expected. If so many come, the array has no room for more.
+    /// - Returns: The bytes.
+    /// - Throws: What the file system says.
+    package static func read(_ file: FileDescriptor, expecting capacity: Int = 0) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(capacity)
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         do {
             while true {

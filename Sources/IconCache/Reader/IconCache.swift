@@ -31,7 +31,7 @@ public struct IconCache: Sendable {
     public func icon(for url: String) throws(IconCacheError) -> Icon? {
         let path = folder.appending(CacheLayout.byURL(url))
         if let status = try status(of: path) { return Icon(path: path, bytes: Int(status.size)) }
-        guard try status(of: manifestPath) != nil else { throw .noCache(path: folder.string) }
+        try expectManifest()
         return nil
     }
 
@@ -102,6 +102,11 @@ extension IconCache {
             guard error.isAbsence else { throw .unreadable(path: path.string, errno: error) }
             return nil
         }
+    }
+
+    /// Throws ``IconCacheError/noCache(path:)`` if nothing was ever published here.
+    func expectManifest() throws(IconCacheError) {
+        guard try status(of: manifestPath) != nil else { throw .noCache(path: folder.string) }
     }
 
     private static func absolute(_ folder: FilePath) -> FilePath {

@@ -37,12 +37,15 @@ final class OpeningGate: Sendable {
         return (try? write("", to: path)) != nil && (try? OpeningGate(at: path)) != nil
     }()
 
+    /// Whether nobody has tried to open the file yet, by any of its names.
+    var isUntouched: Bool { fcntl(file.rawValue, Self.getLease) == F_WRLCK }
+
     /// Does something while somebody waits, and then lets him go.
     ///
     /// It blocks its thread meanwhile.
     func whileOneWaits(_ body: () throws -> Void) throws {
         let deadline = ContinuousClock.now + .seconds(30)
-        while fcntl(file.rawValue, Self.getLease) == F_WRLCK {
+        while isUntouched {
             guard ContinuousClock.now < deadline else { throw Errno.timedOut }
             sched_yield()
         }
