@@ -248,13 +248,4 @@ struct ChangesTests {
             #expect(try files.count() == 0)
         }
     }
-
-    /// Takes as many changes as are expected, and compares them.
-    private func expect<I: AsyncIteratorProtocol>(
-        _ changes: inout I, _ expected: [Change], sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws where I.Element == Change {
-        var told: [Change] = []
-        while told.count < expected.count, let change = try await changes.next() { told.append(change) }
-        #expect(told == expected, sourceLocation: sourceLocation)
-    }
 }

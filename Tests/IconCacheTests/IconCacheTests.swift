@@ -147,4 +147,47 @@ struct IconCacheTests {
             }
         }
     }
+
+    @Test(
+        "a cache on a read-only mount reads like any other to another user, who is told of changes at once",
+        .enabled(if: geteuid() == 0, "mounting a file system takes root's rights"))
+    func readOnlyMount() async {
+        await #expect(processExitsWith: .success) {
+            try await withTemporaryFolder { folder in
+                let published = try PublishedCache(at: folder.appending("cache"))
+                try published.publish(1, ["1.plist": ["http://a/1": "one"]])
+                let view = folder.appending("view")
+                for path in [folder, view] {
+                    mkdir(path.string, 0o755)
+                    try check(chmod(path.string, 0o755))
+                }
+                guard mount(published.folder.string, view.string, nil, UInt(MS_BIND), nil) == 0 else {
+                    print("skipped: here root may not mount a file system")
+                    return
+                }
+                defer { umount2(view.string, CInt(MNT_DETACH)) }
+                let flags = UInt(MS_BIND | MS_REMOUNT | MS_RDONLY)
+                try check(mount(nil, view.string, nil, flags, nil))
+                #expect(throws: Errno.readOnlyFileSystem) { try write("", to: view.appending("new")) }
+
+                try check(seteuid(65534))
+                defer { seteuid(0) }
+                let cache = IconCache(at: view)
+                let icon = try #require(try cache.icon(for: "http://a/1"))
+                #expect(try FileBytes.read(icon.path) == Array("one".utf8))
+                #expect(try IconMemory(of: cache).data(for: "http://a/1") == Array("one".utf8))
+                let snapshot = try cache.snapshot()
+                #expect(snapshot.isLeased)
+                #expect(try snapshot.documents().count == 1)
+                snapshot.end()
+                var changes = cache.changes(pollingEvery: .seconds(86_400)).makeAsyncIterator()
+                try await expect(
+                    &changes, [.listAdded("1.plist"), .iconReady(url: "http://a/1", image: Sample.image("one"))])
+                try check(seteuid(0))
+                try published.publish(2, ["2.plist": ["http://a/1": "one"]])
+                try check(seteuid(65534))
+                try await expect(&changes, [.listRemoved("1.plist"), .listAdded("2.plist")])
+            }
+        }
+    }
 }

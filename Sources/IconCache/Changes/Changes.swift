@@ -28,44 +28,89 @@ extension IconCache {
     ///
     /// - Returns: The changes; each iteration of them stands for itself, and keeps one file open.
     public func changes() -> some AsyncSequence<Change, IconCacheError> & Sendable {
-        changes(pollingEvery: .seconds(2))
+        changes(pollingEvery: Self.pollingInterval)
     }
 
-    /// What there is now, and then every change, with the pace of polling as a parameter.
+    /// The present document of an app list, and then each one that takes its place.
     ///
-    /// - Parameter interval: How often the manifest is looked at although nothing was reported.
-    /// - Returns: The changes.
-    package func changes(pollingEvery interval: Duration) -> some AsyncSequence<Change, IconCacheError> & Sendable {
-        Changes(cache: self, interval: interval)
+    /// The first element comes at once, and is `nil` if there is no such list, no good version of it yet, or no cache at
+    /// all; later a `nil` says that the list is gone. Otherwise it is as with ``changes()``, but of this list alone: no
+    /// other document is read, and a change of another list gives no element.
+    ///
+    /// - Parameter list: The app list's file name: `apps.plist`.
+    /// - Returns: The documents; each iteration of them stands for itself, and keeps one file open.
+    public func changes(ofList list: String) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
+        changes(ofList: list, pollingEvery: Self.pollingInterval)
+    }
+
+    /// The present state of an icon, and then each one that takes its place: another image, another error.
+    ///
+    /// The first element comes at once, and is `nil` if no app list names the icon, or there is no cache at all; later a
+    /// `nil` says that the last list stopped to name it. Otherwise it is as with ``changes()``, but of this icon alone. If
+    /// several lists name it, the first of them by name counts.
+    ///
+    /// - Parameter url: The icon's URL, spelled exactly as in the app list.
+    /// - Returns: The states; each iteration of them stands for itself, and keeps one file open.
+    /// - Complexity: Each publication costs O(*n*), where *n* is the size of the documents that changed: they are searched,
+    ///   and not parsed. Who shows many icons of a list follows the list.
+    public func changes(
+        ofIcon url: String
+    ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
+        changes(ofIcon: url, pollingEvery: Self.pollingInterval)
     }
 }
 
-private struct Changes: AsyncSequence, Sendable {
+extension IconCache {
+    /// How often the manifest is looked at although nothing was reported.
+    private static let pollingInterval: Duration = .seconds(2)
+
+    // The same with the pace of polling as a parameter.
+
+    package func changes(pollingEvery interval: Duration) -> some AsyncSequence<Change, IconCacheError> & Sendable {
+        Changes(cache: self, beginning: KnownState(), interval: interval)
+    }
+
+    package func changes(
+        ofList list: String, pollingEvery interval: Duration
+    ) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
+        Changes(cache: self, beginning: KnownList(list), interval: interval)
+    }
+
+    package func changes(
+        ofIcon url: String, pollingEvery interval: Duration
+    ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
+        Changes(cache: self, beginning: KnownIcon(url), interval: interval)
+    }
+}
+
+private struct Changes<Known: Subscription>: AsyncSequence, Sendable {
     let cache: IconCache
+    /// What a subscriber knows before anything was told.
+    let beginning: Known
     let interval: Duration
 
     func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     struct Iterator: AsyncIteratorProtocol {
-        private let reader: ChangeReader
+        private let reader: SubscriptionReader<Known>
         /// It lives as long as the iteration.
         private var watch: ManifestWatch?
         private var hints: AsyncStream<Void>.Iterator
-        private var batch: ArraySlice<Change> = []
+        private var batch: ArraySlice<Known.Element> = []
 
         init(_ sequence: Changes) {
             // The watch comes first: what is published while the present state is read must leave a hint.
             let watch = ManifestWatch(sequence.cache.folder, pollingEvery: sequence.interval)
             self.watch = watch
             hints = watch.hints.makeAsyncIterator()
-            reader = ChangeReader(sequence.cache)
+            reader = SubscriptionReader(sequence.cache, sequence.beginning)
         }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(IconCacheError) -> Change? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(IconCacheError) -> Known.Element? {
             guard watch != nil else { return nil }
             do throws(IconCacheError) {
                 while batch.isEmpty, !Task.isCancelled {
-                    batch = try await reader.changes()[...]
+                    batch = try await reader.news()[...]
                     if batch.isEmpty, await hints.next(isolation: actor) == nil { break }
                 }
             } catch {

@@ -5,23 +5,35 @@ import SystemPackage
 extension IconCache {
     /// The entry of an icon in the first of the newest documents that names it, by the lists' names.
     ///
-    /// Documents have one app a line, with the same bytes for the same URL, so it is found without parsing the others.
-    ///
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
     /// - Returns: `nil` if no list names it.
     /// - Throws: ``IconCacheError`` if the manifest or a document cannot be read.
     package func entry(forIcon url: String) throws(IconCacheError) -> AppListDocument.App? {
         let snapshot = try snapshot()
         defer { snapshot.end() }
-        // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
-        let member = Array("\"icon\": \(JSON.quoted(url))".utf8)
         for (_, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
-            let json = try snapshot.json(of: list)
-            guard let position = json.position(of: member) else { continue }
-            let path = folder.appending(list.document).string
-            return try AppListDocument(json: json.document(ofLineAt: position), path: path).apps.first
+            if let entry = try snapshot.entry(forIcon: url, in: list) { return entry }
         }
         return nil
+    }
+}
+
+extension Snapshot {
+    /// The first entry of an icon in a list's document.
+    ///
+    /// Documents have one app a line, with the same bytes for the same URL, so it is found without parsing the others.
+    ///
+    /// - Parameters:
+    ///   - url: The icon's URL, spelled exactly as in the app list.
+    ///   - list: What the manifest says of the list.
+    /// - Returns: `nil` if the list does not name it.
+    /// - Throws: ``IconCacheError`` if the document cannot be read.
+    func entry(forIcon url: String, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
+        // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
+        let member = Array("\"icon\": \(JSON.quoted(url))".utf8)
+        let json = try json(of: list)
+        guard let position = json.position(of: member) else { return nil }
+        return try AppListDocument(json: json.document(ofLineAt: position), path: path(of: list).string).apps.first
     }
 }
 

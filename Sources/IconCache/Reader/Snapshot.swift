@@ -49,7 +49,7 @@ public final class Snapshot: Sendable {
     /// - Throws: ``IconCacheError`` if the document cannot be read or is not the one that the manifest names.
     public func document(of list: String) throws(IconCacheError) -> AppListDocument? {
         guard let entry = manifest.lists[list] else { return nil }
-        let path = cache.folder.appending(entry.document).string
+        let path = path(of: entry).string
         let document = try AppListDocument(json: json(of: entry), path: path)
         guard document.list == list else {
             throw .damaged(path: path, reason: "it is not that of \(list), as the manifest has it")
@@ -80,7 +80,7 @@ public final class Snapshot: Sendable {
 
     /// The text of a list document, checked against the digest that the manifest gives.
     func json(of list: Manifest.List) throws(IconCacheError) -> [UInt8] {
-        let path = cache.folder.appending(list.document)
+        let path = path(of: list)
         let json: [UInt8]
         do {
             json = try FileBytes.read(path)
@@ -91,5 +91,10 @@ public final class Snapshot: Sendable {
             throw .damaged(path: path.string, reason: "its digest is not the one that the manifest gives")
         }
         return json
+    }
+
+    /// The absolute path of a list's document.
+    func path(of list: Manifest.List) -> FilePath {
+        cache.folder.appending(list.document)
     }
 }

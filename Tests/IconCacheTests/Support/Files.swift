@@ -11,7 +11,8 @@ func check(_ result: CInt) throws(Errno) {
 /// Writes a file anew; whoever has it open sees the new bytes.
 func write(_ text: String, to path: FilePath) throws {
     let file = try FileDescriptor.open(
-        path, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
+        path, .writeOnly, options: [.create, .truncate, .closeOnExec],
+        permissions: [.ownerReadWrite, .groupRead, .otherRead])
     try file.closeAfter { _ = try file.writeAll(text.utf8) }
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemPackage
+
+/// Reads what is to be told to one subscriber.
+actor SubscriptionReader<Known: Subscription> {
+    private let cache: IconCache
+    private var known: Known
+    private var newest: FileIdentity?
+
+    init(_ cache: IconCache, _ known: Known) {
+        self.cache = cache
+        self.known = known
+    }
+
+    /// What is different since the last call; nothing if the manifest is the same one.
+    func news() throws(IconCacheError) -> [Known.Element] {
+        while let identity = try identity() {
+            guard identity != newest else { return [] }
+            do throws(IconCacheError) {
+                let news = try readNews()
+                newest = identity
+                return news
+            } catch {
+                // What was taken away while it was being read is no damage.
+                guard try self.identity() == identity else { continue }
+                throw error
+            }
+        }
+        return known.advanceToNothing()
+    }
+
+    private func readNews() throws(IconCacheError) -> [Known.Element] {
+        let snapshot = try cache.snapshot()
+        defer { snapshot.end() }
+        return try known.advance(to: snapshot)
+    }
+
+    private func identity() throws(IconCacheError) -> FileIdentity? {
+        try cache.status(of: cache.manifestPath).map(FileIdentity.init)
+    }
+}

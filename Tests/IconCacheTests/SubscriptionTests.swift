@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import IconCache
+
+@Suite("The changes of one list, or of one icon", .timeLimit(.minutes(1)))
+struct SubscriptionTests {
+    /// So long that no timer has a part in the test.
+    private static let never = Duration.seconds(86_400)
+
+    @Test("begin with the present document, and go on with each other one of the list")
+    func list() async throws {
+        try await withCache { published in
+            try published.publish(1, ["a": ["u": nil], "b": [:]])
+            var documents = published.cache.changes(ofList: "a", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&documents, [Sample.document("a", ["u": nil])])
+            // The next element is not that of a generation in which the list is the same.
+            try published.publish(2, ["a": ["u": nil], "b": ["u": nil]])
+            try published.publish(3, ["a": ["u": "1"], "b": ["u": "1"]])
+            try await expect(&documents, [Sample.document("a", ["u": "1"])])
+            try published.publish(4, ["b": ["u": "1"]])
+            try await expect(&documents, [nil])
+            try published.publish(5, ["b": [:]])
+            try published.publish(6, ["a": [:]])
+            try await expect(&documents, [Sample.document("a", [:])])
+            var late = published.cache.changes(ofList: "a", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&late, [Sample.document("a", [:])])
+            var other = published.cache.changes(ofList: "b", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&other, [nil])
+        }
+    }
+
+    @Test("begin with the present state, and go on with each other one of the icon")
+    func icon() async throws {
+        try await withCache { published in
+            func app(_ url: String, _ state: AppListDocument.State) -> AppListDocument.App {
+                AppListDocument.App(name: nil, icon: url, download: nil, state: state)
+            }
+            try published.publish(1, ["a": ["v": "1"]])
+            var states = published.cache.changes(ofIcon: "u", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&states, [nil])
+            try published.publish(2, ["a": ["v": "2", "u": nil]])
+            try await expect(&states, [.pending])
+            let failed = AppListDocument.State.failed(error: "http-404")
+            try published.publish(3, documents: [Sample.document("a", apps: [app("v", failed), app("u", failed)])])
+            try await expect(&states, [failed])
+            // The next element is not that of a generation in which the icon is the same, in whatever list.
+            try published.publish(4, documents: [Sample.document("b", apps: [app("u", failed), app("v", .pending)])])
+            try published.publish(5, ["b": ["u": "1"], "c": ["u": "1"]])
+            try await expect(&states, [.ready(Sample.image("1"))])
+            try published.publish(6, ["c": ["u": "1"]])
+            try published.publish(7, ["c": ["u": "2"]])
+            try await expect(&states, [.ready(Sample.image("2"))])
+            try published.publish(8, ["c": ["v": "2"]])
+            try await expect(&states, [nil])
+            var late = published.cache.changes(ofIcon: "v", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&late, [.ready(Sample.image("2"))])
+        }
+    }
+
+    @Test("are not known from URLs that begin alike, nor from what other entries have under other keys")
+    func spelling() async throws {
+        try await withCache { published in
+            let entry = AppListDocument.App(
+                name: "\"icon\": \"u\"", icon: "u/1", download: "u", state: .ready(Sample.image("1")))
+            try published.publish(1, documents: [Sample.document("a", apps: [entry])])
+            var states = published.cache.changes(ofIcon: "u", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&states, [nil])
+        }
+    }
+
+    @Test("begin with nothing where there is no cache; that it is away for a while is no change")
+    func noCache() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending("cache")
+            let list = SubscriptionReader(IconCache(at: path), KnownList("a"))
+            let icon = SubscriptionReader(IconCache(at: path), KnownIcon("u"))
+            #expect(try await list.news() == [nil])
+            #expect(try await icon.news() == [nil])
+            #expect(try await list.news().isEmpty)
+            #expect(try await icon.news().isEmpty)
+            for text in ["1", "2"] {
+                try PublishedCache(at: path).publish(1, ["a": ["u": text]])
+                #expect(try await list.news() == [Sample.document("a", ["u": text])])
+                #expect(try await icon.news() == [.ready(Sample.image(text))])
+                try FileManager.default.removeItem(atPath: path.string)
+                #expect(try await list.news().isEmpty)
+                #expect(try await icon.news().isEmpty)
+            }
+        }
+    }
+
+    @Test("of a list read no document but its own")
+    func otherDocument() async throws {
+        try await withCache { published in
+            let manifest = try published.publish(1, ["a": ["u": "1"], "b": [:]])
+            try published.remove(try #require(manifest.lists["b"]).document)
+            var documents = published.cache.changes(ofList: "a", pollingEvery: Self.never).makeAsyncIterator()
+            try await expect(&documents, [Sample.document("a", ["u": "1"])])
+            var states = published.cache.changes(ofIcon: "u", pollingEvery: Self.never).makeAsyncIterator()
+            await #expect(throws: IconCacheError.self) { try await states.next() }
+            #expect(try await states.next() == nil)
+        }
+    }
+}
