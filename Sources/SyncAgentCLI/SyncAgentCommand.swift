@@ -17,7 +17,8 @@ struct SyncAgentCommand: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
-            CheckCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self, UnpinCommand.self,
+            CheckCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self,
+            UnpinCommand.self,
             EvictCommand.self, VerifyCommand.self, DemoCommand.self,
         ])
 

@@ -131,15 +131,7 @@ package struct Agent: Sendable {
         wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         try AgentFolders.make(folders.socket.removingLastComponent(), mode: [.ownerReadWriteExecute])
-        let control = try ControlServer(at: folders.socket, logger: logger, loop: loop) {
-            var report = await loop.status()
-            report.pid = Int(getpid())
-            let watch = lists.watch
-            (report.watch.mode, report.watch.reason, report.watch.overflows) = (
-                watch.mode, watch.reason, watch.overflows
-            )
-            return report
-        }
+        let control = try ControlServer(at: folders.socket, logger: logger, loop: loop, lists: lists)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }
             group.addTask {

@@ -92,11 +92,32 @@ package struct ControlClient: Sendable {
         }
     }
 
+    /// Has the agent look at the lists folder.
+    ///
+    /// - Returns: The status; `nil` if no agent answers.
+    package func sync() async throws -> StatusReport? {
+        try await unlessItEnds { try await decoded(StatusReport.self, from: "v1/sync", method: .POST) }
+    }
+
+    /// The same, and how far the icons of some lists are, until nothing more comes for now; ends early with the agent.
+    ///
+    /// - Returns: `nil` if no agent answers.
+    package func sync(waitingFor lists: [String]) async throws -> AsyncThrowingStream<SyncReport, any Error>? {
+        let body = lists.joined(separator: "\n")
+        return try await stream(of: SyncReport.self, from: "v1/sync/stream", method: .POST, body: body)
+    }
+
     /// The agent's status now, and again whenever it has become another; ends with the agent.
     ///
     /// - Returns: `nil` if no agent answers.
     package func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error>? {
-        guard let body = try await unlessItEnds({ try await send(.GET, "v1/status/stream").body }) else { return nil }
+        try await stream(of: StatusReport.self, from: "v1/status/stream")
+    }
+
+    private func stream<Document: Decodable & Sendable>(
+        of type: Document.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil
+    ) async throws -> AsyncThrowingStream<Document, any Error>? {
+        guard let body = try await unlessItEnds({ try await send(method, path, body: body).body }) else { return nil }
         return AsyncThrowingStream { continuation in
             let task = Task {
                 do {
@@ -107,7 +128,7 @@ package struct ControlClient: Sendable {
                                 line.append(byte)
                                 continue
                             }
-                            continuation.yield(try JSONDecoder().decode(StatusReport.self, from: Data(line)))
+                            continuation.yield(try JSONDecoder().decode(type, from: Data(line)))
                             line.removeAll(keepingCapacity: true)
                         }
                     }

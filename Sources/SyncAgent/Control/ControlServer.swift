@@ -13,8 +13,8 @@ import SystemPackage
 package struct ControlServer: Sendable {
     private let path: FilePath
     private let logger: Logger
-    private let loop: AgentLoop
-    private let status: @Sendable () async -> StatusReport
+    let loop: AgentLoop
+    let lists: ListService
 
     /// Makes ready to listen on a socket.
     ///
@@ -22,11 +22,9 @@ package struct ControlServer: Sendable {
     ///   - path: The socket.
     ///   - logger: Where troubles of the server go.
     ///   - loop: What is asked, and told.
-    ///   - status: The status, with what the loop does not know.
+    ///   - lists: What looks at the lists folder.
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
-    init(
-        at path: FilePath, logger: Logger, loop: AgentLoop, status: @escaping @Sendable () async -> StatusReport
-    ) throws {
+    init(at path: FilePath, logger: Logger, loop: AgentLoop, lists: ListService) throws {
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen at", path.string, .fileNameTooLong)
         }
@@ -39,7 +37,7 @@ package struct ControlServer: Sendable {
         self.path = path
         self.logger = logger
         self.loop = loop
-        self.status = status
+        self.lists = lists
     }
 
     /// Answers until the task is cancelled.
@@ -49,7 +47,21 @@ package struct ControlServer: Sendable {
             Response(
                 status: .ok, headers: [.contentType: "application/x-ndjson"],
                 body: ResponseBody { writer in
-                    try await stream(to: &writer)
+                    try await streamStatus(to: &writer)
+                    try await writer.finish(nil)
+                })
+        }
+        router.post("v1/sync") { _, _ in
+            lists.lookAgain()
+            return Self.answer(await status().json)
+        }
+        router.post("v1/sync/stream") { request, _ in
+            let text = String(buffer: try await request.body.collect(upTo: Self.longestRepair))
+            let lists = text.split(separator: "\n").map(String.init)
+            return Response(
+                status: .ok, headers: [.contentType: "application/x-ndjson"],
+                body: ResponseBody { writer in
+                    try await streamSync(of: lists, to: &writer)
                     try await writer.finish(nil)
                 })
         }
@@ -130,19 +142,13 @@ package struct ControlServer: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: json.text + "\n")))
     }
 
-    /// How long a status is the newest one for those who watch: making one costs time in proportion to the icons.
-    private static let pace: Duration = .milliseconds(50)
-
-    /// Writes the status now, and again whenever it has become another, one JSON document a line.
-    private func stream(to writer: inout any ResponseBodyWriter) async throws {
-        var last = ""
-        for await _ in loop.changes() {
-            let line = await status().json.line
-            guard line != last else { continue }
-            last = line
-            try await writer.write(ByteBuffer(string: line + "\n"))
-            try await Task.sleep(for: Self.pace)
-        }
+    /// What the loop and the watch know.
+    func status() async -> StatusReport {
+        var report = await loop.status()
+        report.pid = Int(getpid())
+        let watch = lists.watch
+        (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
+        return report
     }
 
     /// Another agent answers at the socket.

@@ -20,7 +20,8 @@ package final class ListService: Sendable {
 
     private enum Trigger: Sendable {
         case watch(WatchSignal)
-        case asked
+        /// Somebody wants the folder to be looked at, and may wait for that.
+        case asked(CheckedContinuation<Void, Never>?)
         case alarm
     }
 
@@ -51,7 +52,14 @@ package final class ListService: Sendable {
 
     /// Has the folder looked at now.
     package func lookAgain() {
-        trigger.yield(.asked)
+        trigger.yield(.asked(nil))
+    }
+
+    /// Has the folder looked at now, and returns when everything in it was read and reported.
+    package func look() async {
+        await withCheckedContinuation { continuation in
+            if case .terminated = trigger.yield(.asked(continuation)) { continuation.resume() }
+        }
     }
 
     /// Looks at the folder, and goes on doing so until the task is cancelled.
@@ -98,13 +106,16 @@ package final class ListService: Sendable {
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
         var log = ScanLog(logger: logger)
         var nextScan = clock.now
+        var waiting: [CheckedContinuation<Void, Never>] = []
         alarm.set(nextScan)
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
                 note(signal)
                 window.noteChange(at: clock.now)
-            case .asked: nextScan = clock.now
+            case .asked(let continuation):
+                nextScan = clock.now
+                if let continuation { waiting.append(continuation) }
             case .alarm: alarm.rang()
             }
             if min(window.due ?? nextScan, nextScan) <= clock.now {
@@ -112,11 +123,17 @@ package final class ListService: Sendable {
                 let (scan, unsettled) = await scanner.scan()
                 log.note(scan)
                 report(scan)
-                if !unsettled.isEmpty { window.noteChange(at: clock.now) }
+                if unsettled.isEmpty {
+                    for continuation in waiting { continuation.resume() }
+                    waiting = []
+                } else {
+                    window.noteChange(at: clock.now)
+                }
                 nextScan = clock.now + interval(after: scan)
             }
             alarm.set(min(window.due ?? nextScan, nextScan))
         }
+        for continuation in waiting { continuation.resume() }
     }
 
     /// How long to wait for the next look, if nothing is reported.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import IconCache
+import NIOCore
+import SyncPlan
+
+/// Answers that go on: one JSON document a line, whenever it has become another.
+extension ControlServer {
+    /// How long a document is the newest one: making one costs time in proportion to the icons.
+    private static let pace: Duration = .milliseconds(50)
+
+    /// Writes the status, until the agent ends.
+    func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
+        var last = ""
+        for await _ in loop.changes() {
+            try await write(await status().json.line, after: &last, to: &writer)
+        }
+    }
+
+    /// Has the folder looked at, and writes how far the icons of the lists are, until nothing more comes for now.
+    func streamSync(of names: [String], to writer: inout any ResponseBodyWriter) async throws {
+        var last = ""
+        // A client takes an answer that does not begin for one that never will.
+        try await write(SyncReport().json.line, after: &last, to: &writer)
+        await lists.look()
+        loop.post(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
+        for await _ in loop.changes() {
+            guard let report = await loop.ask({ $0.syncReport(of: names) }) else { return }
+            try await write(report.json.line, after: &last, to: &writer)
+            if report.isDone { return }
+        }
+    }
+
+    private func write(_ line: String, after last: inout String, to writer: inout any ResponseBodyWriter) async throws {
+        guard line != last else { return }
+        last = line
+        try await writer.write(ByteBuffer(string: line + "\n"))
+        try await Task.sleep(for: Self.pace)
+    }
+}

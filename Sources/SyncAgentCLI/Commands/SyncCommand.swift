@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Have the lists folder looked at now.",
+        discussion: """
+            With --wait it returns when what was in the folder is published, or has failed; its icons go before all others \
+            meanwhile. Exit code 0 then says that all of it is ready, and durable.
+            Exit codes: 1 an icon failed, a list is not acceptable or not there, or nothing can be published; 69 the \
+            agent is not running.
+            """)
+
+    @Argument(help: ArgumentHelp("The lists to wait for, as apps.plist; all, if none is named.", valueName: "list"))
+    var lists: [String] = []
+
+    @Flag(help: "Wait until it is published or has failed.")
+    var wait = false
+
+    @OptionGroup var configuration: Configuration
+
+    func validate() throws {
+        guard wait || lists.isEmpty else { throw ValidationError("Lists are named to be waited for: add --wait.") }
+    }
+
+    func run() async throws {
+        guard wait else {
+            _ = try await configuration.askAgent { try await $0.sync() }
+            return
+        }
+        let reports = try await configuration.askAgent { try await $0.sync(waitingFor: lists) }
+        var last: SyncReport?
+        for try await report in reports {
+            last = report
+            show(report)
+        }
+        if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K") }
+        guard let last, last.isDone else {
+            throw Exit.because("The agent ended before it was done.", code: .noAgent)
+        }
+        for list in last.missing {
+            Message.error("\(printable(list)): there is no such list, or it was never acceptable.")
+        }
+        if let error = last.error { Message.error(printable(error)) }
+        try Message.output("\(last.ready) ready, \(last.failed) failed, \(last.pending) pending")
+        if !last.isWhole { throw Exit.with(.attention) }
+    }
+
+    private func show(_ report: SyncReport) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        write("\r\u{1B}[K\(report.ready) ready, \(report.pending) to come, \(report.failed) failed")
+    }
+
+    private func write(_ text: String) {
+        _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+    }
+}

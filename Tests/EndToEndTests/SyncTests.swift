@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Waiting for what was dropped")
+struct SyncTests {
+    @Test("what was in the folder when it was asked for is published when it returns")
+    func barrier() async throws {
+        try await World.with { world in
+            // Without events, only this look finds the list.
+            let world = world.setting("SYNCAGENT_LISTS_SETTLE", "1h").setting("SYNCAGENT_LISTS_SETTLE_MAX", "1h")
+            #expect(try await world.agent.call("sync", "--wait").code == 69)
+            try await world.agent.whileRunning { _ in
+                try world.drop(["Mail", "Maps"])
+                let result = try await world.agent.call("sync", "--wait")
+                #expect(result.code == 0 && result.output.contains("2 ready"), "\(result.output)\(result.messages)")
+                #expect(try world.expectWholeCache() == 2)
+                try world.drop(["Mail", "Maps", "Music"], as: "more.plist")
+                #expect(try await world.agent.call("sync", "--wait", "more.plist").code == 0)
+                #expect(try world.expectWholeCache() == 3)
+            }
+        }
+    }
+
+    @Test("it ends with 1 when an icon failed, a list is not acceptable or not there, and downloads are paused")
+    func troubles() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { _ in
+                world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+                let gone = "\(world.origin.baseURL)/gone.png"
+                try world.agent.drop(propertyList([("A", gone), ("B", world.origin.iconURL("B"))]), as: "apps.plist")
+                let failed = try await world.agent.call("sync", "--wait")
+                #expect(failed.code == 1 && failed.output.contains("1 ready, 1 failed"), "\(failed.output)")
+                let missing = try await world.agent.call("sync", "--wait", "none.plist")
+                #expect(missing.code == 1 && missing.messages.contains("none.plist: there is no such list"))
+                try world.agent.drop("not a list", as: "bad.plist")
+                let bad = try await world.agent.call("sync", "--wait", "bad.plist")
+                #expect(bad.code == 1 && bad.messages.contains("bad.plist"))
+                try world.remove("bad.plist")
+                try #require(try await world.agent.call("pause").code == 0)
+                try world.drop(["New"], as: "new.plist")
+                let paused = try await world.agent.call("sync", "--wait", "new.plist")
+                #expect(paused.code == 1 && paused.output.contains("1 pending"), "\(paused.output)")
+                #expect(try await world.agent.call("sync").code == 0)
+                #expect(try await world.agent.call("sync", "new.plist").code == 64)
+            }
+        }
+    }
+}
