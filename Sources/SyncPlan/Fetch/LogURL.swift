@@ -12,10 +12,10 @@ package struct LogURL: CustomStringConvertible {
     private static func withoutSecrets(_ url: String) -> String {
         let plain = url.prefix { $0 != "?" && $0 != "#" }
         let query = url[plain.endIndex...].first == "?" ? "?…" : ""
-        if let start = plain.firstRange(of: /^[^:]*:\/\//)?.upperBound,
-            let at = plain[start...].prefix(while: { $0 != "/" && $0 != "\\" }).lastIndex(of: "@")
-        {
-            return plain[..<start] + "…" + plain[at...] + query
+        let scheme = plain.prefix { $0 != ":" }
+        if plain[scheme.endIndex...].hasPrefix("://") {
+            let authority = plain[scheme.endIndex...].dropFirst(3).prefix { $0 != "/" && $0 != "\\" }
+            if let at = authority.lastIndex(of: "@") { return "\(scheme)://…\(plain[at...])\(query)" }
         }
         // In what is no URL the password can be anywhere.
         if url.contains("@"), (try? FetchTarget(url)) == nil { return "…" }
