@@ -149,7 +149,7 @@ package final class AgentLoop: Sendable {
                 switch action {
                 case .fetch(let request): downloads[request.url] = start(action)
                 case .cancel(let url): downloads[url]?.cancel()
-                case .publish, .release, .remove: _ = start(action)
+                case .publish, .release, .remove, .measureSpace: _ = start(action)
                 case .discard, .remember: desk.yield(action)
                 }
             }
@@ -173,7 +173,7 @@ package final class AgentLoop: Sendable {
 
     /// Starts what takes its time; the plan waits for the event with which it ends.
     private func start(_ action: Reconciler.Action) -> Task<Void, Never> {
-        Task { [fetcher, publisher, evictor] in
+        Task { [fetcher, staging, publisher, evictor] in
             switch action {
             case .fetch(let request):
                 let (outcome, trail) = await fetcher.fetch(request)
@@ -183,6 +183,7 @@ package final class AgentLoop: Sendable {
             case .remove(let plan):
                 await evictor.remove(plan)
                 post(.removed)
+            case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .cancel, .discard, .remember: preconditionFailure("nothing waits for this to end")
             }
         }
@@ -190,16 +191,26 @@ package final class AgentLoop: Sendable {
 
     /// Does what nothing waits for, one thing after the other.
     private func keepHouse(_ chores: AsyncStream<Reconciler.Action>) async {
+        var unstored = MemoChanges()
         for await chore in chores {
-            do {
-                switch chore {
-                case .discard(let names): await staging.discard(names)
-                case .remember(let changes): try await store.apply(changes)
-                case .fetch, .cancel, .publish, .release, .remove: break
-                }
-            } catch {
-                logger.warning("the state could not be stored", metadata: ["reason": "\(error)"])
+            switch chore {
+            case .discard(let names): await staging.discard(names)
+            case .remember(let changes): await store(changes, after: &unstored)
+            case .fetch, .cancel, .publish, .release, .remove, .measureSpace: break
             }
+        }
+    }
+
+    /// Stores changes, and before them those that could not be stored until now, as on a full disk.
+    private func store(_ changes: MemoChanges, after unstored: inout MemoChanges) async {
+        let isFirst = unstored.isEmpty
+        unstored.append(changes)
+        do {
+            try await store.apply(unstored)
+            unstored = MemoChanges()
+            if !isFirst { logger.notice("the state is stored again") }
+        } catch {
+            if isFirst { logger.warning("the state could not be stored", metadata: ["reason": "\(error)"]) }
         }
     }
 
@@ -211,6 +222,10 @@ package final class AgentLoop: Sendable {
             logger.warning(
                 "icon not downloaded",
                 metadata: ["url": "\(LogURL(url))", "code": "\(failure.code)", "reason": "\(failure.message)"])
+        case .noRoom(let shortage):
+            logger.warning(
+                "icon not downloaded",
+                metadata: ["url": "\(LogURL(url))", "code": "\(Shortage.code)", "reason": "\(shortage.reason)"])
         case .notModified, .cancelled: break
         }
     }

@@ -49,6 +49,8 @@ package struct Fetcher: Sendable {
             return Task.isCancelled ? .cancelled : .failed(failure)
         } catch let rejection as ImageRejection {
             return .failed(.image(rejection))
+        } catch let shortage as Shortage {
+            return .noRoom(shortage)
         } catch is DeadlineExceeded {
             return .failed(.timeout("fetch.totalTimeout"))
         } catch is CancellationError {
@@ -71,6 +73,7 @@ package struct Fetcher: Sendable {
     private func download(
         _ request: FetchRequest, from start: FetchTarget, _ recorder: TrailRecorder
     ) async throws -> FetchOutcome {
+        try await staging.checkRoom(for: nil)
         let (response, target, sent) = try await answer(to: request, from: start, recorder)
         let received = clock.now
         let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
@@ -89,12 +92,14 @@ package struct Fetcher: Sendable {
         if let coding = codings.first(where: { $0.lowercased() != "identity" }) {
             throw FetchFailure.encoded(String(coding))
         }
-        if let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),
-            length > settings.fetch.maxBytes.bytes
-        {
-            throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+        let length = response.headers.first(name: "Content-Length").flatMap { Int($0) }
+        if let length {
+            guard length <= settings.fetch.maxBytes.bytes else {
+                throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+            }
+            try await staging.checkRoom(for: length)
         }
-        let staged = try await stage(response.body)
+        let staged = try await stage(response.body, length: length ?? 0)
         return .image(staged, stored)
     }
 
@@ -140,7 +145,10 @@ package struct Fetcher: Sendable {
     /// Bodies up to this size are held in memory and written at once.
     private static let inMemory = 64 << 10
 
-    private func stage(_ body: any AsyncSequence<ByteBuffer, any Error> & Sendable) async throws -> StagedImage {
+    /// Brings an image, of which its server says how long it is (or 0), to `staging/`.
+    private func stage(
+        _ body: any AsyncSequence<ByteBuffer, any Error> & Sendable, length: Int
+    ) async throws -> StagedImage {
         var hasher = SHA256()
         var held: [UInt8] = []
         var file: String?
@@ -170,7 +178,21 @@ package struct Fetcher: Sendable {
             return StagedImage(name: name, digest: digest, bytes: count, info: info)
         } catch {
             if let file { await staging.abandon(file) }
-            throw error
+            throw Shortage(error, of: max(length, count)) ?? error
+        }
+    }
+}
+
+extension Shortage {
+    /// What an error says of room for an image of so many bytes; `nil` if it is about something else.
+    fileprivate init?(_ error: any Error, of bytes: Int) {
+        if let error = error as? FileError, error.isOutOfSpace {
+            self.init(bytes: bytes, isGeneral: true, reason: "\(error)")
+        } else if var shortage = error as? Shortage {
+            shortage.bytes = bytes
+            self = shortage
+        } else {
+            return nil
         }
     }
 }

@@ -13,5 +13,8 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
         self.errno = errno
     }
 
+    /// Whether the file system is full, or the agent's share of it.
+    package var isOutOfSpace: Bool { errno == .noSpace || errno == .diskQuotaExceeded }
+
     package var description: String { "Cannot \(operation) \(path): \(errno)" }
 }

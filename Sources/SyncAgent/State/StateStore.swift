@@ -80,10 +80,20 @@ package actor StateStore {
 
     private static func open(_ path: FilePath, clock: AgentClock) throws -> (DatabaseQueue, Restored) {
         var configuration = GRDB.Configuration()
-        configuration.journalMode = .wal
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        // `syncagent why` may be reading it at the moment.
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            // Only one agent uses it, and without a file of shared memory a start needs no room on a full disk.
+            // For the same reason not `Configuration.journalMode`, with which each start writes something.
+            try database.execute(
+                sql: """
+                    PRAGMA locking_mode = EXCLUSIVE;
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = NORMAL;
+                    """)
+        }
         let database = try DatabaseQueue(path: path.string, configuration: configuration)
-        try migrator.migrate(database)
+        if try !database.read(migrator.hasCompletedMigrations) { try migrator.migrate(database) }
         let restored = try database.read { database in
             guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")

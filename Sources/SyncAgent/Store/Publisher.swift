@@ -23,18 +23,29 @@ package actor Publisher {
     /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
     package func publish(_ publication: Publication) -> PublicationResult {
         var placed: [String] = []
+        var linked: [String] = []
         do {
-            return try publish(publication, placed: &placed)
+            return try publish(publication, placed: &placed, linked: &linked)
         } catch {
             for name in placed { folder.remove(name) }
+            for url in linked { restoreName(of: url, publication.replaced[url]) }
             for name in publication.moves.map(\.name) + publication.discards { folder.remove(StagingPath.of(name)) }
             // Somebody removed one of the folders: the next try finds it again.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
-            return .failed(reason: "\(error)")
+            return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
         }
     }
 
-    private func publish(_ publication: Publication, placed: inout [String]) throws(FileError) -> PublicationResult {
+    /// Gives a `by-url/` name back to the image that it was of.
+    private func restoreName(of url: String, _ path: String?) {
+        let name = CacheLayout.byURL(url)
+        if let path, (try? folder.replaceLink(path, at: name, temporary: Self.temporary)) != nil { return }
+        folder.remove(name)
+    }
+
+    private func publish(
+        _ publication: Publication, placed: inout [String], linked: inout [String]
+    ) throws(FileError) -> PublicationResult {
         for staged in publication.moves {
             try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
             placed.append(staged.image.path)
@@ -68,6 +79,7 @@ package actor Publisher {
             } catch {
                 try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
             }
+            linked.append(link.url)
         }
         try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
         // From here on the new manifest is what readers see: nothing that it names may be taken back.

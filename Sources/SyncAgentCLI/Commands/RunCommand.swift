@@ -70,7 +70,9 @@ struct RunCommand: AsyncParsableCommand {
                 try await agent.run(once: once, isThorough: isThorough, wakeUps: $0)
             }
             if once, report.needsAttention || !report.inSync {
-                if let reason = report.eviction.reason { Message.error(reason) }
+                for reason in [report.eviction.reason, report.downloads.reason].compactMap(\.self) {
+                    Message.error(reason)
+                }
                 for list in report.lists {
                     if let error = list.error { Message.error("\(list.name): \(error)") }
                 }

@@ -9,7 +9,7 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show what the agent is doing, or what it left on disk.",
         discussion: """
-            Exit codes: 0 all is well, 1 something is wrong (failed icons, bad lists, suspended eviction), 3 the agent is \
+            Exit codes: 0 all is well, 1 something is wrong (failed icons, bad lists, a full disk, suspended eviction), 3 the agent is \
             not running, and what is shown comes from disk.
             """)
 
@@ -61,8 +61,9 @@ struct StatusCommand: AsyncParsableCommand {
             "downloads  \(report.downloads.active) active, \(report.downloads.queued) queued, "
                 + "\(report.downloads.waiting) waiting to be tried again"
                 + (report.downloads.blocked > 0 ? "; \(report.downloads.blocked) icons cannot be asked for now" : ""),
-            "cache      \(report.cache.images) images, \(size(report.cache.bytes)), in \(cache)",
+            "cache      \(report.cache.images) images, \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
+        if let reason = report.downloads.reason { lines.append("no room    \(printable(reason))") }
         if let reason = report.eviction.reason {
             lines.append("eviction   \(report.eviction.state): \(printable(reason))")
         }
@@ -88,15 +89,6 @@ struct StatusCommand: AsyncParsableCommand {
         case 0: ""
         case 1: "1 entry passed over: see the log, or syncagent check"
         default: "\(list.problems) entries passed over: see the log, or syncagent check"
-        }
-    }
-
-    private static func size(_ bytes: Int) -> String {
-        switch bytes {
-        case ..<1024: "\(bytes) B"
-        case ..<(1 << 20): "\(bytes >> 10) KiB"
-        case ..<(10 << 30): "\(bytes >> 20) MiB"
-        default: "\(bytes >> 30) GiB"
         }
     }
 }

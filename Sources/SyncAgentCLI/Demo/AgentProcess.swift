@@ -20,7 +20,9 @@ struct AgentProcess: Sendable {
     private let program: FilePath
     private let folder: FilePath
     /// What is set in the environment of every call.
-    var environment: [Environment.Key: String?] = [:]
+    ///
+    /// What is in a temporary folder need leave nothing free beside it.
+    var environment: [Environment.Key: String?] = ["SYNCAGENT_CACHE_MIN_FREE": "0%"]
 
     init(program: FilePath, folder: FilePath) {
         self.program = program

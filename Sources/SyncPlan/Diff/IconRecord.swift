@@ -6,6 +6,8 @@ package struct IconRecord: Equatable, Sendable {
     /// Where the URL is between being planned and being on disk.
     package enum Phase: Sendable {
         case idle, queued, fetching
+        /// There was no room for its image: it waits until there is.
+        case crowdedOut
     }
 
     /// A failure, and what follows from it.
@@ -114,4 +116,19 @@ package struct MemoChanges: Equatable, Sendable {
     }
 
     package var isEmpty: Bool { self == MemoChanges() }
+
+    /// Takes later changes in, so that all of them can be stored at once.
+    package mutating func append(_ later: MemoChanges) {
+        let urls = Set(later.remembered.map(\.url) + later.forgotten)
+        remembered.removeAll { urls.contains($0.url) }
+        forgotten.removeAll(where: urls.contains)
+        let names = Set(later.origins.map(\.origin) + later.forgottenOrigins)
+        origins.removeAll { names.contains($0.origin) }
+        forgottenOrigins.removeAll(where: names.contains)
+        remembered += later.remembered
+        forgotten += later.forgotten
+        origins += later.origins
+        forgottenOrigins += later.forgottenOrigins
+        isPaused = later.isPaused ?? isPaused
+    }
 }

@@ -63,5 +63,7 @@ package enum FetchOutcome: Equatable, Sendable {
     /// The image on disk still is the current one; with what the server said in saying so (304).
     case notModified(StoredResponse)
     case failed(FetchFailure)
+    /// There is no room for the image. It is nobody's failure: the icon stays what it is, until there is.
+    case noRoom(Shortage)
     case cancelled
 }

@@ -17,9 +17,19 @@ package struct Publication: Sendable {
     /// The URLs whose `by-url/` names are set, each with the image's path.
     package var links: [(url: String, path: String)] = []
 
+    /// The images that these URLs had until now, as paths; none for a URL that had none.
+    package var replaced: [String: String] = [:]
+
     package init(generation: Int, published: Timestamp) {
         self.generation = generation
         self.published = published
+    }
+
+    /// How many bytes it takes on disk, more or less.
+    ///
+    /// - Complexity: That of writing its documents.
+    package var bytes: Int {
+        moves.reduce(0) { $0 + $1.image.bytes } + documents.reduce(0) { $0 + $1.json.utf8.count }
     }
 }
 
@@ -28,5 +38,5 @@ package enum PublicationResult: Sendable {
     /// It is what `manifest.json` names, and durable, unless there is doubt: then why it may not be.
     case published(Manifest, bytesWritten: Int, doubt: String? = nil)
     /// Nothing of it is on disk any more; the generation before stays in force.
-    case failed(reason: String)
+    case failed(reason: String, isOutOfSpace: Bool = false)
 }

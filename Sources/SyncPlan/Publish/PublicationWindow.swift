@@ -55,4 +55,9 @@ package struct PublicationWindow: Sendable {
         notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
         noteChange(at: now)
     }
+
+    /// What made publications fail may be over: the next one need not wait.
+    package mutating func retry(at now: Timestamp) {
+        notBefore = min(notBefore, now)
+    }
 }

@@ -19,6 +19,9 @@ extension Reconciler {
         case release([GenerationRelease])
         /// Remove what no generation names; ends with `.removed`.
         case remove(RetirementPlan)
+        /// See what is free on the cache's file system, and whether a file of so many bytes can be written; ends with
+        /// `.space`.
+        case measureSpace(trial: Int)
         /// Store what is to be known after a restart.
         case remember(MemoChanges)
     }
@@ -60,6 +63,7 @@ extension Reconciler {
         }
         wakeOrigins(now: now)
         changeBrake(now: now) { $0.noteTime(now) }
+        lookForSpace(now: now, to: &actions)
         startDownloads(now: now, to: &actions)
         if hasScanned, publishing == nil, case .idle = eviction {
             if let due = window.due(isIdle: isIdle), due <= now {

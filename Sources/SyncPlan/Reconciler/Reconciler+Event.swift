@@ -14,6 +14,8 @@ extension Reconciler {
         case released((removed: [Int], kept: [Int]))
         /// The evictor has removed what it was given.
         case removed
+        /// The cache's file system was looked at; a failure tells why the trial could not be written.
+        case space(Result<DiskSpace, Shortage>)
         /// Downloads are to be begun no more, or again; what is under way goes on.
         case paused(Bool)
         /// Images on disk are not what they were.
@@ -48,6 +50,8 @@ extension Reconciler {
             pin(url, isPinned, now: now, to: &actions)
         case .evict(let isConfirmed):
             evictNow(isConfirmed: isConfirmed, now: now)
+        case .space(let found):
+            applySpace(found, now: now)
         case .stopping:
             isStopping = true
             // What is held is older by the time that this run took.
@@ -161,6 +165,9 @@ extension Reconciler {
             queue.remove(url)
             catalog.updateIcon(url) { $0.phase = .idle }
         case .fetching: actions.append(.cancel(url: url))
+        case .crowdedOut:
+            space.forget(url)
+            catalog.updateIcon(url) { $0.phase = .idle }
         }
         if let staged = icon.staged, publishing?.staged[url] == nil {
             stagedURLs.remove(url)
@@ -210,6 +217,7 @@ extension Reconciler {
                 if staged.image.sha256 == icon.image?.sha256 { noteFresh(url, response, now: now) }
             }
         case .failed(let failure): noteFailure(failure, of: url, now: now)
+        case .noRoom(let shortage): crowdOut(url, shortage, now: now)
         }
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
@@ -223,7 +231,7 @@ extension Reconciler {
             switch outcome {
             case .image(let staged, _): staged.image.sha256
             case .notModified: icon.image?.sha256
-            case .failed, .cancelled: nil
+            case .failed, .noRoom, .cancelled: nil
             }
         guard let image, !icon.accepts(image) else { return outcome }
         return .failed(.digestMismatch)

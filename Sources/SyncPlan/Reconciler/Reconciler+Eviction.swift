@@ -67,6 +67,7 @@ extension Reconciler {
         guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
         eviction = .idle
         ledger.remove(plan)
+        space.hurry(at: now)
         let retired = retiredCount
         changeBrake(now: now) { $0.noteRetired(retired) }
     }

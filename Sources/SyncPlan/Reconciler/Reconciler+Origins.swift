@@ -11,7 +11,7 @@ extension Reconciler {
     /// Takes note of what the end of a download tells of its origin.
     mutating func noteOutcome(_ outcome: FetchOutcome, of origin: String, now: Timestamp) {
         switch outcome {
-        case .cancelled: break
+        case .cancelled, .noRoom: break
         case .image, .notModified: noteAnswer(of: origin, now: now)
         case .failed(let failure):
             switch failure.blame {

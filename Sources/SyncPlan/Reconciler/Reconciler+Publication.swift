@@ -16,6 +16,7 @@ extension Reconciler {
                 publication.moves.append(image)
             }
             publication.links.append((url, image.image.path))
+            publication.replaced[url] = icon.image?.path
         }
         for (name, list) in catalog.lists {
             if dirtyLists.contains(name) {
@@ -38,6 +39,7 @@ extension Reconciler {
         switch result {
         case .published(let manifest, let bytesWritten, let doubt):
             publicationFailure = doubt
+            if !done.staged.isEmpty { space.notePublished() }
             isInDoubt = doubt != nil
             window.finish(at: now, cost: now - done.begun, bytesWritten: bytesWritten)
             if isInDoubt { window.fail(at: now) }
@@ -68,13 +70,19 @@ extension Reconciler {
                 noteFresh(url, response, now: now)
                 consider(url, now: now)
             }
-        case .failed(let reason):
+        case .failed(let reason, let isOutOfSpace):
             publicationFailure = reason
             window.fail(at: now)
             dirtyLists.formUnion(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil })
-            for url in done.staged.keys {
+            if isOutOfSpace { noteLost(done.publication, reason, now: now) }
+            for (url, staged) in done.staged {
                 catalog.updateIcon(url) { $0.staged = nil }
-                noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
+                if isOutOfSpace {
+                    let shortage = Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason)
+                    crowdOut(url, shortage, now: now)
+                } else {
+                    noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
+                }
                 consider(url, now: now)
                 forgetIfDone(url, now: now)
             }

@@ -20,7 +20,7 @@ extension Reconciler {
         report.inSync =
             hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
             && stagedURLs.isEmpty
-            && dirtyLists.isEmpty && window.due(isIdle: true) == nil && publicationFailure == nil
+            && dirtyLists.isEmpty && space.needs.isEmpty && window.due(isIdle: true) == nil && publicationFailure == nil
         report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
             for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }
@@ -37,10 +37,12 @@ extension Reconciler {
             if case .ready = icon.state, icon.failure != nil { report.icons.stale += 1 }
             let isHeld = icon.phase == .queued && queue.isHeld(url)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { report.downloads.waiting += 1 }
-            if case .pending = icon.state, isHeld || isPaused && icon.phase == .queued { report.downloads.blocked += 1 }
+            let isShut = icon.phase == .crowdedOut || icon.phase == .queued && (isPaused || !space.isOpen)
+            if case .pending = icon.state, isHeld || isShut { report.downloads.blocked += 1 }
         }
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
+        report.downloads.reason = space.reason
         report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
         report.eviction = evictionStatus
         report.watch.lastScan = lastScan?.description

@@ -22,6 +22,7 @@ package struct Reconciler: Sendable {
     var originLimit = 1024
     var window = PublicationWindow()
     var ledger = RetirementLedger()
+    var space = SpaceGate()
 
     /// Whether the lists folder has been looked at since the start: nothing is published or removed before.
     var hasScanned = false
@@ -121,6 +122,7 @@ package struct Reconciler: Sendable {
     /// When `.tick` is due, if no other event comes first; `nil` if nothing waits for time to pass.
     package var nextWake: Timestamp? {
         var times = triesOnce ? [rememberAt] : [dueTimes.min?.time, originTimes.min?.time, rememberAt]
+        if looksForSpace { times.append(space.nextLook) }
         if hasScanned, publishing == nil, case .idle = eviction {
             times.append(window.due(isIdle: isIdle))
             times.append(nextEviction)
@@ -140,7 +142,7 @@ package struct Reconciler: Sendable {
     var isIdle: Bool { queue.activeCount == 0 && (!mayDownload || queue.readyCount == 0) }
 
     /// Whether downloads are begun at all.
-    var mayDownload: Bool { !isStopping && !isPaused }
+    var mayDownload: Bool { !isStopping && !isPaused && space.isOpen }
 
     /// The state of one icon; `nil` if nothing is known of it.
     package func icon(_ url: String) -> IconRecord? { catalog.icons[url] }

@@ -33,4 +33,12 @@ extension ByteCount: CustomStringConvertible {
         guard let unit = Self.units.last(where: { bytes.isMultiple(of: $0.1) }), bytes != 0 else { return "0 B" }
         return "\(bytes / unit.1) \(unit.0)"
     }
+
+    /// The number in the largest unit that it has one of, cut to a tenth of that if it is less than 10 of them: `3.1 MiB`.
+    package var rounded: String {
+        guard let unit = Self.units.last(where: { bytes >= $0.1 }), unit.1 > 1 else { return "\(bytes) B" }
+        let whole = bytes / unit.1
+        let tenths = bytes % unit.1 * 10 / unit.1
+        return whole < 10 && tenths > 0 ? "\(whole).\(tenths) \(unit.0)" : "\(whole) \(unit.0)"
+    }
 }

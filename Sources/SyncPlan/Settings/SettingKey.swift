@@ -65,6 +65,13 @@ extension SettingKey {
                 return true
             }, show: { $0.cache.mode.rawValue }),
         SettingKey(
+            name: "cache.minFree", form: "a share of the file system up to 90%, or a size (B, KiB, MiB, GiB)",
+            read: { text, settings in
+                guard let reserve = SpaceReserve(text) else { return false }
+                settings.cache.minFree = reserve
+                return true
+            }, show: { $0.cache.minFree.description }),
+        SettingKey(
             name: "eviction.holdAbove", form: "a share of all images, as 50% or 50% and 20 images",
             read: { text, settings in
                 guard let threshold = HoldThreshold(text) else { return false }

@@ -46,6 +46,10 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is everybody.
         package var mode: CacheMode = .everybody
+        /// How much of the cache's file system is left free: a download starts only where its size fits beside it.
+        ///
+        /// The default is 5 % of the bytes, and of the inodes.
+        package var minFree: SpaceReserve = .percent(5)
     }
 
     package struct Eviction: Equatable, Sendable {

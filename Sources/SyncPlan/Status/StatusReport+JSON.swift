@@ -17,6 +17,7 @@ extension StatusReport {
             "downloads": [
                 "active": .number(downloads.active), "queued": .number(downloads.queued),
                 "waiting": .number(downloads.waiting), "blocked": .number(downloads.blocked),
+                "reason": .string(orNull: downloads.reason),
             ],
             "cache": ["bytes": .number(cache.bytes), "images": .number(cache.images)],
             "eviction": ["state": .string(eviction.state), "reason": .string(orNull: eviction.reason)],

@@ -42,8 +42,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var queued = 0
         /// Icons that are asked for later: they failed, or their origin did.
         package var waiting = 0
-        /// Icons of which there is no image, and that are not asked for as long as their origin waits or all is paused.
+        /// Icons of which there is no image, and that are not asked for as long as their origin waits, there is no room
+        /// for them, or all is paused.
         package var blocked = 0
+        /// Why there is no room for some, or for any; what waits for it goes on by itself when there is.
+        package var reason: String?
     }
 
     package struct Cache: Codable, Equatable, Sendable {
@@ -103,9 +106,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 
     /// Whether something is wrong that a person should look at: icons that failed or cannot be asked for, bad lists, a
-    /// folder in doubt.
+    /// folder in doubt, a full disk.
     package var needsAttention: Bool {
-        icons.failed > 0 || downloads.blocked > 0 || lists.contains { $0.state != "ok" } || eviction != .active
+        icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != "ok" }
+            || eviction != .active
             || publication.error != nil
     }
 }

@@ -69,7 +69,7 @@ extension Reconciler {
     /// Whether an image may come of what is being done now.
     private func isUnderWay(_ url: String, _ icon: IconRecord) -> Bool {
         switch icon.phase {
-        case .idle: false
+        case .idle, .crowdedOut: false
         case .queued: mayDownload && !queue.isHeld(url)
         case .fetching: true
         }

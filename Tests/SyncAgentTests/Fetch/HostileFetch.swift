@@ -19,6 +19,7 @@ struct HostileFetch {
         case .image: "image"
         case .notModified: "not-modified"
         case .failed(let failure): failure.code
+        case .noRoom: Shortage.code
         case .cancelled: "cancelled"
         }
     }

@@ -48,10 +48,12 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             try await store.apply(MemoChanges(remembered: memos))
+            try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
             #expect(byURL(again.restored.icons) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
+            try await again.close()
             let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.icons
             #expect(byURL(rest) == byURL(Array(memos.dropFirst())))
         }
@@ -65,16 +67,20 @@ struct StateStoreTests {
             var changes = MemoChanges()
             changes.origins = [memo, OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))]
             changes.isPaused = true
-            try await StateStore(folder: folder, clock: AgentClock(), logger: logger).apply(changes)
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            try await first.apply(changes)
+            try await first.close()
             changes = MemoChanges()
             changes.forgottenOrigins = ["http://b"]
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(store.restored.isPaused && store.restored.origins.count == 2)
             try await store.apply(changes)
+            try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(again.restored.isPaused && again.restored.origins == [memo])
             changes.isPaused = false
             try await again.apply(changes)
+            try await again.close()
             #expect(try !StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.isPaused)
         }
     }
@@ -87,7 +93,9 @@ struct StateStoreTests {
             changes.superseded = [4: clock.now + .seconds(-300), 5: clock.now]
             let hold = EvictionBrake.Hold(since: clock.now + .seconds(-3600), generation: 5, images: 30, total: 40)
             changes.hold = .some(hold)
-            try await StateStore(folder: folder, clock: clock, logger: logger).apply(changes)
+            let first = try StateStore(folder: folder, clock: clock, logger: logger)
+            try await first.apply(changes)
+            try await first.close()
 
             let later = AgentClock()
             let store = try StateStore(folder: folder, clock: later, logger: logger)
@@ -102,6 +110,7 @@ struct StateStoreTests {
             changes.released = [4]
             changes.hold = .some(nil)
             try await store.apply(changes)
+            try await store.close()
             let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored
             #expect(Array(rest.supersessions.keys) == [5] && rest.hold == nil)
         }

@@ -21,11 +21,11 @@ struct CacheFixture {
     static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
     /// Opens the folder as an agent does at its start.
-    init(_ path: FilePath) throws {
+    init(_ path: FilePath, reserve: SpaceReserve = .percent(0)) throws {
         self.path = path
         folder = try CacheFolder(path)
         restored = try StartUpRecovery.run(folder, logger: Self.logger)
-        staging = Staging(folder)
+        staging = Staging(folder, reserve: reserve)
         let thread = FileThread("tests")
         publisher = Publisher(folder, thread: thread)
         evictor = Evictor(folder, thread: thread, logger: Self.logger)

@@ -49,7 +49,7 @@ struct PublisherTests {
             publication.moves = [
                 try await cache.stage("two"), StagedImage(name: "none", image: try await cache.stage("three").image),
             ]
-            guard case .failed(let reason) = await cache.publisher.publish(publication) else {
+            guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")
                 return
             }

@@ -19,6 +19,8 @@ struct AgentScenario {
     private(set) var releases: [GenerationRelease]?
     private(set) var removal: RetirementPlan?
     var memory = SimulatedMemory()
+    /// How many bytes are being written to see whether there is room.
+    private(set) var trial: Int?
     /// The lists as they are in the folder.
     private(set) var lists: [String: [String]] = [:]
     private var lastStaged = 0
@@ -43,6 +45,9 @@ struct AgentScenario {
             case .publish(let new): publication = new
             case .release(let generations): releases = generations
             case .remove(let plan): removal = plan
+            case .measureSpace(let bytes):
+                try #require(trial == nil, "one look at a time")
+                trial = bytes
             case .remember(let changes): memory.store(changes)
             }
         }
@@ -84,10 +89,11 @@ struct AgentScenario {
         try handle(.fetched(url: url, outcome, trail: trail))
     }
 
-    mutating func finishPublication(fails: Bool = false) throws {
+    mutating func finishPublication(fails: Bool = false, isFull: Bool = false) throws {
         let publication = try #require(self.publication, "nothing is being published")
         self.publication = nil
-        try handle(.published(fails ? disk.fail(publication) : try disk.publish(publication)))
+        let result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
+        try handle(.published(result))
         try disk.check()
     }
 
@@ -102,6 +108,12 @@ struct AgentScenario {
         try disk.remove(removal)
         self.removal = nil
         try handle(.removed)
+    }
+
+    mutating func finishLook(_ found: Result<DiskSpace, Shortage>) throws {
+        try #require(trial != nil, "nobody looks for room")
+        trial = nil
+        try handle(.space(found))
     }
 
     /// Lets whatever is done on disk end, until there is nothing more to do at this time.
@@ -138,7 +150,7 @@ struct AgentScenario {
     /// Ends the agent where it stands, and starts it again.
     mutating func restart(losing lost: Set<Digest> = []) throws {
         disk.images.subtract(lost)
-        (downloads, publication, releases, removal) = ([:], nil, nil, nil)
+        (downloads, publication, releases, removal, trial) = ([:], nil, nil, nil, nil)
         var restored = disk.restore()
         memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)

@@ -17,6 +17,11 @@ struct SimulatedDisk {
     /// Images that somebody else took away, and the generations that named them then.
     var damaged: [Int: Set<Digest>] = [:]
 
+    /// A file system with so many bytes free of a megabyte.
+    static func space(free: Int) -> DiskSpace {
+        DiskSpace(folder: "/cache", bytes: DiskSpace.Amount(free: free, total: 1 << 20))
+    }
+
     var current: Manifest? { generations.keys.max().flatMap { generations[$0] } }
 
     /// Does what the publisher does if nothing fails.
@@ -54,9 +59,9 @@ struct SimulatedDisk {
     }
 
     /// Does what the publisher does if something fails.
-    mutating func fail(_ publication: Publication) -> PublicationResult {
+    mutating func fail(_ publication: Publication, isFull: Bool = false) -> PublicationResult {
         staging.subtract(publication.moves.map(\.name) + publication.discards)
-        return .failed(reason: "no space left on device")
+        return .failed(reason: isFull ? "no space left on device" : "input/output error", isOutOfSpace: isFull)
     }
 
     /// Takes generations away that no reader holds.

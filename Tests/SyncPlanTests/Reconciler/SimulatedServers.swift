@@ -30,7 +30,7 @@ struct SimulatedServers {
     mutating func note(_ outcome: FetchOutcome, of request: FetchRequest, at now: Timestamp) {
         let origin = request.source.origin
         switch outcome {
-        case .cancelled: break
+        case .cancelled, .noRoom: break
         case .failed(let failure) where failure.blame == .agent: break
         case .failed(let failure) where failure.blame == .origin:
             var memory = memories[origin] ?? Memory(failedAt: now, notBefore: now)

@@ -47,6 +47,12 @@ struct SimulatedWorld {
     private var release: [GenerationRelease]?
     /// What is being removed, and whether it is gone already.
     private var removal: (plan: RetirementPlan, isDone: Bool)?
+    /// Whether somebody looks for room.
+    private var isLooking = false
+    /// Whether the disk has no room for anything.
+    private var isFull = false
+    /// Whether the agent was told that there is no room for anything, and not yet that there is.
+    private var isShut = false
     private var leases: Set<Int> = []
     private var memory = SimulatedMemory()
     /// When each generation on disk was superseded; those excepted whose grace was ended by hand.
@@ -80,8 +86,9 @@ struct SimulatedWorld {
         case 0..<10: changeLists()
         case 10..<25: try look()
         case 25..<55: try endDownload()
-        case 55..<68: try endPublication(fails: chance(10))
-        case 68..<76: try endEviction()
+        case 55..<67: try endPublication(fails: chance(10))
+        case 67..<75: try endEviction()
+        case 75: try changeSpace()
         case 76..<88: try passTime()
         case 88..<90: changeContents()
         case 90: changeServers()
@@ -144,6 +151,10 @@ struct SimulatedWorld {
         let outcome: FetchOutcome
         let isDead = servers.dead.contains(TimedWorld.host(request.url)) && !succeeds
         switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
+        case 0..<100 where isFull && !succeeds:
+            isShut = true
+            outcome = .noRoom(Self.shortage(bytes: chance(50) ? image.bytes : 0))
+        case 24..<27: outcome = .noRoom(Self.shortage(bytes: image.bytes, isGeneral: false))
         case 10..<100 where isDead: outcome = .failed(SimulatedServers.failure(using: &generator))
         case 0..<10: outcome = .failed(.timeout("the test's patience"))
         case 10..<14: outcome = .failed(.status([401, 404, 410, 503].randomElement(using: &generator) ?? 404))
@@ -174,7 +185,11 @@ struct SimulatedWorld {
         guard let publication else { return }
         self.publication = nil
         note("generation \(publication.generation) is \(fails ? "not " : "")published")
-        if fails { return try handle(.published(disk.fail(publication))) }
+        if fails {
+            let isFull = isFull || chance(20)
+            isShut = isShut || isFull
+            return try handle(.published(disk.fail(publication, isFull: isFull)))
+        }
         let old = disk.current?.generation
         let result = try disk.publish(publication)
         if let old { superseded[old] = now }
@@ -198,6 +213,29 @@ struct SimulatedWorld {
                 try handle(.removed)
             }
         }
+    }
+
+    private static func shortage(bytes: Int, isGeneral: Bool = true) -> Shortage {
+        Shortage(bytes: bytes, isGeneral: isGeneral, reason: "full")
+    }
+
+    private mutating func changeSpace() throws(Violation) {
+        isFull.toggle()
+        note(isFull ? "the disk is full" : "there is room on the disk")
+        try endLook()
+    }
+
+    private mutating func endLook() throws(Violation) {
+        guard isLooking else { return }
+        isLooking = false
+        note("the disk is looked at")
+        guard isFull else {
+            isShut = false
+            return try handle(.space(.success(SimulatedDisk.space(free: 1 << 20))))
+        }
+        let isSeen = chance(50)
+        try handle(
+            .space(isSeen ? .success(SimulatedDisk.space(free: 100)) : .failure(Self.shortage(bytes: 4096))))
     }
 
     private mutating func passTime() throws(Violation) {
@@ -265,6 +303,7 @@ struct SimulatedWorld {
             _ = try disk.publish(publication)
         }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
+        (isLooking, isShut) = (false, false)
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
             disk.images.remove(image)
@@ -315,6 +354,9 @@ struct SimulatedWorld {
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
             try checkRemoval(plan)
             removal = (plan, false)
+        case .measureSpace:
+            try expect(!isLooking, "the disk is looked at twice at once")
+            isLooking = true
         case .remember(let changes): note(changes)
         }
     }
@@ -327,6 +369,7 @@ struct SimulatedWorld {
     private func checkFetch(_ request: FetchRequest) throws(Violation) {
         try expect(downloads[request.url] == nil, "\(request.url) is being downloaded, and is again")
         try expect(!isPaused && !plan.isStopping, "\(request.url) is downloaded although nothing is to be")
+        try expect(!isShut, "\(request.url) is downloaded although there is no room")
         try servers.check(request, beside: downloads.values, at: now)
         let isGoing = removal?.plan.urls.contains(request.url) ?? false
         if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image, !isGoing,
@@ -375,7 +418,7 @@ struct SimulatedWorld {
         let status = plan.status
         try expect(status.downloads.active == downloads.count, "the agent has lost count of its downloads")
         try expect(status.state == (isPaused ? .paused : .running), "the agent does not know whether it is paused")
-        let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping
+        let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping && status.downloads.reason == nil
         try expect(!mayStart || status.downloads.queued == 0, "\(status.downloads.queued) icons wait for nothing")
         if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
     }
@@ -386,18 +429,22 @@ struct SimulatedWorld {
 
     // MARK: Rest
 
-    private var hasWork: Bool { !downloads.isEmpty || publication != nil || release != nil || removal != nil }
+    private var hasWork: Bool {
+        !downloads.isEmpty || publication != nil || release != nil || removal != nil || isLooking
+    }
 
     private mutating func finishWork() throws(Violation) {
         try endDownload(succeeds: true)
         try endPublication(fails: false)
         try endEviction()
+        try endLook()
     }
 
     /// Lets everything come to rest, and checks that the disk then holds what the lists name, and nothing else.
     mutating func settle() throws(Violation) {
         note("from here on all goes well")
         isFolderThere = true
+        isFull = false
         servers.dead = []
         try pause(false)
         leases = []
@@ -471,6 +518,7 @@ extension FetchOutcome {
         case .image(let staged, _): "image \(staged.image.sha256.hex.prefix(8)) as \(staged.name)"
         case .notModified: "not modified"
         case .failed(let failure): failure.code
+        case .noRoom(let shortage): shortage.isGeneral ? "no room" : "no room for \(shortage.bytes) bytes"
         case .cancelled: "cancelled"
         }
     }

@@ -26,7 +26,7 @@ struct StatusReportTests {
             let index = try #require(rest.firstIndex(of: key), "“\(key)” is not where the contract has it")
             rest = rest[rest.index(after: index)...]
         }
-        let added = ["problems", "blocked", "reason", "publication", "error"]
+        let added = ["problems", "blocked", "reason", "reason", "publication", "error"]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
 
@@ -57,7 +57,7 @@ struct StatusReportTests {
         #expect(agent.plan.status.needsAttention)
     }
 
-    @Test("failed icons, bad lists, suspended evictions and failed publications need attention")
+    @Test("failed icons, bad lists, a full disk, suspended evictions and failed publications need attention")
     func attention() {
         func needsAttention(_ change: (inout StatusReport) -> Void) -> Bool {
             var report = StatusReport(state: .running)
@@ -70,6 +70,7 @@ struct StatusReportTests {
         #expect(needsAttention { $0.icons.failed = 1 })
         #expect(!needsAttention { $0.downloads.waiting = 1 })
         #expect(needsAttention { $0.downloads.blocked = 1 })
+        #expect(needsAttention { $0.downloads.reason = "full" })
         #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "last-good")] })
         #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "rejected")] })
         #expect(needsAttention { $0.eviction = .suspended("not mounted") })

@@ -36,6 +36,16 @@ struct ByteCountTests {
         #expect(ByteCount(text) == ByteCount(bytes))
     }
 
+    @Test(
+        "for people it is cut to two digits, or to whole units",
+        arguments: [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1535, "1.4 KiB"), (1536, "1.5 KiB"), (10_239, "9.9 KiB"),
+            (10_752, "10 KiB"), (91_234, "89 KiB"), (3_250_586, "3.1 MiB"), (5 << 30, "5 GiB"), (5 << 40, "5120 GiB"),
+        ])
+    func round(bytes: Int, text: String) {
+        #expect(ByteCount(bytes).rounded == text)
+    }
+
     @Test("units are powers of 1024, and compare as numbers")
     func units() {
         #expect(ByteCount(1024 << 10) == .mebibytes(1))

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a file system has, and what of it is free to the agent (`statvfs(3)`).
+package struct DiskSpace: Equatable, Sendable {
+    package struct Amount: Equatable, Sendable {
+        package var free: Int
+        package var total: Int
+
+        package init(free: Int, total: Int) {
+            self.free = free
+            self.total = total
+        }
+    }
+
+    /// The folder that was asked about.
+    package var folder: String
+    package var bytes: Amount
+    /// `nil` if the file system makes inodes as they are needed.
+    package var inodes: Amount?
+
+    package init(folder: String, bytes: Amount, inodes: Amount? = nil) {
+        self.folder = folder
+        self.bytes = bytes
+        self.inodes = inodes
+    }
+
+    /// How large an image is taken to be before its server tells, in bytes.
+    ///
+    /// Where not even that fits, thousands of icons would be asked for in vain one by one.
+    package static let usual = 64 << 10
+
+    /// Whether there is room for a new file.
+    ///
+    /// - Parameters:
+    ///   - count: How many bytes it has; `nil` if that is not known yet.
+    ///   - reserve: What is left free in any case.
+    /// - Returns: Why there is none; `nil` if there is.
+    package func shortage(for count: Int?, above reserve: SpaceReserve) -> Shortage? {
+        let isOutOfInodes = inodes.map { $0.free <= reserve.inodes(of: $0.total) } ?? false
+        let room = isOutOfInodes ? -1 : bytes.free - reserve.bytes(of: bytes.total)
+        let count = count ?? Self.usual
+        guard count > room else { return nil }
+        let state: String
+        if let inodes, isOutOfInodes {
+            state =
+                "\(inodes.free) of \(inodes.total) inodes are free in \(folder), of which cache.minFree (\(reserve)) "
+                + "keeps \(reserve.inodes(of: inodes.total))"
+        } else {
+            state =
+                "\(Self.text(bytes.free)) of \(Self.text(bytes.total)) are free in \(folder), of which cache.minFree "
+                + "(\(reserve)) keeps \(Self.text(reserve.bytes(of: bytes.total)))"
+        }
+        let isGeneral = room < Self.usual
+        return Shortage(
+            bytes: count, isGeneral: isGeneral,
+            reason: isGeneral ? "only \(state)" : "\(Self.text(count)) do not fit: \(state)")
+    }
+
+    private static func text(_ bytes: Int) -> String { ByteCount(bytes).rounded }
+}
+
+/// There was no room for something on the file system of the cache.
+package struct Shortage: Error, Equatable, Sendable {
+    /// The stable word for it.
+    package static let code = "disk-full"
+
+    /// How many bytes there was no room for.
+    package var bytes: Int
+    /// Whether there is no room for an image of usual size either.
+    package var isGeneral: Bool
+    /// What there is and what is missing, as a sentence without its full stop.
+    package var reason: String
+
+    package init(bytes: Int, isGeneral: Bool, reason: String) {
+        self.bytes = bytes
+        self.isGeneral = isGeneral
+        self.reason = reason
+    }
+}

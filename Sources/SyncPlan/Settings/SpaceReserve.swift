@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much of a file system is left free: a share of it, or a size.
+package enum SpaceReserve: Hashable, Sendable {
+    case percent(Int)
+    case bytes(ByteCount)
+
+    /// What publications need however small the file system is: their documents go where no image may.
+    private static let least = (bytes: 64 << 10, inodes: 16)
+
+    /// Reads a whole percentage up to 90 (`5%`), or a size (`500MiB`).
+    ///
+    /// `nil` if the text is anything else.
+    package init?(_ text: some StringProtocol) {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        if text.dropFirst(digits.count).drop(while: { $0 == " " }) == "%" {
+            guard let percent = Int(digits), percent <= 90 else { return nil }
+            self = .percent(percent)
+        } else {
+            guard let bytes = ByteCount(text) else { return nil }
+            self = .bytes(bytes)
+        }
+    }
+
+    /// How many bytes are left free of so many; never less than 64 KiB.
+    package func bytes(of total: Int) -> Int {
+        switch self {
+        case .percent(let percent): max(Self.share(percent, of: total), Self.least.bytes)
+        case .bytes(let count): max(count.bytes, Self.least.bytes)
+        }
+    }
+
+    /// How many inodes are left free of so many; never less than 16, and no more where a size is given.
+    package func inodes(of total: Int) -> Int {
+        switch self {
+        case .percent(let percent): max(Self.share(percent, of: total), Self.least.inodes)
+        case .bytes: Self.least.inodes
+        }
+    }
+
+    private static func share(_ percent: Int, of total: Int) -> Int {
+        total / 100 * percent + total % 100 * percent / 100
+    }
+}
+
+extension SpaceReserve: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .percent(let percent): "\(percent)%"
+        case .bytes(let count): count.description
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import Glibc
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("A cache on a full disk", .serialized)
+struct SpaceTests {
+    private static let names = (0..<40).map { "icon-\($0)" }
+
+    /// Runs the body with an agent whose cache is a small file system, and which leaves 5 % of it free.
+    private func withSmallCache(
+        _ options: String, _ body: @escaping @Sendable (World) async throws -> Void
+    ) async throws {
+        try await World.with { world in
+            try makeFolder(world.agent.cache)
+            try await SmallDisk.mounted(options, at: world.agent.cache) {
+                try await body(world.setting("SYNCAGENT_CACHE_MIN_FREE", "5%"))
+            }
+        }
+    }
+
+    @Test("a cache of 1 MB fills and says so, what is published stays whole, and all comes once there is room")
+    func fills() async throws {
+        try await withSmallCache("size=1m") { world in
+            try await world.agent.whileRunning { _ in
+                try world.drop(Self.names, bytes: 50_000)
+                let full = try await world.whole { $0.isFull }
+                #expect((10...19).contains(full.icons.ready), "\(full.json.line)")
+                #expect(full.icons.pending == 40 - full.icons.ready && full.icons.failed == 0)
+                #expect(full.downloads.blocked == full.icons.pending && full.publication.error == nil)
+                let status = try await world.agent.call("status")
+                #expect(status.code == 1)
+                #expect(
+                    status.output.contains("no room") && status.output.contains("cache.minFree (5%)")
+                        && status.output.contains(world.agent.cache.string), "\(status.output)")
+                // Those that were on their way when it was full were asked for in vain, and nothing since.
+                let asked = world.origin.requestCount
+                #expect(asked <= 40 + 4)
+                try SmallDisk.resize(world.agent.cache, "size=4m")
+                try await world.whole { $0.inSync && $0.icons.ready == 40 }
+                #expect(world.origin.requestCount <= asked + 40 - full.icons.ready)
+                #expect(try await world.agent.call("status").code == 0)
+            }
+            #expect(try world.expectWholeCache() == 40)
+        }
+    }
+
+    @Test("a file system without inodes is as full as one without bytes")
+    func inodes() async throws {
+        // The cache's folders take more than 500; an image and its by-url name take one each.
+        try await withSmallCache("size=64m,nr_inodes=600") { world in
+            try await world.agent.whileRunning { _ in
+                try world.drop(Self.names, bytes: 0)
+                let full = try await world.whole { $0.isFull }
+                #expect(full.icons.ready < 40 && full.icons.failed == 0)
+                #expect(full.downloads.reason?.contains("inodes are free") == true, "\(full.json.line)")
+                try SmallDisk.resize(world.agent.cache, "size=64m,nr_inodes=2000")
+                try await world.whole { $0.inSync && $0.icons.ready == 40 }
+            }
+            #expect(try world.expectWholeCache() == 40)
+        }
+    }
+
+    @Test("what a removed list leaves makes room for what waits")
+    func retired() async throws {
+        try await withSmallCache("size=1m") { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "100ms")
+            try await world.agent.whileRunning { _ in
+                try world.drop((0..<12).map { "old-\($0)" }, bytes: 50_000, as: "old.plist")
+                try await world.whole { $0.inSync && $0.icons.ready == 12 }
+                try world.drop(Array(Self.names.prefix(12)), bytes: 50_000, as: "new.plist")
+                let full = try await world.whole { $0.isFull }
+                #expect(full.icons.ready < 24)
+                try world.remove("old.plist")
+                try await world.whole { $0.inSync && $0.icons.ready == 12 && $0.lists.count == 1 }
+            }
+            #expect(try world.expectWholeCache() == 12)
+        }
+    }
+
+    @Test("on a disk that somebody else fills to the last byte nothing is lost, and it heals without a restart")
+    func filledByOthers() async throws {
+        try await World.with { world in
+            let disk = world.agent.cache.removingLastComponent().appending("disk")
+            try makeFolder(disk)
+            try await SmallDisk.mounted("size=2m", at: disk) {
+                let world = world.setting("SYNCAGENT_CACHE_MIN_FREE", "5%").setting("SYNCAGENT_CACHE_GRACE", "100ms")
+                for name in ["cache", "state"] {
+                    try makeFolder(disk.appending(name))
+                    let link = world.agent.cache.removingLastComponent().appending(name)
+                    try #require(symlink(disk.appending(name).string, link.string) == 0)
+                }
+                try await world.agent.whileRunning { _ in
+                    try world.drop(["Mail", "Maps"])
+                    try await world.published(["Mail", "Maps"])
+                    try fill(disk.appending("filler"))
+                    try world.drop(["Mail", "Music"])
+                    let full = try await world.whole { $0.publication.error != nil }
+                    #expect(full.publication.error?.contains("No space left") == true, "\(full.json.line)")
+                    #expect(full.downloads.reason != nil && full.icons.failed == 0)
+                    #expect(try await world.agent.call("status").code == 1)
+                    #expect(try world.expectWholeCache() == 2)
+                }
+                // What the agent gave back at its end is taken, too.
+                try fill(disk.appending("filler 2"))
+                try await world.agent.whileRunning { _ in
+                    try await world.whole { $0.publication.error != nil }
+                    #expect(try world.expectWholeCache() == 2)
+                    for filler in ["filler", "filler 2"] {
+                        try #require(unlink(disk.appending(filler).string) == 0)
+                    }
+                    try await world.published(["Mail", "Music"])
+                    #expect(try await world.agent.call("status").code == 0)
+                }
+                let why = try await world.agent.call("why", world.origin.iconURL("Music"))
+                #expect(why.output.contains("ETag"), "\(why.output)")
+            }
+        }
+    }
+
+    /// Writes a file until there is no room for more.
+    private func fill(_ path: FilePath) throws {
+        let file = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+        try file.closeAfter {
+            let zeros = [UInt8](repeating: 0, count: 4096)
+            let error = #expect(throws: Errno.self) { while true { _ = try file.writeAll(zeros) } }
+            #expect(error == .noSpace)
+        }
+    }
+}
+
+extension World {
+    /// Drops a list of apps with icons of so many bytes.
+    fileprivate func drop(_ names: [String], bytes: Int, as list: String = "apps.plist") throws {
+        try agent.drop(propertyList(names.map { ($0, origin.iconURL($0, bytes: bytes)) }), as: list)
+    }
+
+    /// Returns the agent's status as soon as it is as wanted; whatever is published until then is whole.
+    @discardableResult
+    fileprivate func whole(until isWanted: @escaping @Sendable (StatusReport) -> Bool) async throws -> StatusReport {
+        try await agent.status { report in
+            if report.generation != nil {
+                do { try expectWholeCache() } catch { Issue.record(error) }
+            }
+            return isWanted(report)
+        }
+    }
+}
+
+extension StatusReport {
+    /// Whether there is no room for more, and what there is has been published.
+    fileprivate var isFull: Bool { downloads.reason != nil && downloads.active == 0 && icons.ready == cache.images }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("What is to be stored")
+struct MemoChangesTests {
+    private func memo(_ url: String, _ failures: Int) -> IconMemo {
+        IconMemo(
+            url: url, image: nil, response: nil, freshUntil: Sample.start,
+            failure: .init(code: "http-404", message: "", attempts: failures, nextAttempt: nil))
+    }
+
+    @Test("of each icon and origin the later change counts, the others stay")
+    func append() {
+        var changes = MemoChanges(remembered: [memo("a", 1), memo("b", 1)], forgotten: ["c", "d"])
+        changes.origins = [OriginMemo(origin: "o", health: OriginHealth(failures: 1))]
+        changes.forgottenOrigins = ["p"]
+        changes.isPaused = true
+        var later = MemoChanges(remembered: [memo("b", 2), memo("c", 2)], forgotten: ["a"])
+        later.origins = [OriginMemo(origin: "p", health: OriginHealth(failures: 2))]
+        later.forgottenOrigins = ["o"]
+        changes.append(later)
+        #expect(changes.remembered == [memo("b", 2), memo("c", 2)])
+        #expect(changes.forgotten == ["d", "a"])
+        #expect(changes.origins == later.origins && changes.forgottenOrigins == ["o"])
+        #expect(changes.isPaused == true)
+        later.isPaused = false
+        changes.append(later)
+        #expect(changes.isPaused == false)
+        changes.append(MemoChanges())
+        #expect(changes.remembered.count == 2)
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Downloads without room, and publications")
+struct SpaceScenarioTests {
+    private static let urls = (1...6).map { "https://h.example/\($0)" }
+    private static let full = Shortage(bytes: 100, isGeneral: true, reason: "only 1 KiB is free")
+    private static let plenty: Result<DiskSpace, Shortage> = .success(SimulatedDisk.space(free: 1 << 20))
+
+    private static func scenario() -> AgentScenario {
+        AgentScenario { $0.fetch.perHost = 2 }
+    }
+
+    @Test("without room no download is begun, nothing is published of it, and no server is to blame")
+    func shut() throws {
+        var agent = Self.scenario()
+        try agent.drop(["1.plist": Self.urls])
+        try agent.finish(try #require(agent.downloads.keys.min()), with: "x")
+        #expect(agent.requests.count == 3)
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, .noRoom(Self.full)) }
+        try agent.finishPublication()
+        #expect(agent.downloads.isEmpty && agent.publication == nil && agent.memory.origins.isEmpty)
+        let status = agent.plan.status
+        #expect(agent.plan.isSettled && status.state == .running && !status.inSync && status.needsAttention)
+        #expect(status.downloads.reason == "only 1 KiB is free" && status.downloads.counts == [0, 3, 0, 5])
+        #expect(status.icons.ready == 1 && status.icons.pending == 5 && status.icons.failed == 0)
+        let url = try #require(agent.requests.last).url
+        let next = agent.plan.report(on: url, now: agent.now)?.next
+        #expect(next == "a request, as soon as there is room for the image (disk-full)")
+    }
+
+    @Test("the disk is looked at every 5 s, and once there is room all goes on, and each URL is asked for once more")
+    func heals() throws {
+        var agent = Self.scenario()
+        try agent.drop(["1.plist": Self.urls])
+        while !agent.downloads.isEmpty { try agent.finishAll(.noRoom(Self.full)) }
+        try agent.finishHousekeeping()
+        for _ in 0..<10 {
+            try agent.pass(.seconds(5))
+            try agent.finishLook(.success(SimulatedDisk.space(free: 64 << 10)))
+            #expect(agent.downloads.isEmpty && agent.plan.status.downloads.reason?.hasPrefix("only 64 KiB") == true)
+        }
+        try agent.pass(.seconds(5))
+        try agent.finishLook(Self.plenty)
+        while !agent.downloads.isEmpty {
+            for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
+        }
+        try agent.finishHousekeeping()
+        #expect(agent.requests.count == Self.urls.count + 2)
+        #expect(agent.plan.status.inSync && !agent.plan.status.needsAttention)
+        try agent.pass(.seconds(5))
+        #expect(agent.trial == nil)
+    }
+
+    @Test("an image that alone does not fit lets the others go on, and comes when there is room for it")
+    func tooLarge() throws {
+        var agent = Self.scenario()
+        try agent.drop(["1.plist": Self.urls])
+        let shortage = Shortage(bytes: 800_000, isGeneral: false, reason: "781 KiB do not fit")
+        let large = try #require(agent.downloads.keys.min())
+        try agent.finish(large, .noRoom(shortage))
+        while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
+        try agent.finishHousekeeping()
+        #expect(agent.plan.status.icons.ready == 5 && agent.plan.status.downloads.blocked == 1)
+        try agent.pass(.seconds(5))
+        #expect(agent.trial == 800_000)
+        try agent.finishLook(.success(SimulatedDisk.space(free: 700_000)))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(5))
+        try agent.finishLook(Self.plenty)
+        #expect(agent.downloads.keys.sorted() == [large])
+    }
+
+    @Test("a publication that did not fit comes without its images, and they are downloaded when there is room")
+    func publication() throws {
+        var agent = Self.scenario()
+        try agent.publish(["0.plist": ["https://i.example/": "old"]])
+        try agent.drop(["1.plist": [Self.urls[0]]])
+        try agent.finish(Self.urls[0], with: "x")
+        try agent.finishPublication(isFull: true)
+        let status = agent.plan.status
+        #expect(status.publication.error == "no space left on device" && status.downloads.reason != nil)
+        #expect(agent.plan.icon(Self.urls[0])?.failure == nil && agent.disk.staging.isEmpty)
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.pending])
+        while agent.trial == nil { try agent.passToNextWake() }
+        #expect(agent.downloads.isEmpty)
+        try agent.finishLook(Self.plenty)
+        try agent.finish(Self.urls[0], with: "x")
+        try agent.finishPublication()
+        #expect(agent.plan.status.inSync && agent.isOnDisk("old") && agent.isOnDisk("x"))
+    }
+
+    @Test("a publication that waits for its next try is made at once when there is room")
+    func publicationHeals() throws {
+        var agent = Self.scenario()
+        try agent.drop(["1.plist": []])
+        for _ in 0..<8 {
+            try agent.finishPublication(isFull: true)
+            while agent.publication == nil {
+                try agent.passToNextWake()
+                if agent.trial != nil { try agent.finishLook(.failure(Self.full)) }
+            }
+        }
+        try agent.finishPublication(isFull: true)
+        while agent.trial == nil { try agent.passToNextWake() }
+        try agent.finishLook(Self.plenty)
+        try agent.finishPublication()
+        #expect(agent.plan.status.inSync)
+    }
+
+    @Test("what no list names any more does not wait for room")
+    func dereferenced() throws {
+        var agent = Self.scenario()
+        try agent.drop(["1.plist": [Self.urls[0]]])
+        try agent.finish(Self.urls[0], .noRoom(Shortage(bytes: 1000, isGeneral: false, reason: "too large")))
+        #expect(agent.plan.status.downloads.reason != nil)
+        try agent.drop(["1.plist": nil])
+        try agent.finishHousekeeping()
+        #expect(agent.plan.icon(Self.urls[0]) == nil && agent.plan.status.downloads.reason == nil)
+        #expect(!agent.plan.status.needsAttention)
+    }
+
+    @Test("what is retired goes when its grace is over, not before, and then the disk is looked at once")
+    func retired() throws {
+        var agent = AgentScenario {
+            $0.cache.grace = .seconds(2)
+            $0.fetch.perHost = 2
+        }
+        try agent.publish(["1.plist": ["https://i.example/": "old"]])
+        try agent.drop(["1.plist": nil, "2.plist": Self.urls])
+        while !agent.downloads.isEmpty { try agent.finishAll(.noRoom(Self.full)) }
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.release == nil && agent.isOnDisk("old"))
+        try agent.pass(.seconds(2))
+        #expect(agent.trial == nil)
+        try agent.finishHousekeeping()
+        #expect(!agent.isOnDisk("old") && agent.trial != nil)
+    }
+
+    @Test("an agent that is to end once does not wait for room")
+    func once() {
+        var plan = Reconciler(settings: Settings(), seed: 1, triesOnce: true, now: Sample.start)
+        let scan = ListScan.listed(present: ["1.plist"], changed: ["1.plist": Sample.reading([Self.urls[0]])])
+        _ = plan.handle(.scanned(scan), now: Sample.start)
+        _ = plan.handle(.fetched(url: Self.urls[0], .noRoom(Self.full)), now: Sample.start)
+        _ = plan.handle(.published(.failed(reason: "full", isOutOfSpace: true)), now: Sample.start)
+        #expect(plan.isSettled && plan.status.needsAttention)
+        let looks = plan.handle(.tick, now: Sample.start + .seconds(60)).filter {
+            if case .measureSpace = $0 { true } else { false }
+        }
+        #expect(looks.isEmpty)
+    }
+}
