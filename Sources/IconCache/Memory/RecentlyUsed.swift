@@ -2,14 +2,18 @@
 
 /// Values that together cost no more than a limit: those go first that were not used for the longest time.
 ///
-/// The entries are a list from the newest to the oldest, whose links are keys. Every operation takes constant time, but
-/// for the values that have to go.
+/// Every operation takes constant time, but for the values that have to go.
 struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private struct Entry {
+    private struct Slot {
+        var key: Key
         var value: Value
         var cost: Int
-        var newer: Key?
-        var older: Key?
+    }
+
+    /// The neighbours of a slot in the order of use.
+    private struct Link {
+        var newer = 0
+        var older = 0
     }
 
     /// What all values may cost together.
@@ -17,9 +21,12 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What all values cost together.
     private(set) var cost = 0
 
-    private var entries: [Key: Entry] = [:]
-    private var newest: Key?
-    private var oldest: Key?
+    /// Where the slot of each key is.
+    private var places: [Key: Int] = [:]
+    /// The first one stays empty: the newest and the oldest are its neighbours, so that the links make a ring.
+    private var slots: [Slot?] = [nil]
+    private var links = [Link()]
+    private var free: [Int] = []
 
     init(limit: Int) {
         precondition(limit >= 0, "a cost limit cannot be negative")
@@ -28,9 +35,10 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value of a key, which is the newest from now on.
     mutating func use(_ key: Key) -> Value? {
-        guard let entry = take(key) else { return nil }
-        put(entry.value, cost: entry.cost, as: key)
-        return entry.value
+        guard let place = places[key] else { return nil }
+        unlink(place)
+        linkAsNewest(place)
+        return slots[place]?.value
     }
 
     /// Keeps a value as the newest, in place of the one that the key had.
@@ -39,30 +47,43 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     mutating func insert(_ value: Value, cost: Int, for key: Key) {
         remove(key)
         guard cost <= limit else { return }
-        put(value, cost: cost, as: key)
-        while self.cost > limit, let oldest { remove(oldest) }
+        let place = freePlace()
+        places[key] = place
+        slots[place] = Slot(key: key, value: value, cost: cost)
+        linkAsNewest(place)
+        self.cost += cost
+        while self.cost > limit, let oldest = slots[links[0].newer] { remove(oldest.key) }
     }
 
     mutating func remove(_ key: Key) {
-        _ = take(key)
+        guard let place = places.removeValue(forKey: key) else { return }
+        unlink(place)
+        cost -= slots[place]?.cost ?? 0
+        slots[place] = nil
+        free.append(place)
     }
 
     mutating func removeAll() {
         self = RecentlyUsed(limit: limit)
     }
 
-    private mutating func put(_ value: Value, cost: Int, as key: Key) {
-        entries[key] = Entry(value: value, cost: cost, newer: nil, older: newest)
-        if let newest { entries[newest]?.newer = key } else { oldest = key }
-        newest = key
-        self.cost += cost
+    private mutating func freePlace() -> Int {
+        if let place = free.popLast() { return place }
+        slots.append(nil)
+        links.append(Link())
+        return slots.count - 1
     }
 
-    private mutating func take(_ key: Key) -> Entry? {
-        guard let entry = entries.removeValue(forKey: key) else { return nil }
-        if let newer = entry.newer { entries[newer]?.older = entry.older } else { newest = entry.older }
-        if let older = entry.older { entries[older]?.newer = entry.newer } else { oldest = entry.newer }
-        cost -= entry.cost
-        return entry
+    private mutating func unlink(_ place: Int) {
+        let link = links[place]
+        links[link.newer].older = link.older
+        links[link.older].newer = link.newer
+    }
+
+    private mutating func linkAsNewest(_ place: Int) {
+        let newest = links[0].older
+        links[place] = Link(newer: 0, older: newest)
+        links[newest].newer = place
+        links[0].older = place
     }
 }
