@@ -13,7 +13,8 @@ struct SettingKeyTests {
         arguments: [
             ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"), ("lists.maxBytes", "8 MiB"),
             ("lists.maxEntries", "50000"), ("lists.iconKeys", "icon,icon_url,iconURL,iconUrl,artwork"),
-            ("lists.iconBaseURL", ""), ("cache.grace", "10m"), ("cache.mode", "0755"), ("cache.minFree", "5%"), ("fetch.concurrency", "32"),
+            ("lists.iconBaseURL", ""), ("cache.grace", "10m"), ("cache.mode", "0755"), ("cache.minFree", "5%"),
+            ("fetch.concurrency", "32"),
             ("fetch.perHost", "4"),
             ("fetch.connectTimeout", "5s"),
             ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5 MiB"),
