@@ -14,17 +14,21 @@ package enum Freshening: Equatable, Sendable {
 
 extension StoredResponse {
     /// This response, updated with the fields of a `304` to a request that carried its ``validators``.
-    ///
-    /// `Date` and `Age` are those of the `304` even if it has none: they say when the fields were sent, which is now,
-    /// and not when the image was.
     package func freshened(by fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) -> Freshening {
         guard !validators.isEmpty else { return .unasked }
         let update = StoredResponse(fields: fields, requestTime: requestTime, responseTime: responseTime)
         guard isSelected(by: update) else { return .contradicted }
-        return .updated(
-            StoredResponse(
-                status: status, fields: self.fields.removing(["age", "date"]).updated(by: update.fields),
-                requestTime: requestTime, responseTime: responseTime))
+        return .updated(updated(by: update))
+    }
+
+    /// This response with the fields of a later one about the same image (RFC 9111, section 3.2).
+    ///
+    /// `Date` and `Age` are those of the later one even if it has none: they say when the fields were sent, which is
+    /// now, and not when the image was.
+    func updated(by update: StoredResponse) -> StoredResponse {
+        StoredResponse(
+            status: status, fields: fields.removing(["age", "date"]).updated(by: update.fields),
+            requestTime: update.requestTime, responseTime: update.responseTime)
     }
 
     /// Whether the validators of a `304` are of this response.

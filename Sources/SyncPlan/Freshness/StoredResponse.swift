@@ -56,7 +56,7 @@ package struct StoredResponse: Equatable, Sendable {
         fields["vary"].contains { $0.split(separator: ",").contains { $0.trimmingWhitespace == "*" } }
     }
 
-    private func time(_ name: String) -> Timestamp? {
+    func time(_ name: String) -> Timestamp? {
         fields[name].first.flatMap { HTTPDate.parse($0, now: responseTime) }
     }
 

@@ -23,6 +23,17 @@ enum Sample {
             responseTime: time)
     }
 
+    /// The beginning of an image, whose first answer came at ``start`` or then.
+    static func partial(
+        of url: String = "https://a.example/1.png", bytes: Int = 100_000, length: Int? = 200_000,
+        at time: Timestamp = start
+    ) -> PartialDownload? {
+        var partial = PartialDownload(
+            url: url, target: url, response: response(etag: "\"1\"", at: time), length: length)
+        partial?.bytes = bytes
+        return partial
+    }
+
     static func entries(_ urls: [String]) -> [AppEntry] {
         urls.map { AppEntry(name: "App", icon: $0) }
     }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("Strong validators")
+struct StrongValidatorTests {
+    private static let date = ("Date", Sample.date(0))
+    private static func modified(_ seconds: Int) -> (String, String) { ("Last-Modified", Sample.date(seconds)) }
+
+    @Test(
+        "a strong tag is one; a date only if it lies a minute before Date, and there is no tag",
+        arguments: [
+            ([("ETag", "\"a\"")], "\"a\""), ([("ETag", "\"\"")], "\"\""),
+            ([("ETag", "\"a\""), date, modified(-60)], "\"a\""), ([("ETag", "W/\"a\"")], nil), ([("ETag", "a")], nil),
+            ([("ETag", "W/\"a\""), date, modified(-60)], nil), ([("ETag", ""), date, modified(-60)], nil),
+            ([date, modified(-60)], Sample.date(-60)), ([date, modified(-86_400)], Sample.date(-86_400)),
+            ([date, modified(-59)], nil), ([date, modified(-1)], nil), ([date, modified(0)], nil),
+            ([date, modified(60)], nil), ([modified(-86_400)], nil), ([("Date", "x"), modified(-86_400)], nil),
+            ([date, ("Last-Modified", "x")], nil), ([date], nil), ([], nil),
+        ] as [([(name: String, value: String)], String?)])
+    func strength(fields: [(name: String, value: String)], validator: String?) {
+        #expect(Sample.response(fields).strongValidator == validator)
+    }
+
+    @Test(
+        "a part is of the same image if its validators are the same, to the byte",
+        arguments: [
+            ([], true), ([("ETag", "\"é\"")], true), ([modified(-60)], true),
+            ([("ETag", "\"é\""), modified(-60)], true),
+            ([("ETag", "\"e\u{301}\"")], false), ([("ETag", "W/\"é\"")], false), ([modified(-61)], false),
+            ([("ETag", "\"é\""), modified(-61)], false), ([("ETag", "\"b\""), modified(-60)], false),
+        ] as [([(name: String, value: String)], Bool)])
+    func parts(fields: [(name: String, value: String)], isSame: Bool) {
+        let whole = Sample.response([("ETag", "\"é\""), Self.modified(-60)])
+        #expect(whole.isOfSameImage(as: Sample.response(fields, status: 206)) == isSame)
+    }
+
+    @Test("a part with a validator that the whole did not have is of another image")
+    func newValidator() {
+        let whole = Sample.response([Self.date, Self.modified(-60)])
+        #expect(!whole.isOfSameImage(as: Sample.response([("ETag", "\"a\"")], status: 206)))
+    }
+}
