@@ -34,6 +34,8 @@ package final class RawOrigin: Sendable {
         case sendSlowly([UInt8], pause: Duration)
         /// Goes on when the gate is open.
         case wait(Gate)
+        /// Opens the gate, to tell that everything before has been sent.
+        case open(Gate)
         /// Ends the connection in order (FIN).
         case close
         /// Breaks the connection off (RST).
@@ -48,6 +50,7 @@ package final class RawOrigin: Sendable {
             case .sendForever(let bytes): "send \(bytes.count) bytes for ever"
             case .sendSlowly(let bytes, let pause): "send \(bytes.count) bytes, one each \(pause)"
             case .wait: "wait"
+            case .open: "tell"
             case .close: "close"
             case .reset: "reset"
             }
@@ -166,6 +169,8 @@ package final class RawOrigin: Sendable {
             }
         case .wait(let gate):
             try await gate.wait()
+        case .open(let gate):
+            gate.open()
         case .close:
             try await channel.close()
         case .reset:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 package import SystemPackage
 
 /// Whole files as bytes.
@@ -22,7 +23,10 @@ package enum FileBytes {
     /// - Throws: What the file system says.
     package static func read(_ file: FileDescriptor, expecting capacity: Int = 0) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(capacity)
+        var status = stat()
+        // An array that grows as it is filled takes up to three times the memory.
+        let isKnown = capacity == 0 && fstat(file.rawValue, &status) == 0
+        bytes.reserveCapacity(isKnown ? Int(status.st_size) : capacity)
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         do {
             while true {

@@ -92,7 +92,7 @@ package struct Agent: Sendable {
             ])
 
         let transport = HTTPTransport(settings: settings, proxies: proxies)
-        let staging = Staging(folder, reserve: settings.cache.minFree)
+        let staging = Staging(folder, reserve: settings.cache.minFree, partials: restored.partials)
         let thread = FileThread("store")
         let loop = AgentLoop(
             fetcher: Fetcher(transport: transport, staging: staging, settings: settings, clock: clock),

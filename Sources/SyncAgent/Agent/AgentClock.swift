@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import IconCache
-import SystemPackage
 
 /// The time as the agent counts it: the wall clock at its start, and from there on a clock that nobody sets.
 ///
@@ -9,13 +8,10 @@ import SystemPackage
 package struct AgentClock: Sendable {
     private let start: ContinuousClock.Instant
     private let wall: Timestamp
-    /// Which boot of the system this is (`/proc/sys/kernel/random/boot_id`); `nil` if that cannot be read.
-    package let boot: String?
 
     package init() {
         start = ContinuousClock.now
         wall = Self.wallTime
-        boot = (try? FileBytes.read("/proc/sys/kernel/random/boot_id")).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The time by the wall clock, which may be set at any moment.

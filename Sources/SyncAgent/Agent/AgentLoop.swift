@@ -150,7 +150,7 @@ package final class AgentLoop: Sendable {
                 case .fetch(let request): downloads[request.url] = start(action)
                 case .cancel(let url): downloads[url]?.cancel()
                 case .publish, .release, .remove, .measureSpace: _ = start(action)
-                case .discard, .remember: desk.yield(action)
+                case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
             watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
@@ -184,7 +184,8 @@ package final class AgentLoop: Sendable {
                 await evictor.remove(plan)
                 post(.removed)
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
-            case .cancel, .discard, .remember: preconditionFailure("nothing waits for this to end")
+            case .cancel, .discard, .discardPartials, .remember:
+                preconditionFailure("nothing waits for this to end")
             }
         }
     }
@@ -195,6 +196,7 @@ package final class AgentLoop: Sendable {
         for await chore in chores {
             switch chore {
             case .discard(let names): await staging.discard(names)
+            case .discardPartials(let urls): await staging.discardPartials(of: urls)
             case .remember(let changes): await store(changes, after: &unstored)
             case .fetch, .cancel, .publish, .release, .remove, .measureSpace: break
             }

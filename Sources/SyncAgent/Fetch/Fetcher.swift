@@ -4,9 +4,8 @@ import NIOCore
 import NIOHTTP1
 package import SyncPlan
 
-import struct Crypto.SHA256
-
-/// One download from its request to an image in `staging/`: redirects, limits, digest, inspection.
+/// One download from its request to an image in `staging/`: redirects, limits, digest, inspection; and where it was cut
+/// before, only of the rest.
 package struct Fetcher: Sendable {
     private let transport: any Transport
     private let staging: Staging
@@ -39,7 +38,7 @@ package struct Fetcher: Sendable {
         do {
             return try await withDeadline(settings.fetch.totalTimeout) {
                 switch request.source {
-                case .server(let target): try await download(request, from: target, recorder)
+                case .server(let target): try await download(request, at: target, recorder)
                 case .inline(let url): try await decode(url)
                 }
             } late: { outcome in
@@ -66,47 +65,56 @@ package struct Fetcher: Sendable {
         let name = try await staging.write(bytes)
         let now = clock.now
         return .image(
-            StagedImage(name: name, digest: .of(bytes), bytes: bytes.count, info: info),
+            StagedImage(name: name, image: AppListDocument.Image(of: bytes, info)),
             StoredResponse(fields: HTTPFields([]), requestTime: now, responseTime: now))
     }
 
     private func download(
-        _ request: FetchRequest, from start: FetchTarget, _ recorder: TrailRecorder
+        _ request: FetchRequest, at start: FetchTarget, _ recorder: TrailRecorder
     ) async throws -> FetchOutcome {
         try await staging.checkRoom(for: nil)
-        let (response, target, sent) = try await answer(to: request, from: start, recorder)
-        let received = clock.now
-        let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
-        let stored = StoredResponse(
-            status: response.status, fields: fields, requestTime: sent, responseTime: received)
-        switch response.status {
-        case 200: break
-        case 304 where request.validators != nil: return .notModified(stored)
-        default:
-            let delay = RetryAfter(fields, receivedAt: received)?.delay
-            var failure = FetchFailure.status(response.status, retryAfter: delay)
-            if target.origin != start.origin { failure.origin = target.origin }
-            throw failure
-        }
-        let codings = response.headers[canonicalForm: "Content-Encoding"]
-        if let coding = codings.first(where: { $0.lowercased() != "identity" }) {
-            throw FetchFailure.encoded(String(coding))
-        }
-        let length = response.headers.first(name: "Content-Length").flatMap { Int($0) }
-        if let length {
-            guard length <= settings.fetch.maxBytes.bytes else {
-                throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+        if request.mayResume, let partial = await staging.partial(of: request.url) {
+            do {
+                guard partial.canGoOn(at: clock.now) else { throw NotTheRest() }
+                return try await download(request, at: start, from: partial, recorder)
+            } catch is NotTheRest {
+                await staging.discardPartials(of: [request.url])
             }
-            try await staging.checkRoom(for: length)
         }
-        let staged = try await stage(response.body, length: length ?? 0)
-        return .image(staged, stored)
+        return try await download(request, at: start, from: nil, recorder)
     }
 
-    /// The first answer that is no redirect, where it came from, and when the request for it was sent.
+    private func download(
+        _ request: FetchRequest, at start: FetchTarget, from partial: PartialDownload?, _ recorder: TrailRecorder
+    ) async throws -> FetchOutcome {
+        let answer = try await answer(to: request, at: start, from: partial, recorder)
+        let asked = partial?.target == answer.target.url ? partial : nil
+        switch (answer.stored.status, asked) {
+        case (200, _): return try await whole(answer, of: request)
+        case (206, let partial?): return try await rest(answer, of: partial)
+        case (416, .some): throw NotTheRest()
+        case (304, _) where request.validators != nil: return .notModified(answer.stored)
+        default:
+            let delay = RetryAfter(answer.fields, receivedAt: answer.stored.responseTime)?.delay
+            var failure = FetchFailure.status(answer.stored.status, retryAfter: delay)
+            if answer.target.origin != start.origin { failure.origin = answer.target.origin }
+            throw failure
+        }
+    }
+
+    // MARK: Requests
+
+    private struct Answer {
+        let target: FetchTarget
+        let response: TransportResponse
+        let fields: HTTPFields
+        let stored: StoredResponse
+    }
+
+    /// The first answer that is no redirect.
     private func answer(
-        to request: FetchRequest, from start: FetchTarget, _ recorder: TrailRecorder
-    ) async throws -> (response: TransportResponse, target: FetchTarget, sent: Timestamp) {
+        to request: FetchRequest, at start: FetchTarget, from partial: PartialDownload?, _ recorder: TrailRecorder
+    ) async throws -> Answer {
         var chain = try RedirectChain(
             from: start, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade,
             policy: policy)
@@ -116,10 +124,16 @@ package struct Fetcher: Sendable {
             let setting = try await resolver.judge(host: chain.target.host, isProxied: proxy != nil)
             recorder.update { $0.allowedBy = setting }
             let sent = clock.now
-            let response = try await transport.get(
-                chain.target, headers: headers(for: request, isOwn: chain.target.origin == start.origin))
+            var headers = headers(for: request, isOwn: chain.target.origin == start.origin)
+            if let partial, partial.target == chain.target.url { headers.add(contentsOf: partial.requestFields) }
+            let response = try await transport.get(chain.target, headers: headers)
             recorder.update { $0.status = response.status }
-            guard RedirectChain.statuses.contains(response.status) else { return (response, chain.target, sent) }
+            guard RedirectChain.statuses.contains(response.status) else {
+                let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
+                let stored = StoredResponse(
+                    status: response.status, fields: fields, requestTime: sent, responseTime: clock.now)
+                return Answer(target: chain.target, response: response, fields: fields, stored: stored)
+            }
             let locations = Set(response.headers["Location"])
             guard locations.count <= 1 else {
                 throw FetchFailure("bad-redirect", "the server redirects to several places at once", .lasting)
@@ -142,46 +156,66 @@ package struct Fetcher: Sendable {
 
     // MARK: Bodies
 
-    /// Bodies up to this size are held in memory and written at once.
-    private static let inMemory = 64 << 10
+    private func whole(_ answer: Answer, of request: FetchRequest) async throws -> FetchOutcome {
+        try await check(answer.response.headers)
+        var partial: PartialDownload?
+        if request.validators == nil {
+            partial = PartialDownload(
+                of: request.url, from: answer.target, response: answer.stored, fields: answer.fields)
+        }
+        let body = IncomingBody(to: staging, limit: settings.fetch.maxBytes, partial: partial)
+        return .image(try await stage(answer, as: body), answer.stored)
+    }
 
-    /// Brings an image, of which its server says how long it is (or 0), to `staging/`.
-    private func stage(
-        _ body: any AsyncSequence<ByteBuffer, any Error> & Sendable, length: Int
-    ) async throws -> StagedImage {
-        var hasher = SHA256()
-        var held: [UInt8] = []
-        var file: String?
-        var count = 0
+    /// Goes on with an image of which the first bytes are on disk.
+    ///
+    /// - Throws: ``NotTheRest`` if the two together are no image: that says nothing of what the server has.
+    private func rest(_ answer: Answer, of partial: PartialDownload) async throws -> FetchOutcome {
+        try await check(answer.response.headers)
+        guard let whole = partial.completed(by: answer.stored, fields: answer.fields) else { throw NotTheRest() }
+        guard whole.length <= settings.fetch.maxBytes.bytes else {
+            throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+        }
+        guard let file = await staging.resume(partial) else { throw NotTheRest() }
+        let body = IncomingBody(to: staging, limit: settings.fetch.maxBytes, partial: partial, file: file)
         do {
-            for try await buffer in body {
-                count += buffer.readableBytes
-                guard count <= settings.fetch.maxBytes.bytes else {
-                    throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
-                }
-                buffer.withUnsafeReadableBytes { hasher.update(bufferPointer: $0) }
-                held.append(contentsOf: buffer.readableBytesView)
-                guard held.count > Self.inMemory else { continue }
-                if file == nil { file = try await staging.begin() }
-                if let file { try await staging.append(held, to: file) }
-                held.removeAll(keepingCapacity: true)
-            }
+            return .image(try await stage(answer, as: body, length: whole.length), whole.response)
+        } catch is ImageRejection {
+            throw NotTheRest()
+        }
+    }
+
+    /// Refuses a body by what its head says of it, or because there is no room for it.
+    private func check(_ headers: HTTPHeaders) async throws {
+        let codings = headers[canonicalForm: "Content-Encoding"]
+        if let coding = codings.first(where: { $0.lowercased() != "identity" }) {
+            throw FetchFailure.encoded(String(coding))
+        }
+        guard let length = headers.first(name: "Content-Length").flatMap({ Int($0) }) else { return }
+        guard length <= settings.fetch.maxBytes.bytes else {
+            throw FetchFailure.tooLarge(limit: settings.fetch.maxBytes)
+        }
+        try await staging.checkRoom(for: length)
+    }
+
+    /// Reads a body to its end; the image must have that many bytes, those of earlier attempts included.
+    private func stage(_ answer: Answer, as body: IncomingBody, length: Int? = nil) async throws -> StagedImage {
+        var body = body
+        do {
+            for try await buffer in answer.response.body { try await body.append(buffer) }
             try Task.checkCancellation()
-            let digest = Digest(hasher.finalize())
-            if let file {
-                try await staging.append(held, to: file)
-                held = try await staging.end(file)
-            }
-            let info = try inspector.inspect(held.span.bytes)
-            let name: String
-            if let file { name = file } else { name = try await staging.write(held) }
-            return StagedImage(name: name, digest: digest, bytes: count, info: info)
+            guard length == nil || length == body.count else { throw NotTheRest() }
+            return try await body.finish(inspector)
         } catch {
-            if let file { await staging.abandon(file) }
-            throw Shortage(error, of: max(length, count)) ?? error
+            await body.end(after: error, now: clock.now)
+            let announced = answer.response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+            throw Shortage(error, of: max(announced, body.count)) ?? error
         }
     }
 }
+
+/// What was asked for as the rest of an image is none: the whole image is to be asked for.
+private struct NotTheRest: Error {}
 
 extension Shortage {
     /// What an error says of room for an image of so many bytes; `nil` if it is about something else.
@@ -194,15 +228,6 @@ extension Shortage {
         } else {
             return nil
         }
-    }
-}
-
-extension StagedImage {
-    fileprivate init(name: String, digest: Digest, bytes: Int, info: ImageInfo) {
-        let image = AppListDocument.Image(
-            path: CacheLayout.image(digest, suffix: info.type.suffix), sha256: digest, bytes: bytes,
-            type: info.type.mediaType, width: info.width, height: info.height)
-        self.init(name: name, image: image)
     }
 }
 

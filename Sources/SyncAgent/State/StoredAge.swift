@@ -17,7 +17,7 @@ struct StoredAge: Equatable {
     /// The age of what happened at this time by the clock of this run.
     init(of time: Timestamp, clock: AgentClock) {
         elapsed = max((clock.now - time).milliseconds, 0)
-        boot = clock.boot
+        boot = BootID.current
         sinceBoot = AgentClock.timeSinceBoot.milliseconds
     }
 
@@ -29,7 +29,7 @@ struct StoredAge: Equatable {
 
     /// When it happened, by the clock of this run.
     func time(by clock: AgentClock) -> Timestamp {
-        let isSameBoot = boot != nil && boot == clock.boot
+        let isSameBoot = boot != nil && boot == BootID.current
         let since = isSameBoot ? max(AgentClock.timeSinceBoot.milliseconds - sinceBoot, 0) : 0
         return clock.now + (.zero - .milliseconds(elapsed) - .milliseconds(since))
     }

@@ -62,6 +62,30 @@ package final class CacheFolder: Sendable {
         return FileDescriptor(rawValue: try check("open", name, openat(descriptor.rawValue, name, flags)))
     }
 
+    /// Opens a file to write on at its end.
+    func openToAppend(_ name: String) throws(FileError) -> FileDescriptor {
+        let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW
+        return FileDescriptor(rawValue: try check("open", name, openat(descriptor.rawValue, name, flags)))
+    }
+
+    /// Reads a whole file.
+    func read(_ name: String) throws(FileError) -> [UInt8] {
+        let file = try open(name)
+        defer { try? file.close() }
+        do {
+            return try FileBytes.read(file)
+        } catch {
+            throw failure("read", name, error)
+        }
+    }
+
+    /// Takes everybody's right to write to a file.
+    func makeReadOnly(_ name: String) throws(FileError) {
+        var status = stat()
+        try check("stat", name, fstatat(descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW))
+        try check("change the mode of", name, fchmodat(descriptor.rawValue, name, status.st_mode & 0o444, 0))
+    }
+
     /// Gives a file another name, in place of whatever has that name.
     package func rename(_ name: String, to newName: String) throws(FileError) {
         try check("rename", name, renameat(descriptor.rawValue, name, descriptor.rawValue, newName))
@@ -92,17 +116,9 @@ package final class CacheFolder: Sendable {
     }
 
     private func copy(_ name: String, to newName: String) throws(FileError) {
-        let source = try open(name)
-        defer { try? source.close() }
-        do {
-            try write(FileBytes.read(source), to: newName, mode: CacheFolder.imageMode)
-            // The barrier of the publication was before this.
-            try sync(newName)
-        } catch let error as Errno {
-            throw failure("read", name, error)
-        } catch {
-            throw error as? FileError ?? failure("copy", name, .ioError)
-        }
+        try write(read(name), to: newName, mode: CacheFolder.imageMode)
+        // The barrier of the publication was before this.
+        try sync(newName)
     }
 
     /// Removes a file, if it is there.

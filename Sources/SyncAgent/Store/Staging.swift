@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 package import SyncPlan
 import SystemPackage
 
@@ -11,15 +11,18 @@ package actor Staging {
     private var lastNumber = 0
     /// The files that are being written, by name.
     private var open: [String: FileDescriptor] = [:]
+    private var partials: Partials
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// - Parameters:
     ///   - folder: The cache.
     ///   - reserve: How much of its file system is left free.
-    package init(_ folder: CacheFolder, reserve: SpaceReserve) {
+    ///   - partials: What an earlier run left of images.
+    package init(_ folder: CacheFolder, reserve: SpaceReserve, partials: [PartialDownload] = []) {
         self.folder = folder
         self.reserve = reserve
+        self.partials = Partials(folder, kept: partials)
     }
 
     /// Fails with a `Shortage` if there is no room for so many bytes; `nil` if it is not known how many.
@@ -60,11 +63,17 @@ package actor Staging {
 
     /// Begins a file for an image that comes in pieces.
     ///
-    /// - Returns: The file's name in `staging/`; it stays open until `end` or `abandon`.
-    package func begin() throws(FileError) -> String {
-        let name = nextName()
-        open[name] = try folder.create(StagingPath.of(name), mode: CacheFolder.imageMode)
-        return name
+    /// - Parameter partial: What to keep of the image if it does not come to its end; `nil` if nothing.
+    /// - Returns: The file's name in `staging/`; it stays open until `end`, `suspend` or `abandon`.
+    /// - Throws: ``FileError`` if the file cannot be made.
+    package func begin(_ partial: PartialDownload?) throws(FileError) -> String {
+        guard let partial else {
+            let name = nextName()
+            open[name] = try folder.create(StagingPath.of(name), mode: CacheFolder.imageMode)
+            return name
+        }
+        open[partial.file] = try partials.begin(partial)
+        return partial.file
     }
 
     /// Writes more of an image, if there is room for it.
@@ -80,22 +89,28 @@ package actor Staging {
         }
     }
 
-    /// Ends a file that has all its bytes, and gives them back for a last look.
-    package func end(_ name: String) throws(FileError) -> [UInt8] {
+    /// Ends a file that has all its bytes.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name in `staging/`.
+    ///   - inspect: Says what image the bytes are. One file at a time is in memory for this.
+    /// - Returns: The image, under its last name in `staging/`.
+    /// - Throws: ``FileError``, or what `inspect` throws; the file is not given up then.
+    package func end(
+        _ name: String, inspect: @Sendable ([UInt8]) throws -> AppListDocument.Image
+    ) throws -> StagedImage {
         try? open.removeValue(forKey: name)?.close()
-        let reader = try folder.open(StagingPath.of(name))
-        defer { try? reader.close() }
-        do {
-            return try FileBytes.read(reader)
-        } catch {
-            throw folder.failure("read", StagingPath.of(name), error)
-        }
+        let image = try inspect(folder.read(StagingPath.of(name)))
+        guard name.hasSuffix(PartialDownload.suffix) else { return StagedImage(name: name, image: image) }
+        let newName = nextName()
+        try partials.finish(name, as: newName)
+        return StagedImage(name: newName, image: image)
     }
 
     /// Gives a file up, whether it has ended or not.
     package func abandon(_ name: String) {
         try? open.removeValue(forKey: name)?.close()
-        folder.remove(StagingPath.of(name))
+        partials.remove(name)
     }
 
     /// Removes files that will not be published.
@@ -103,12 +118,32 @@ package actor Staging {
         for name in names { folder.remove(StagingPath.of(name)) }
     }
 
+    // MARK: Beginnings
+
+    /// What is kept of a URL's image.
+    package func partial(of url: String) -> PartialDownload? { partials[url] }
+
+    /// Takes up what was kept of an image.
+    ///
+    /// - Returns: The file's name in `staging/`, as `begin` does; `nil` if the file is not as it was left.
+    package func resume(_ partial: PartialDownload) -> String? {
+        open[partial.file] = partials.resume(partial)
+        return open[partial.file] == nil ? nil : partial.file
+    }
+
+    /// Keeps a file that was cut, for a later attempt, with the number of bytes that were written.
+    package func suspend(_ partial: PartialDownload, now: Timestamp) {
+        try? open.removeValue(forKey: partial.file)?.close()
+        partials.keep(partial, now: now)
+    }
+
+    /// Removes what is kept of these URLs' images, those excepted that are being downloaded.
+    package func discardPartials(of urls: Set<String>) {
+        for url in urls where open[PartialDownload.file(of: url)] == nil { partials.discard(url) }
+    }
+
     private func nextName() -> String {
         lastNumber += 1
         return String(lastNumber)
     }
-}
-
-enum StagingPath {
-    static func of(_ name: String) -> String { "\(CacheLayout.staging)/\(name)" }
 }

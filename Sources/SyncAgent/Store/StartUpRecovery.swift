@@ -41,9 +41,9 @@ struct StartUpRecovery {
         self.logger = logger
     }
 
-    private func makeFolders() throws(FileError) {
+    private mutating func makeFolders() throws(FileError) {
         try folder.makeTree()
-        for entry in try folder.names(in: CacheLayout.staging) { folder.remove(StagingPath.of(entry.name)) }
+        state.partials = try Partials.clearStaging(of: folder)
         guard folder.entry(CacheLayout.tag) == nil else { return }
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55
@@ -122,18 +122,11 @@ struct StartUpRecovery {
 
     /// - Returns: `nil` if there is no such file.
     private func read(_ name: String) throws(FileError) -> [UInt8]? {
-        let file: FileDescriptor
         do {
-            file = try folder.open(name)
+            return try folder.read(name)
         } catch {
             guard error.errno == .noSuchFileOrDirectory else { throw error }
             return nil
-        }
-        defer { try? file.close() }
-        do {
-            return try FileBytes.read(file)
-        } catch {
-            throw folder.failure("read", name, error)
         }
     }
 

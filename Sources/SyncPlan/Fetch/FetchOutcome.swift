@@ -42,6 +42,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var reason: FetchReason
     /// Set if there is an image on disk, whose bytes need not come again if they are the same.
     package var validators: Validators?
+    /// Whether it may go on where an earlier attempt was cut.
+    package var mayResume = true
 }
 
 /// An image that was downloaded and checked, in `staging/`.

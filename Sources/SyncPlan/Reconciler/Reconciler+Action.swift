@@ -5,7 +5,7 @@ import IconCache
 extension Reconciler {
     /// What is to be done.
     ///
-    /// Each one but `discard`, `remember` and `cancel` ends with an event.
+    /// Each one but `discard`, `discardPartials`, `remember` and `cancel` ends with an event.
     package enum Action: Sendable {
         /// Download an icon; ends with `.fetched`.
         case fetch(FetchRequest)
@@ -13,6 +13,8 @@ extension Reconciler {
         case cancel(url: String)
         /// Remove files from `staging/`.
         case discard([String])
+        /// Remove what is kept in `staging/` of these URLs' images, for downloads that will not go on.
+        case discardPartials(Set<String>)
         /// Publish a generation; ends with `.published`.
         case publish(Publication)
         /// Take the files of generations away, those excepted that readers hold a lease on; ends with `.released`.
@@ -84,13 +86,14 @@ extension Reconciler {
             let reason: FetchReason =
                 icon.failure != nil
                 ? .retry : icon.image != nil ? .expired : icon.wasMissing ? .missingOnDisk : .notCached
-            let validators = icon.image == nil ? nil : icon.response?.validators
+            let known = icon.image == nil ? nil : icon.response?.validators
+            let validators = known?.isEmpty ?? true ? nil : known
             catalog.updateIcon(url) { $0.phase = .fetching }
             actions.append(
                 .fetch(
                     FetchRequest(
-                        url: url, source: source, reason: reason,
-                        validators: validators?.isEmpty ?? true ? nil : validators)))
+                        url: url, source: source, reason: reason, validators: validators,
+                        mayResume: validators == nil && mayResume(after: icon.failure))))
         }
     }
 

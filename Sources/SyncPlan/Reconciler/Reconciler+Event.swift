@@ -137,6 +137,7 @@ extension Reconciler {
             dereference(url, now: now, to: &actions)
         }
         for url in diff.added { consider(url, now: now) }
+        discardUnnamedPartials(to: &actions)
     }
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
@@ -219,6 +220,7 @@ extension Reconciler {
         case .failed(let failure): noteFailure(failure, of: url, now: now)
         case .noRoom(let shortage): crowdOut(url, shortage, now: now)
         }
+        notePartial(of: url, after: outcome, to: &actions)
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
         forgetIfDone(url, now: now)

@@ -64,6 +64,8 @@ package struct Reconciler: Sendable {
     /// Generations that were superseded, or released, since that was last remembered.
     var unrememberedGenerations: Set<Int> = []
     var isHoldUnremembered = false
+    /// URLs of which the beginning may be in `staging/`, for the next attempt to go on with.
+    var partials: Set<String> = []
     var rememberAt: Timestamp?
 
     struct DueTime: Comparable {
@@ -106,6 +108,7 @@ package struct Reconciler: Sendable {
         isPaused = restored.isPaused
         brake = EvictionBrake(
             threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: restored.hold)
+        partials = Set(restored.partials.map(\.url))
         restore(restored, now: now)
     }
 
@@ -167,6 +170,8 @@ package struct RestoredState: Sendable {
     package var supersessions: [Int: Timestamp] = [:]
     /// The change whose eviction was held, its time by the clock of this run.
     package var hold: EvictionBrake.Hold?
+    /// Beginnings of images whose download can go on.
+    package var partials: [PartialDownload] = []
 
     package init() {}
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import NIOCore
 import NIOHTTP1
 import TestSupport
@@ -7,7 +8,7 @@ import Testing
 @testable import SyncAgent
 @testable import SyncPlan
 
-/// One download over real sockets into a folder of its own.
+/// One download into a folder of its own.
 struct HostileFetch {
     var outcome: FetchOutcome
     /// What is left in `staging/`.
@@ -24,12 +25,17 @@ struct HostileFetch {
         }
     }
 
+    /// The digest of the image, if there is one.
+    var digest: Digest? {
+        if case .image(let staged, _) = outcome { staged.image.sha256 } else { nil }
+    }
+
     /// Whether nothing was left behind, or only the image.
     var isTidy: Bool {
         if case .image(let staged, _) = outcome { staging == [staged.name] } else { staging.isEmpty }
     }
 
-    /// Downloads from each URL in turn, over the same connections.
+    /// Downloads from each URL in turn, over real sockets, and the same connections.
     ///
     /// The limits on time are so long that a busy machine does not meet them, unless a test sets others.
     static func run(
@@ -44,28 +50,36 @@ struct HostileFetch {
         change(&settings)
         return try await withTemporaryFolder { [settings] path in
             try await HTTPTransport.run(settings) { transport in
-                let cache = try CacheFixture(path)
-                let fetcher = Fetcher(
-                    transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
-                var fetches: [HostileFetch] = []
-                var before: Set<String> = []
-                for url in urls {
-                    let outcome: FetchOutcome
-                    do {
-                        let source = try IconSource(url)
-                        outcome = await fetcher.fetch(
-                            FetchRequest(url: url, source: source, reason: .notCached, validators: validators)
-                        ).outcome
-                    } catch let failure as FetchFailure {
-                        outcome = .failed(failure)
-                    }
-                    let names = try cache.names(in: "staging")
-                    fetches.append(HostileFetch(outcome: outcome, staging: names.subtracting(before).sorted()))
-                    before = names
-                }
-                return fetches
+                try await CacheFixture(path).fetch(urls, over: transport, settings, validators: validators)
             }
         }
+    }
+}
+
+extension CacheFixture {
+    /// Downloads from each URL in turn.
+    @discardableResult
+    func fetch(
+        _ urls: [String], over transport: any Transport, _ settings: Settings, validators: Validators? = nil
+    ) async throws -> [HostileFetch] {
+        let fetcher = Fetcher(transport: transport, staging: staging, settings: settings, clock: AgentClock())
+        var fetches: [HostileFetch] = []
+        var images: Set<String> = []
+        for url in urls {
+            let outcome: FetchOutcome
+            do {
+                let source = try IconSource(url)
+                outcome = await fetcher.fetch(
+                    FetchRequest(url: url, source: source, reason: .notCached, validators: validators)
+                ).outcome
+            } catch {
+                outcome = .failed(error)
+            }
+            let names = try names(in: "staging").subtracting(images).sorted()
+            fetches.append(HostileFetch(outcome: outcome, staging: names))
+            if case .image(let staged, _) = outcome { images.insert(staged.name) }
+        }
+        return fetches
     }
 }
 

@@ -121,12 +121,12 @@ struct StateStoreTests {
         let clock = AgentClock()
         let now = AgentClock.timeSinceBoot.milliseconds
         let cases: [(StoredAge, seconds: Int64)] = [
-            (StoredAge(elapsed: 5000, boot: clock.boot, sinceBoot: now - 7000), 12),
+            (StoredAge(elapsed: 5000, boot: BootID.current, sinceBoot: now - 7000), 12),
             (StoredAge(elapsed: 5000, boot: "another", sinceBoot: now - 7000), 5),
             (StoredAge(elapsed: 5000, boot: nil, sinceBoot: now - 7000), 5),
             // Nobody can have written these.
-            (StoredAge(elapsed: 5000, boot: clock.boot, sinceBoot: now + 1_000_000), 5),
-            (StoredAge(elapsed: -5000, boot: clock.boot, sinceBoot: now), 0),
+            (StoredAge(elapsed: 5000, boot: BootID.current, sinceBoot: now + 1_000_000), 5),
+            (StoredAge(elapsed: -5000, boot: BootID.current, sinceBoot: now), 0),
         ]
         for (age, seconds) in cases {
             let passed = (clock.now - age.time(by: clock)).milliseconds

@@ -25,7 +25,7 @@ struct CacheFixture {
         self.path = path
         folder = try CacheFolder(path)
         restored = try StartUpRecovery.run(folder, logger: Self.logger)
-        staging = Staging(folder, reserve: reserve)
+        staging = Staging(folder, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
         publisher = Publisher(folder, thread: thread)
         evictor = Evictor(folder, thread: thread, logger: Self.logger)

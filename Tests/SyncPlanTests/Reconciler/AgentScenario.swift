@@ -42,6 +42,7 @@ struct AgentScenario {
                 requests.append(request)
             case .cancel(let url): cancelled.append(url)
             case .discard(let names): disk.staging.subtract(names)
+            case .discardPartials(let urls): disk.partials.subtract(urls)
             case .publish(let new): publication = new
             case .release(let generations): releases = generations
             case .remove(let plan): removal = plan
@@ -84,7 +85,10 @@ struct AgentScenario {
         try finish(url, .image(staged, answer ?? Sample.response(etag: word, at: now)))
     }
 
-    mutating func finish(_ url: String, _ outcome: FetchOutcome, trail: FetchTrail? = nil) throws {
+    mutating func finish(
+        _ url: String, _ outcome: FetchOutcome, trail: FetchTrail? = nil, leavingPart: Bool = false
+    ) throws {
+        if leavingPart { disk.partials.insert(url) }
         try #require(downloads.removeValue(forKey: url) != nil, "\(url) is not being downloaded")
         try handle(.fetched(url: url, outcome, trail: trail))
     }

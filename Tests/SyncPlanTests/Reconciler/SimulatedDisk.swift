@@ -14,6 +14,8 @@ struct SimulatedDisk {
     var names: [String: Digest] = [:]
     /// `staging/`.
     var staging: Set<String> = []
+    /// The URLs of which the beginning is in `staging/`.
+    var partials: Set<String> = []
     /// Images that somebody else took away, and the generations that named them then.
     var damaged: [Int: Set<Digest>] = [:]
 
@@ -141,6 +143,7 @@ struct SimulatedDisk {
             damaged[manifest.generation] = lost.isEmpty ? nil : lost
         }
         state.nextGeneration = (generations.keys.max() ?? 0) + 1
+        state.partials = partials.sorted().compactMap { Sample.partial(of: $0) }
         return state
     }
 

@@ -39,6 +39,8 @@ struct SimulatedWorld {
     /// The lists as they were at the last look.
     private var seen: [String: ListFile] = [:]
     private var isFolderThere = true
+    /// Whether the agent has seen the lists since its start.
+    private var hasLooked = false
     /// Which image each server has at the moment; some have the same.
     private var contents: [String: Int] = [:]
 
@@ -138,6 +140,7 @@ struct SimulatedWorld {
             }
         }
         seen = files
+        hasLooked = true
         note("the folder is looked at")
         try handle(.scanned(.listed(present: Set(files.keys), changed: changed)))
     }
@@ -170,10 +173,24 @@ struct SimulatedWorld {
             }
         }
         note("\(url): \(outcome.summary)")
+        leavePart(of: url, after: outcome)
         servers.note(outcome, of: request, at: now)
         try handle(.fetched(url: url, outcome))
         received[url] = now
         if case .notModified = outcome { noteFresh(url) }
+    }
+
+    /// Leaves the beginning of an image, or none.
+    private mutating func leavePart(of url: String, after outcome: FetchOutcome) {
+        let isCut =
+            switch outcome {
+            case .cancelled: true
+            case .failed(let failure): failure.leavesPart
+            case .image, .notModified, .noRoom: false
+            }
+        guard isCut, chance(50) else { return }
+        disk.partials.insert(url)
+        note("a part of \(url) is left")
     }
 
     /// Notes that the server vouched for the image on disk just now.
@@ -302,8 +319,10 @@ struct SimulatedWorld {
             if let old = disk.current?.generation { superseded[old] = now }
             _ = try disk.publish(publication)
         }
+        for url in downloads.keys.sorted() { leavePart(of: url, after: .cancelled) }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
         (isLooking, isShut) = (false, false)
+        hasLooked = false
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
             disk.images.remove(image)
@@ -342,6 +361,9 @@ struct SimulatedWorld {
             for name in names {
                 try expect(disk.staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
             }
+        case .discardPartials(let urls):
+            try expect(downloads.keys.allSatisfy { !urls.contains($0) }, "a file goes that is being written")
+            disk.partials.subtract(urls)
         case .publish(let new):
             try expect(publication == nil && release == nil && removal == nil, "a publication meets another one")
             publication = new
@@ -414,6 +436,9 @@ struct SimulatedWorld {
         }
         for move in publication?.moves ?? [] { staged.insert(move.name) }
         staged.formUnion(publication?.discards ?? [])
+        for url in disk.partials where hasLooked && downloads[url] == nil {
+            try expect(plan.icon(url)?.isReferenced ?? false, "a part of \(url) is kept, and no list names it")
+        }
         try expect(disk.staging == staged, "staging/ has \(disk.staging.sorted()), and not \(staged.sorted())")
         let status = plan.status
         try expect(status.downloads.active == downloads.count, "the agent has lost count of its downloads")
@@ -504,7 +529,7 @@ struct SimulatedWorld {
         try expect(Set(disk.names.keys) == urls, "by-url/ has \(disk.names.keys.sorted()), and not \(urls.sorted())")
         let images = Set(urls.map { Sample.image("\(contents[$0] ?? -1)").sha256 })
         try expect(disk.images == images, "\(disk.images.subtracting(images).count) images are left that no list names")
-        try expect(disk.staging.isEmpty, "staging/ is not empty")
+        try expect(disk.staging.isEmpty && disk.partials.isEmpty, "staging/ is not empty")
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
         try expect(
             plan.status.downloads == StatusReport(state: .running).downloads, "something is still to be downloaded")

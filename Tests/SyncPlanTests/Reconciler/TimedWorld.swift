@@ -81,7 +81,7 @@ struct TimedWorld {
             case .release(let releases):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
             case .remove: after(.milliseconds(1), .removed)
-            case .cancel, .discard, .remember, .measureSpace: break
+            case .cancel, .discard, .discardPartials, .remember, .measureSpace: break
             }
         }
     }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import SystemPackage
+
+/// Beginnings of images in `staging/`: a file with the bytes, and beside it a record of what they are.
+///
+/// The record is there before the first byte, and goes before the file does: a file without a record, and a record
+/// without a file, mean nothing, and are removed at the next start.
+struct Partials {
+    private let folder: CacheFolder
+    /// Those that a download can go on with, by URL.
+    private var kept: [String: PartialDownload]
+
+    init(_ folder: CacheFolder, kept: [PartialDownload]) {
+        self.folder = folder
+        self.kept = Dictionary(kept.map { ($0.url, $0) }) { a, _ in a }
+    }
+
+    subscript(url: String) -> PartialDownload? { kept[url] }
+
+    /// Begins an image, in place of what was kept of it.
+    mutating func begin(_ partial: PartialDownload) throws(FileError) -> FileDescriptor {
+        discard(partial.url)
+        try folder.write(
+            partial.record(boot: BootID.current ?? "").utf8, to: StagingPath.record(of: partial.file),
+            mode: .ownerReadWrite)
+        return try folder.create(StagingPath.of(partial.file), mode: CacheFolder.imageMode.union(.ownerWrite))
+    }
+
+    /// Takes up what was kept, to write on at its end.
+    ///
+    /// - Returns: `nil` if it is not there any more, or not as it was left.
+    mutating func resume(_ partial: PartialDownload) -> FileDescriptor? {
+        let path = StagingPath.of(partial.file)
+        guard kept.removeValue(forKey: partial.url) == partial, folder.entry(path)?.size == Int64(partial.bytes)
+        else { return nil }
+        return try? folder.openToAppend(path)
+    }
+
+    /// Keeps what was written, as far as there is not too much of that.
+    mutating func keep(_ partial: PartialDownload, now: Timestamp) {
+        kept[partial.url] = partial
+        let rest = Set(PartialDownload.kept(of: kept.values, at: now).map(\.url))
+        for url in kept.keys where !rest.contains(url) { discard(url) }
+    }
+
+    /// Removes what is kept of a URL's image.
+    mutating func discard(_ url: String) {
+        kept[url] = nil
+        remove(PartialDownload.file(of: url))
+    }
+
+    /// Makes an image of a file that has all its bytes, under another name.
+    func finish(_ name: String, as newName: String) throws(FileError) {
+        let path = StagingPath.of(name)
+        try folder.makeReadOnly(path)
+        try folder.rename(path, to: StagingPath.of(newName))
+        folder.remove(StagingPath.record(of: name))
+    }
+
+    func remove(_ name: String) {
+        folder.remove(StagingPath.record(of: name))
+        folder.remove(StagingPath.of(name))
+    }
+
+    // MARK: At the start
+
+    /// Removes everything from `staging/` but what a download can go on with.
+    static func clearStaging(of folder: CacheFolder) throws(FileError) -> [PartialDownload] {
+        let names = Set(try folder.names(in: CacheLayout.staging).map(\.name))
+        let partials = PartialDownload.kept(of: names.compactMap { read($0, in: folder) }, at: AgentClock.wallTime)
+        let files = partials.map(\.file)
+        for name in names.subtracting(files + files.map(PartialDownload.record)) { folder.remove(StagingPath.of(name)) }
+        return partials
+    }
+
+    /// What a record says of the file beside it; `nil` if the name is of no record, or there is nothing to go on with.
+    private static func read(_ name: String, in folder: CacheFolder) -> PartialDownload? {
+        guard let boot = BootID.current, let file = PartialDownload.file(ofRecord: name),
+            let bytes = folder.entry(StagingPath.of(file))?.size, let record = try? folder.read(StagingPath.of(name)),
+            let partial = PartialDownload(record: record, boot: boot, bytes: Int(bytes)), partial.file == file
+        else { return nil }
+        return partial
+    }
+}
+
+enum StagingPath {
+    static func of(_ name: String) -> String { "\(CacheLayout.staging)/\(name)" }
+
+    /// The record beside a file.
+    static func record(of name: String) -> String { of(PartialDownload.record(ofFile: name)) }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import IconCache
+import SyncPlan
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Downloads that go on, over real sockets")
+struct ResumeOverSocketsTests {
+    /// Downloads the icon from an origin that holds back the end of its first answer, and again as another agent.
+    ///
+    /// Once the beginning is on disk, the origin does the step, if there is one, and the download may be cancelled.
+    private func resume(
+        after step: RawOrigin.Step?, _ settings: Settings, isCancelled: Bool = false, expecting code: String
+    ) async throws {
+        let hasBegun = Gate()
+        let never = Gate()
+        let requests = Mutex<[String]>([])
+        try await RawOrigin.run { request in
+            requests.withLock { $0.append(contentsOf: request.values(of: "Range")) }
+            let reply = request.rangeReply(CutIcon.bytes, entityTag: "\"1\"")
+            guard request.number == 1 else { return [.send(reply)] }
+            return [.send(reply.dropLast(100_000)), .wait(hasBegun), step ?? .wait(never)]
+        } _: { origin in
+            try await withTemporaryFolder { path in
+                let cache = try CacheFixture(path)
+                let url = origin.baseURL + "/icon"
+                let part = "staging/" + PartialDownload.file(of: url)
+                try await HTTPTransport.run(settings) { transport in
+                    let first = Task { try await cache.fetch([url], over: transport, settings) }
+                    for _ in 0..<5000 where cache.folder.entry(part)?.size ?? 0 == 0 {
+                        try await Task.sleep(for: .milliseconds(5))
+                    }
+                    hasBegun.open()
+                    if isCancelled { first.cancel() }
+                    let codes = try await first.value.map(\.code)
+                    #expect(codes == [code])
+                }
+                let begun = try #require(cache.folder.entry(part)).size
+                let before = origin.sentBytes
+                // The second attempt is that of another agent.
+                let restarted = try CacheFixture(path)
+                #expect(restarted.restored.partials.map(\.url) == [url])
+                var settings = settings
+                settings.fetch.idleTimeout = .seconds(60)
+                settings.fetch.totalTimeout = .seconds(120)
+                let fetches = try await HTTPTransport.run(settings) { [settings] transport in
+                    try await restarted.fetch([url], over: transport, settings)
+                }
+                #expect(fetches.last?.digest == .of(CutIcon.bytes) && fetches.last?.isTidy == true)
+                #expect(requests.withLock(\.self) == ["bytes=\(begun)-"])
+                #expect(origin.sentBytes - before < CutIcon.bytes.count - Int(begun) + 1000)
+            }
+        }
+    }
+
+    private static func settings(_ change: (inout Settings) -> Void = { _ in }) throws -> Settings {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+        settings.fetch.idleTimeout = .seconds(60)
+        settings.fetch.totalTimeout = .seconds(120)
+        change(&settings)
+        return settings
+    }
+
+    @Test("the connection ends", arguments: [RawOrigin.Step.close, .reset])
+    func connection(end: RawOrigin.Step) async throws {
+        try await resume(after: end, Self.settings(), expecting: "connection-closed")
+    }
+
+    @Test("the server falls silent")
+    func silence() async throws {
+        try await resume(after: nil, Self.settings { $0.fetch.idleTimeout = .seconds(4) }, expecting: "timeout")
+    }
+
+    @Test("the server is too slow")
+    func slowness() async throws {
+        try await resume(after: nil, Self.settings { $0.fetch.totalTimeout = .seconds(4) }, expecting: "timeout")
+    }
+
+    @Test("the download is cancelled")
+    func cancellation() async throws {
+        try await resume(after: nil, Self.settings(), isCancelled: true, expecting: "cancelled")
+    }
+}

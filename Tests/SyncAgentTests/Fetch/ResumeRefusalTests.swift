@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import NIOHTTP1
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("What a server sends that is not the rest of an image")
+struct ResumeRefusalTests {
+    private static let missing = Array(CutIcon.bytes.dropFirst(CutIcon.cut))
+    private static let parts =
+        Array("--b\r\nContent-Range: \(CutIcon.range)\r\n\r\n".utf8) + missing + Array("\r\n--b--\r\n".utf8)
+
+    private static func rest(_ bytes: some Sequence<UInt8>, _ range: String = CutIcon.range) -> CutIcon.Answer {
+        CutIcon.Answer(206, ["Content-Range": range], body: Array(bytes))
+    }
+
+    private static let answers: [(String, CutIcon.Answer)] = [
+        ("416", .init(416, ["Content-Range": "bytes */300000"])),
+        ("another first byte", CutIcon.rest("bytes 200001-299999/300000")),
+        ("the first byte", CutIcon.rest("bytes 0-299999/300000")),
+        ("fewer bytes than asked for", rest(missing.prefix(100), "bytes 200000-200099/300000")),
+        ("another length", CutIcon.rest("bytes 200000-300000/300001")),
+        ("an unknown length", CutIcon.rest("bytes 200000-299999/*")),
+        ("another unit", CutIcon.rest("lines 200000-299999/300000")), ("nonsense", CutIcon.rest("bytes")),
+        ("no range", CutIcon.rest(nil)), ("two ranges", CutIcon.rest(CutIcon.range, ["Content-Range": CutIcon.range])),
+        ("another tag", CutIcon.rest(CutIcon.range, ["ETag": "\"2\""])),
+        ("a weak tag", CutIcon.rest(CutIcon.range, ["ETag": "W/\"1\""])),
+        ("a date that was not there", CutIcon.rest(CutIcon.range, ["Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"])),
+        ("several parts", .init(206, ["Content-Type": "multipart/byteranges; boundary=b"], body: parts)),
+        ("the bytes of another image", rest(missing.reversed())),
+        ("a body that is too short", rest(missing.dropLast())), ("a body that is too long", rest(missing + [0])),
+        ("nothing", rest([])),
+    ]
+
+    @Test("it has the whole image asked for, at once, and once", arguments: answers)
+    func refusal(name: String, answer: CutIcon.Answer) async throws {
+        let (fetches, requests) = try await CutIcon.fetch(
+            CutIcon.beginning(), answer, .init(200, body: CutIcon.bytes))
+        #expect(fetches.last?.digest == .of(CutIcon.bytes), "\(String(describing: fetches.last?.outcome))")
+        #expect(fetches.last?.isTidy == true)
+        #expect(requests == [[], CutIcon.asked, []])
+    }
+
+    @Test("what fails then fails as ever, and no attempt goes on with what there was")
+    func poisoned() async throws {
+        let damaged = CutIcon.bytes.dropLast(1000) + Array(repeating: 0, count: 1000)
+        let (fetches, requests) = try await CutIcon.fetch(
+            CutIcon.beginning(), CutIcon.rest(nil), .init(200, ["ETag": "\"1\""], body: damaged), times: 3)
+        #expect(fetches.map(\.code) == ["connection-closed", "image-damaged", "image-damaged"])
+        #expect(fetches.map(\.isTidy) == [false, true, true])
+        #expect(requests == [[], CutIcon.asked, [], []])
+    }
+
+    @Test("a beginning that is more than a day old is none")
+    func old() async throws {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+        let transport = ScriptedTransport { _, _ in .init(200, body: CutIcon.bytes) }
+        try await withTemporaryFolder { [settings] path in
+            let cache = try CacheFixture(path)
+            let past = AgentClock.wallTime + .seconds(-86_400)
+            let fields = HTTPFields([("ETag", "\"1\"")])
+            let response = StoredResponse(fields: fields, requestTime: past, responseTime: past)
+            var partial = try #require(
+                PartialDownload(of: CutIcon.url, from: FetchTarget(CutIcon.url), response: response, fields: fields))
+            let name = try await cache.staging.begin(partial)
+            try await cache.staging.append(Array(CutIcon.bytes.prefix(CutIcon.cut)), to: name)
+            partial.bytes = CutIcon.cut
+            await cache.staging.suspend(partial, now: past)
+            let fetches = try await cache.fetch([CutIcon.url], over: transport, settings)
+            #expect(fetches.last?.digest == .of(CutIcon.bytes) && fetches.last?.isTidy == true)
+            #expect(transport.requests.map { CutIcon.conditions($0.headers) } == [[]])
+        }
+    }
+
+    @Test("a beginning that is not on disk as it was left is none", arguments: [true, false])
+    func lost(isShorter: Bool) async throws {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+        let transport = ScriptedTransport { _, number in
+            [CutIcon.beginning(), CutIcon.rest(), .init(200, body: CutIcon.bytes)][number - 1]
+        }
+        try await withTemporaryFolder { [settings] path in
+            let cache = try CacheFixture(path)
+            try await cache.fetch([CutIcon.url], over: transport, settings)
+            let file = "staging/" + PartialDownload.file(of: CutIcon.url)
+            cache.folder.remove(file)
+            if isShorter { try cache.folder.write(CutIcon.bytes.prefix(100_000), to: file, mode: .ownerReadWrite) }
+            let fetches = try await cache.fetch([CutIcon.url], over: transport, settings)
+            #expect(fetches.last?.digest == .of(CutIcon.bytes) && fetches.last?.isTidy == true)
+        }
+    }
+}
