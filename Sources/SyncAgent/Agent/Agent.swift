@@ -50,8 +50,8 @@ package struct Agent: Sendable {
     ///   - isThorough: Whether each image is read first, and one that is damaged is taken for missing.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
     /// - Returns: The state at the end.
-    /// - Throws: ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``ForeignFolder`` or
-    ///   ``FileError`` if a folder cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that
+    /// - Throws: ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``ForeignFolder``,
+    ///   ``Untrusted`` or ``FileError`` if a folder cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that
     ///   of a later version.
     package func run(
         once: Bool, isThorough: Bool = false, wakeUps: some AsyncSequence<Void, Never> & Sendable
@@ -62,8 +62,12 @@ package struct Agent: Sendable {
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
         let folder = try CacheFolder(folders.cache)
         guard try folder.isOurs else { throw ForeignFolder(path: folders.cache) }
+        try folder.checkTrust()
+        let state = try FileDescriptor.openFolder(folders.state)
+        defer { try? state.close() }
+        try FolderTrust(root: folders.state).check(state, onlyNames: [CacheLayout.lock] + StateStore.files)
         let locks = [
-            try FolderLock(folders.cache.appending(CacheLayout.lock)), try FolderLock(folders.state.appending("lock")),
+            try FolderLock(in: folder.descriptor, at: folders.cache), try FolderLock(in: state, at: folders.state),
         ]
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
@@ -130,7 +134,9 @@ package struct Agent: Sendable {
         _ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService, _ scrubber: Scrubber, clock: AgentClock,
         wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
-        try AgentFolders.make(folders.socket.removingLastComponent(), mode: [.ownerReadWriteExecute])
+        let socketFolder = folders.socket.removingLastComponent()
+        try AgentFolders.make(socketFolder, mode: [.ownerReadWriteExecute])
+        try FolderTrust.checkSocketFolder(socketFolder)
         let control = try ControlServer(at: folders.socket, logger: logger, loop: loop, lists: lists)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }

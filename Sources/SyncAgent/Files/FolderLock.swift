@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import IconCache
 package import SystemPackage
 
 /// The lock on an agent's folder, held for the life of the process: one agent a folder.
@@ -10,17 +11,18 @@ package final class FolderLock: Sendable {
 
     /// Takes the lock.
     ///
+    /// - Parameters:
+    ///   - folder: The folder, open.
+    ///   - path: What its name is.
     /// - Throws: ``Held`` if another process has it, or a ``FileError``.
-    package init(_ path: FilePath) throws {
-        do {
-            file = try FileDescriptor.open(
-                path, .readWrite, options: [.create, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
-        } catch {
-            throw FileError("open", path.string, error as? Errno ?? .ioError)
-        }
+    package init(in folder: FileDescriptor, at path: FilePath) throws {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+        let path = path.appending(CacheLayout.lock)
+        let descriptor = openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue)
+        guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
+        file = FileDescriptor(rawValue: descriptor)
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
             let holder = Self.holder(of: file)
-            try? file.close()
             throw Held(path: path, pid: holder)
         }
         _ = ftruncate(file.rawValue, 0)
@@ -33,7 +35,8 @@ package final class FolderLock: Sendable {
 
     /// The process that holds a lock; `nil` if none does, or it is not for us to know.
     package static func holder(of path: FilePath) -> Int? {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+        else {
             return nil
         }
         defer { try? file.close() }

@@ -42,6 +42,9 @@ package actor StateStore {
     package nonisolated let restored: Restored
     private let clock: AgentClock
 
+    /// The names of the database's files in the state folder.
+    package static let files = ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm"]
+
     /// Opens the database in the state folder, or begins one.
     ///
     /// - Throws: ``FileError`` if the database cannot be read and written.
@@ -49,6 +52,7 @@ package actor StateStore {
         self.clock = clock
         let path = folder.appending("state.sqlite")
         do {
+            try Self.makePrivate(path)
             do {
                 (database, restored) = try Self.open(path, clock: clock)
             } catch let error as DatabaseError where error.isDamage {
@@ -76,6 +80,22 @@ package actor StateStore {
         let database = try? DatabaseQueue(
             path: folder.appending("state.sqlite").string, configuration: configuration)
         return try? database?.read { try Restored($0, clock: AgentClock()) }
+    }
+
+    /// Sees to it that only the agent can read the database, whoever can read the folder: URLs may hold secrets.
+    ///
+    /// SQLite gives its other files the mode of this one. Nothing must have it open yet: closing it drops SQLite's locks.
+    private static func makePrivate(_ path: FilePath) throws(FileError) {
+        do {
+            let options: FileDescriptor.OpenOptions = [.create, .noFollow, .closeOnExec]
+            let file = try FileDescriptor.open(path, .readWrite, options: options, permissions: .ownerReadWrite)
+            let result = fchmod(file.rawValue, FilePermissions.ownerReadWrite.rawValue)
+            let error = Errno(rawValue: errno)
+            try file.close()
+            if result != 0 { throw error }
+        } catch {
+            throw FileError("use the database", path.string, error as? Errno ?? .ioError)
+        }
     }
 
     private static func open(_ path: FilePath, clock: AgentClock) throws -> (DatabaseQueue, Restored) {

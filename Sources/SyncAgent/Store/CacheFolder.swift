@@ -5,12 +5,16 @@ package import SystemPackage
 
 /// The cache folder, and every change made to it: paths are relative to its open descriptor.
 ///
+/// On the way along a path no symbolic link is followed, and nothing leads out of the folder.
+///
 /// All calls block for as long as the file system takes; their callers run on a ``FileThread``.
 package final class CacheFolder: Sendable {
     /// What `stat(2)` says of an entry.
     package struct Entry: Equatable, Sendable {
         package var inode: UInt64
         package var size: Int64
+        /// Whether it belongs to the agent, and nobody else may write to it.
+        package var isOwn: Bool
     }
 
     package let path: FilePath
@@ -19,11 +23,7 @@ package final class CacheFolder: Sendable {
     /// Opens the folder, which must be there.
     package init(_ path: FilePath) throws(FileError) {
         self.path = path
-        do {
-            descriptor = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
-        } catch {
-            throw FileError("open", path.string, error as? Errno ?? .ioError)
-        }
+        descriptor = try FileDescriptor.openFolder(path)
     }
 
     deinit {
@@ -41,8 +41,9 @@ package final class CacheFolder: Sendable {
     /// Makes a new file to be written; one of that name must not be there.
     package func create(_ name: String, mode: FilePermissions) throws(FileError) -> FileDescriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        return FileDescriptor(
-            rawValue: try check("create", name, openat(descriptor.rawValue, name, flags, mode.rawValue)))
+        return try inFolder(of: name) { (folder, last) throws(FileError) in
+            FileDescriptor(rawValue: try check("create", name, openat(folder, last, flags, mode.rawValue)))
+        }
     }
 
     /// Makes a new file with the bytes.
@@ -56,10 +57,12 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Opens a file for reading.
+    /// Opens a file for reading; one that is a pipe is not waited for.
     package func open(_ name: String) throws(FileError) -> FileDescriptor {
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW
-        return FileDescriptor(rawValue: try check("open", name, openat(descriptor.rawValue, name, flags)))
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        return try inFolder(of: name) { (folder, last) throws(FileError) in
+            FileDescriptor(rawValue: try check("open", name, openat(folder, last, flags)))
+        }
     }
 
     /// Opens a file to write on at its end.
@@ -88,12 +91,16 @@ package final class CacheFolder: Sendable {
 
     /// Gives a file another name, in place of whatever has that name.
     package func rename(_ name: String, to newName: String) throws(FileError) {
-        try check("rename", name, renameat(descriptor.rawValue, name, descriptor.rawValue, newName))
+        try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
+            try check("rename", name, renameat(folder, last, newFolder, newLast))
+        }
     }
 
     /// Gives a file one more name; there must be none of that name.
     package func link(_ name: String, to newName: String) throws(FileError) {
-        try check("link", name, linkat(descriptor.rawValue, name, descriptor.rawValue, newName, 0))
+        try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
+            try check("link", name, linkat(folder, last, newFolder, newLast, 0))
+        }
     }
 
     /// Gives a file one more name, in place of whatever has that name, by way of a temporary one.
@@ -126,15 +133,23 @@ package final class CacheFolder: Sendable {
     /// - Returns: Why it could not be removed.
     @discardableResult
     package func remove(_ name: String) -> FileError? {
-        guard unlinkat(descriptor.rawValue, name, 0) != 0, errno != ENOENT else { return nil }
-        if errno == EISDIR, unlinkat(descriptor.rawValue, name, AT_REMOVEDIR) == 0 { return nil }
-        return failure("remove", name, Errno(rawValue: errno))
+        do throws(FileError) {
+            return try inFolder(of: name) { folder, last in
+                guard unlinkat(folder, last, 0) != 0, errno != ENOENT else { return nil }
+                if errno == EISDIR, unlinkat(folder, last, AT_REMOVEDIR) == 0 { return nil }
+                return failure("remove", name, Errno(rawValue: errno))
+            }
+        } catch {
+            return error.errno == .noSuchFileOrDirectory ? nil : error
+        }
     }
 
     /// Makes a folder, if it is not there.
     package func makeFolder(_ name: String, mode: FilePermissions) throws(FileError) {
-        if mkdirat(descriptor.rawValue, name, mode.rawValue) != 0, errno != EEXIST {
-            throw failure("make the folder", name, Errno(rawValue: errno))
+        try inFolder(of: name) { (folder, last) throws(FileError) in
+            if mkdirat(folder, last, mode.rawValue) != 0, errno != EEXIST {
+                throw failure("make the folder", name, Errno(rawValue: errno))
+            }
         }
     }
 
@@ -151,18 +166,34 @@ package final class CacheFolder: Sendable {
         try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
     }
 
-    /// What there is of a name, without following a link; `nil` if nothing.
+    /// What there is of a file, without following a link; `nil` if there is none, or it is something else.
     package func entry(_ name: String) -> Entry? {
-        var status = stat()
-        guard fstatat(descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
-        else { return nil }
-        return Entry(inode: UInt64(status.st_ino), size: Int64(status.st_size))
+        guard let status = try? status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Entry(
+            inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            isOwn: status.st_uid == geteuid() && status.st_mode & 0o022 == 0)
+    }
+
+    /// What `stat(2)` says of a name, without following a link; `nil` if there is nothing of that name.
+    func status(_ name: String) throws(FileError) -> stat? {
+        do throws(FileError) {
+            return try inFolder(of: name) { (folder, last) throws(FileError) in
+                var status = stat()
+                try check("look at", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+                return status
+            }
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
     }
 
     /// The names in a folder, each with its inode number; in no order, hidden ones included.
     package func names(in name: String) throws(FileError) -> [(name: String, inode: UInt64)] {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
-        let folder = try check("open", name, openat(descriptor.rawValue, name, flags))
+        let folder = try inFolder(of: name) { (folder, last) throws(FileError) in
+            try check("open", name, openat(folder, last, flags))
+        }
         do {
             return try FolderListing.names(in: folder)
         } catch {

@@ -71,15 +71,17 @@ struct Partials {
         let names = Set(try folder.names(in: CacheLayout.staging).map(\.name))
         let partials = PartialDownload.kept(of: names.compactMap { read($0, in: folder) }, at: AgentClock.wallTime)
         let files = partials.map(\.file)
-        for name in names.subtracting(files + files.map(PartialDownload.record)) { folder.remove(StagingPath.of(name)) }
+        for name in names.subtracting(files + files.map(PartialDownload.record)) {
+            if let error = folder.remove(StagingPath.of(name)) { throw error }
+        }
         return partials
     }
 
     /// What a record says of the file beside it; `nil` if the name is of no record, or there is nothing to go on with.
     private static func read(_ name: String, in folder: CacheFolder) -> PartialDownload? {
         guard let boot = BootID.current, let file = PartialDownload.file(ofRecord: name),
-            let bytes = folder.entry(StagingPath.of(file))?.size, let record = try? folder.read(StagingPath.of(name)),
-            let partial = PartialDownload(record: record, boot: boot, bytes: Int(bytes)), partial.file == file
+            let entry = folder.entry(StagingPath.of(file)), entry.isOwn, let record = try? folder.read(StagingPath.of(name)),
+            let partial = PartialDownload(record: record, boot: boot, bytes: Int(entry.size)), partial.file == file
         else { return nil }
         return partial
     }

@@ -177,7 +177,7 @@ struct StartUpRecovery {
     }
 
     private func isWhole(_ image: AppListDocument.Image) throws(FileError) -> Bool {
-        guard folder.entry(image.path)?.size == Int64(image.bytes) else { return false }
+        guard let entry = folder.entry(image.path), entry.isOwn, entry.size == image.bytes else { return false }
         guard isDoubtful || isThorough else { return true }
         return try read(image.path).map(Digest.of) == image.sha256
     }

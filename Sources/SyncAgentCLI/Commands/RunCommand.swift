@@ -84,6 +84,8 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.because("\(error)", code: .busy)
         } catch let error as Agent.ForeignFolder {
             throw Exit.because("\(error)", code: .folder)
+        } catch let error as Untrusted {
+            throw Exit.because("\(error)", code: .folder)
         } catch let error as FileError {
             throw Exit.because("\(error): make it usable for the agent, or name another one.", code: .folder)
         } catch let error as IconCacheError {

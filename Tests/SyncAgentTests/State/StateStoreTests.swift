@@ -172,6 +172,22 @@ struct StateStoreTests {
         }
     }
 
+    @Test("nobody else can read the database, even one that others could")
+    func isPrivate() async throws {
+        try await withTemporaryFolder { folder in
+            let file = try CacheFolder(folder)
+            try file.write([], to: "state.sqlite", mode: FilePermissions(rawValue: 0o644))
+            let store = try StateStore(folder: folder, logger: logger)
+            try await store.apply(MemoChanges(remembered: memos))
+            let names = try file.names(in: ".").map(\.name)
+            #expect(names.count > 1)
+            for name in names {
+                let status = try file.status(name)
+                #expect(status.map { $0.st_mode & 0o7777 } == 0o600, "\(name)")
+            }
+        }
+    }
+
     @Test("a folder that cannot hold a database is an error that names it")
     func unusable() async throws {
         try await withTemporaryFolder { folder in

@@ -67,6 +67,33 @@ struct StartUpRecoveryTests {
         }
     }
 
+    @Test("an image that others can change, or that is no file, is taken for missing, and removed")
+    func foreign() async throws {
+        try await afterDamage { cache in
+            chmod(cache.path.appending(Self.three).string, 0o464)
+        } _: { cache in
+            #expect(cache.restored.missing == [.of("three")] && !cache.exists(Self.three))
+        }
+        try await afterDamage { cache in
+            cache.folder.remove(Self.three)
+            try #require(mkfifo(cache.path.appending(Self.three).string, 0o444) == 0)
+        } _: { cache in
+            let left = try cache.folder.status(Self.three)
+            #expect(cache.restored.missing == [.of("three")] && left == nil)
+        }
+    }
+
+    @Test("what cannot be removed from staging fails the start: its name may be needed")
+    func blockedStaging() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try cache.folder.makeFolder("staging/publication", mode: .ownerReadWriteExecute)
+            try cache.folder.write("x".utf8, to: "staging/publication/x", mode: .ownerReadWrite)
+            let error = #expect(throws: FileError.self) { try CacheFixture(path) }
+            #expect(error?.path == path.appending("staging/publication").string)
+        }
+    }
+
     @Test("missing and wrong by-url names are put right")
     func names() async throws {
         try await afterDamage { cache in

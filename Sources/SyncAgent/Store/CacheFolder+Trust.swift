@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension CacheFolder {
+    /// Fails if somebody else can change the folder, or if something in it leads elsewhere.
+    ///
+    /// Images are not looked at: the start takes those that are not the agent's own for missing.
+    ///
+    /// - Throws: ``Untrusted``, or ``FileError`` if the folder cannot be read.
+    func checkTrust() throws {
+        let trust = FolderTrust(root: path)
+        try trust.check(descriptor, onlyNames: [CacheLayout.lock])
+        let fans = [CacheLayout.icons, CacheLayout.byURL]
+        let folders = [CacheLayout.generations, CacheLayout.lists, CacheLayout.staging] + fans
+        // Each one before what is in it.
+        for name in folders + fans.flatMap({ fan in CacheLayout.fanOut.map { "\(fan)/\($0)" } }) {
+            if let status = try status(name) { try trust.check(status, of: name, as: .folder) }
+        }
+        var files = [CacheLayout.manifest, CacheLayout.tag]
+        for folder in [CacheLayout.generations, CacheLayout.lists] where try status(folder) != nil {
+            files += try names(in: folder).map { "\(folder)/\($0.name)" }
+        }
+        for name in files {
+            if let status = try status(name) { try trust.check(status, of: name, as: .file) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+@testable import SyncPlan
+
+@Suite("Paths in a cache folder")
+struct CacheFolderTests {
+    /// A cache, and a folder beside it.
+    private func withCache(_ body: (CacheFixture, Canary) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending("cache")
+            try #require(mkdir(path.string, 0o755) == 0)
+            try await body(CacheFixture(path), Canary(folder.appending("canary")))
+        }
+    }
+
+    @Test("a path that leads out of the folder, or is none, is refused by every call")
+    func outside() async throws {
+        try await withCache { cache, canary in
+            let folder = cache.folder
+            try folder.write("x".utf8, to: "x", mode: .ownerReadWrite)
+            for path in [
+                "../canary/file", "icons/../../canary/file", "..", "/etc/passwd", "", "icons//x", "./icons/x",
+                "icons/.",
+            ] {
+                let calls: [() throws -> Void] = [
+                    { _ = try folder.create(path, mode: .ownerReadWrite) }, { _ = try folder.open(path) },
+                    { try folder.rename("x", to: path) }, { try folder.rename(path, to: "y") },
+                    { try folder.link("x", to: path) }, { try folder.link(path, to: "y") },
+                    { if let error = folder.remove(path) { throw error } },
+                    { try folder.makeFolder(path, mode: .ownerReadWriteExecute) },
+                    { _ = try folder.names(in: path) }, { try folder.sync(path) }, { _ = try folder.status(path) },
+                ]
+                for call in calls {
+                    let error = #expect(throws: FileError.self, "\(path)") { try call() }
+                    #expect(error?.errno == .invalidArgument)
+                }
+            }
+            try canary.check()
+        }
+    }
+
+    @Test(
+        "a folder that becomes a link while the agent runs is not followed: what needs it fails, and nothing outside changes",
+        arguments: ["icons", "by-url", "lists", "generations", "staging"])
+    func becomesLink(name: String) async throws {
+        try await withCache { cache, canary in
+            let before = try await cache.publish(1, ["http://a/1": "one"])
+            let image = CacheLayout.image(.of("one"), suffix: "png")
+            let document = try #require(before.lists["apps.plist"])
+            let plan = RetirementPlan(
+                documents: [document.sha256], images: [.init(sha256: .of("one"), path: image)], urls: ["http://a/1"])
+            // In the folder outside there is something by each name.
+            let names = Set(
+                [image, document.document, CacheLayout.byURL("http://a/1"), "generations/1.json", "staging/2"]
+                    .compactMap { $0.split(separator: "/").last.map(String.init) })
+            for name in names { try canary.add(name) }
+            let staged = try await cache.stage("two")
+            try #require(rename(cache.path.appending(name).string, cache.path.appending("aside").string) == 0)
+            if ["icons", "by-url"].contains(name) {
+                try #require(mkdir(cache.path.appending(name).string, 0o755) == 0)
+                for fan in CacheLayout.fanOut {
+                    try #require(symlink(canary.path.string, cache.path.appending("\(name)/\(fan)").string) == 0)
+                }
+            } else {
+                try #require(symlink(canary.path.string, cache.path.appending(name).string) == 0)
+            }
+
+            var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            publication.moves = [staged]
+            publication.links = [("http://a/2", staged.image.path)]
+            publication.documents = [Self.document]
+            guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(reason.contains("Not a directory") && reason.contains(name), "\(reason)")
+            await cache.evictor.remove(plan)
+            _ = await cache.evictor.release([1])
+            if name == "staging" { await #expect(throws: FileError.self) { try await cache.stage("three") } }
+            try canary.check(names.union(["file"]))
+            #expect(try IconCache(at: cache.path).manifest() == before)
+        }
+    }
+
+    @Test("a pipe by the name of a file is not waited for, and cannot be read")
+    func pipe() async throws {
+        try await withCache { cache, _ in
+            try #require(mkfifo(cache.path.appending("manifest.json").string, 0o644) == 0)
+            let file = try cache.folder.open("manifest.json")
+            defer { try? file.close() }
+            #expect(throws: Errno.illegalSeek) { try FileBytes.read(file) }
+        }
+    }
+
+    private static let document = AppListDocument(
+        list: "new.plist", source: .init(sha256: .of("new"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(2))),
+        apps: [])
+}
