@@ -99,8 +99,8 @@ let package = Package(
         .executableTarget(name: "ListParse", dependencies: ["IconCache", "SyncPlan"], swiftSettings: settings),
 
         .target(
-            name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, system], path: "Tests/TestSupport",
-            swiftSettings: settings
+            name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, subprocess, system],
+            path: "Tests/TestSupport", swiftSettings: settings
         ),
         .testTarget(
             name: "IconCacheTests", dependencies: ["IconCache", "TestSupport", system], swiftSettings: settings),

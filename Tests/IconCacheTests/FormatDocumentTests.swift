@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
-import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("The description of the format")
 struct FormatDocumentTests {
-    private static func text() throws -> String {
-        let path = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
-            .pushing("Sources/IconCache/IconCache.docc/Format.md")
-        return String(decoding: try FileBytes.read(path), as: UTF8.self)
-    }
-
     /// The JSON examples: a manifest, and the documents that it names.
     private static func examples() throws -> [String] {
-        try text().split(separator: "\n```json\n").dropFirst().compactMap { part in
-            part.split(separator: "```", maxSplits: 1).first.map(String.init)
-        }
+        try Article("Format").examples(in: "json")
     }
 
     @Test("shows a manifest exactly as it is written")
@@ -41,6 +33,6 @@ struct FormatDocumentTests {
 
     @Test("shows the name of a URL as it is")
     func byURL() throws {
-        #expect(try Self.text().contains("`\(CacheLayout.byURL("https://example.com/mail.png"))`"))
+        #expect(try Article("Format").text.contains("`\(CacheLayout.byURL("https://example.com/mail.png"))`"))
     }
 }
