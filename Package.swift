@@ -96,7 +96,8 @@ let package = Package(
         // The helper programs: what they touch can die, so each is a process of its own.
         .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
         .executableTarget(name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings),
-        .executableTarget(name: "ListParse", dependencies: ["IconCache", "SyncPlan"], swiftSettings: settings),
+        .executableTarget(
+            name: "ListParse", dependencies: ["CLinux", "IconCache", "SyncPlan"], swiftSettings: settings),
 
         .target(
             name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, subprocess, system],

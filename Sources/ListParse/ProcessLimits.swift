@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 
 /// What this process may use before the kernel ends it.
@@ -17,11 +18,20 @@ enum ProcessLimits {
 
     /// Sets the limits, for the rest of this process's life.
     ///
-    /// - Throws: ``Failure`` if one cannot be set; limits that are lower already are kept.
+    /// What is open stays open, the three standard descriptors alone; nothing else can be opened or started. Where the
+    /// kernel has no filters for system calls (seccomp(2)), the limits on descriptors and processes still say so.
+    ///
+    /// - Throws: ``Failure`` if a limit cannot be set; limits that are lower already are kept.
     static func apply() throws(Failure) {
+        closefrom(STDERR_FILENO + 1)
         try lower(RLIMIT_AS, "RLIMIT_AS", to: memory, atMost: memory)
         try lower(RLIMIT_CPU, "RLIMIT_CPU", to: processorTime, atMost: processorTime + 1)
         try lower(RLIMIT_CORE, "RLIMIT_CORE", to: 0, atMost: 0)
+        try lower(RLIMIT_NOFILE, "RLIMIT_NOFILE", to: 0, atMost: 0)
+        try lower(__RLIMIT_NPROC, "RLIMIT_NPROC", to: 0, atMost: 0)
+        // A handler of core dumps is started whatever RLIMIT_CORE says (core(5)), and takes its time.
+        guard process_control(PR_SET_DUMPABLE, 0, nil) == 0 else { throw failure("prctl(PR_SET_DUMPABLE)") }
+        _ = SystemCallFilter.apply()
     }
 
     private static func lower(
