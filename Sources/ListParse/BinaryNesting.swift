@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How deep the containers of a binary property list are inside one another.
+/// How deep the containers of a binary property list are inside one another, and how much they come to.
 ///
 /// The file ends with 32 bytes that say where a table of offsets lies; each container holds indexes into that table.
-/// Containers can be shared, and can hold themselves: that is endless depth.
+/// Containers can be shared, so that a small file comes to many values, and can hold themselves: that is endless depth.
 struct BinaryNesting {
     private let bytes: [UInt8]
     private let offsetSize: Int
@@ -31,24 +31,38 @@ struct BinaryNesting {
         self.tableOffset = tableOffset
     }
 
-    /// Whether more containers than the limit are inside one another.
+    /// How deep and how large a container is with all that is in it.
+    struct Extent: Equatable {
+        /// The most containers inside one another, itself included.
+        var depth = 0
+        /// The values, each as often as it is referred to; never more than `Int32.max`.
+        var values = 1
+    }
+
+    /// The extent of the whole; `nil` if more containers than the limit are inside one another.
     ///
-    /// A container is gone through again only where it is met deeper than before, so sharing costs little.
-    func isDeeper(than limit: Int) -> Bool {
-        var deepest = [UInt8](repeating: 0, count: objectCount)
-        var pending = [(object: topObject, depth: 1)]
-        while let (object, depth) = pending.popLast() {
-            guard depth > deepest[object], let members = members(of: object) else { continue }
-            guard depth <= limit else { return true }
-            deepest[object] = UInt8(clamping: depth)
-            for position in stride(from: members.lowerBound, to: members.upperBound, by: referenceSize) {
-                guard let member = Self.number(bytes, at: position, size: referenceSize), member < objectCount,
-                    deepest[member] <= depth
-                else { continue }
-                pending.append((member, depth + 1))
+    /// A container is gone through once, however often it is referred to.
+    func extent(maxDepth: Int) -> Extent? {
+        var known: [Int: Extent] = [:]
+        return measure(topObject, room: maxDepth, &known)
+    }
+
+    private func measure(_ object: Int, room: Int, _ known: inout [Int: Extent]) -> Extent? {
+        guard let members = members(of: object) else { return Extent() }
+        if let extent = known[object] { return extent.depth <= room ? extent : nil }
+        guard room > 0 else { return nil }
+        var extent = Extent()
+        for position in stride(from: members.lowerBound, to: members.upperBound, by: referenceSize) {
+            guard let member = Self.number(bytes, at: position, size: referenceSize), member < objectCount else {
+                continue
             }
+            guard let inner = measure(member, room: room - 1, &known) else { return nil }
+            extent.depth = max(extent.depth, inner.depth)
+            extent.values = min(extent.values + inner.values, Int(Int32.max))
         }
-        return false
+        extent.depth += 1
+        known[object] = extent
+        return extent
     }
 
     /// Where a container's references lie; `nil` if the object is no container, or not within the file.

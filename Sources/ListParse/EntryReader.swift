@@ -22,7 +22,7 @@ struct EntryReader {
     private let iconKeys: [ListKey]
     private var entries: [AppEntry] = []
     var problems = ProblemLog()
-    private var budget = TextBudget()
+    private var budget: TextBudget
     /// How many elements there are in all the arrays that were gone into.
     private var elements = 0
     /// Whether there are icons that nothing says the folder of.
@@ -32,6 +32,7 @@ struct EntryReader {
 
     init(limits: ListLimits) {
         self.limits = limits
+        budget = TextBudget(limits)
         iconKeys = (["icon"] + limits.iconKeys.filter { $0 != "icon" }).map(ListKey.init)
     }
 
@@ -80,15 +81,14 @@ struct EntryReader {
     /// The limit that is exceeded by now, if one is.
     var rejection: ListRejection? {
         if elements > limits.maxEntries { return .tooManyEntries(limit: limits.maxEntries) }
-        return budget.isSpent ? .tooMuchText(limit: TextBudget.limit) : nil
+        return budget.rejection
     }
 
     /// Adds an entry that is a text alone, and says whether it is a URL.
     ///
     /// A relative one may be any word: it counts, but does not make the array an app list.
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
-        budget.spend(text)
-        switch limits.icon(text) {
+        switch icon(text) {
         case .success(let url):
             append(AppEntry(icon: url))
             return AppEntry.flaw(inIcon: text) == nil
@@ -132,8 +132,14 @@ struct EntryReader {
         _ key: ListKey, of entry: KeyedDecodingContainer<ListKey>
     ) -> Result<String, IconFlaw> {
         guard let text = try? entry.decode(String.self, forKey: key) else { return .failure(.notAString) }
-        budget.spend(text)
-        return limits.icon(text)
+        return icon(text)
+    }
+
+    private mutating func icon(_ text: String) -> Result<String, IconFlaw> {
+        let icon = limits.icon(text)
+        // What is not kept took time to read.
+        if case .failure = icon { budget.spend(text) }
+        return icon
     }
 
     /// A text that an entry can do without.

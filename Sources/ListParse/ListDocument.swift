@@ -55,7 +55,7 @@ struct ListDocument: Decodable {
         for key in dictionary.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
             if let text = try? dictionary.decode(String.self, forKey: key) {
                 named.add(text, for: key.stringValue)
-                guard !named.isTooLong else { return .failure(.tooMuchText(limit: TextBudget.limit)) }
+                if let rejection = named.rejection { return .failure(rejection) }
                 continue
             }
             named.addOther(for: key.stringValue)

@@ -19,9 +19,7 @@ package struct ListParser: Sendable {
         let encoding = PropertyListEncoding(of: bytes)
         // The parser takes a text of white space alone for an empty dictionary.
         guard encoding != .blank else { return .failure(.emptyFile) }
-        guard !encoding.isDeeper(than: ListLimits.maxDepth, bytes) else {
-            return .failure(.tooDeep(limit: ListLimits.maxDepth))
-        }
+        if let rejection = encoding.rejection(of: bytes, limits) { return .failure(rejection) }
         let decoder = PropertyListDecoder()
         if let key = ListDocument.limitsKey { decoder.userInfo[key] = limits }
         do {

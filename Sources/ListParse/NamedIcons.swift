@@ -8,16 +8,17 @@ struct NamedIcons {
     private let limits: ListLimits
     private var entries: [AppEntry] = []
     private var problems = ProblemLog()
-    private var budget = TextBudget()
+    private var budget: TextBudget
     /// Whether one value at least is a URL: a relative one may be any word.
     private var hasURL = false
 
     init(limits: ListLimits) {
         self.limits = limits
+        budget = TextBudget(limits)
     }
 
-    /// Whether its texts are beyond what a list may come to.
-    var isTooLong: Bool { budget.isSpent }
+    /// Why the list is not accepted, if its texts come to more than they may.
+    var rejection: ListRejection? { budget.rejection }
 
     mutating func add(_ icon: String, for name: String) {
         budget.spend(icon)

@@ -13,7 +13,7 @@ enum ParseCommand {
         do {
             let limits = try ParseOptions.limits(from: CommandLine.arguments.dropFirst())
             try ProcessLimits.apply()
-            StandardStreams.write(ParseRecord.encode(verdict(limits)))
+            StandardStreams.write(ParseRecord.encode(verdict(limits), atMost: limits.maxText))
         } catch let error as UsageError {
             StandardStreams.fail(error.description, status: EX_USAGE)
         } catch {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import SyncPlan
 
 /// How a property list is written, as far as its first bytes tell.
 enum PropertyListEncoding: Equatable {
@@ -25,16 +26,24 @@ enum PropertyListEncoding: Equatable {
         byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 
-    /// Whether more arrays and dictionaries than the limit are inside one another.
+    /// What keeps the bytes from the parser: more arrays and dictionaries inside one another than the limit, or more
+    /// values than a file could say one by one.
     ///
     /// This is one pass over the bytes, before the parser, whose recursion ends in a crash. What it cannot look into,
     /// or cannot make sense of, is left to the parser.
-    func isDeeper(than limit: Int, _ bytes: [UInt8]) -> Bool {
+    func rejection(of bytes: [UInt8], _ limits: ListLimits) -> ListRejection? {
+        let maxDepth = ListLimits.maxDepth
+        let isTooDeep: Bool
         switch self {
-        case .blank, .wideText: false
-        case .binary: BinaryNesting(bytes)?.isDeeper(than: limit) ?? false
-        case .xml: XMLNesting.isDeeper(than: limit, bytes)
-        case .openStep: OpenStepNesting.isDeeper(than: limit, bytes)
+        case .blank, .wideText: return nil
+        case .xml: isTooDeep = XMLNesting.isDeeper(than: maxDepth, bytes)
+        case .openStep: isTooDeep = OpenStepNesting.isDeeper(than: maxDepth, bytes)
+        case .binary:
+            guard let binary = BinaryNesting(bytes) else { return nil }
+            let extent = binary.extent(maxDepth: maxDepth)
+            if let extent, extent.values > limits.maxBytes.bytes { return .tooManyValues(limit: limits.maxBytes.bytes) }
+            isTooDeep = extent == nil
         }
+        return isTooDeep ? .tooDeep(limit: maxDepth) : nil
     }
 }

@@ -5,11 +5,15 @@ import SyncPlan
 ///
 /// A binary property list can say one long text many times in few bytes.
 struct TextBudget {
-    static let limit = ParseRecord.maxBytes
-
+    private let limit: ByteCount
     private var spent = 0
 
-    var isSpent: Bool { spent > Self.limit.bytes }
+    init(_ limits: ListLimits) {
+        limit = limits.maxText
+    }
+
+    /// Why the list is not accepted, if it came to more.
+    var rejection: ListRejection? { spent > limit.bytes ? .tooMuchText(limit: limit) : nil }
 
     mutating func spend(_ text: String) {
         spent += text.utf8.count

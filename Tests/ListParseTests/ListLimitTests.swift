@@ -51,8 +51,18 @@ struct ListLimitTests {
     func binaryDepth() {
         #expect(ListParser().parse(BinaryList.nested(32)).code == "no-known-shape")
         #expect(ListParser().parse(BinaryList.nested(33)).code == "too-deep")
-        #expect(ListParser().parse(BinaryList.doubling(levels: 31)).code == "no-known-shape")
+        #expect(ListParser().parse(BinaryList.doubling(levels: 20)).code == "no-known-shape")
         #expect(ListParser().parse(BinaryList.bytes(of: [[0xA1, 0]])).code == "too-deep")
+        #expect(
+            ListParser().parse(BinaryList.bytes(of: [[0xA2, 1, 2], [0xA0], [0xA1, 3], [0xA1, 2]])).code == "too-deep")
+    }
+
+    @Test(
+        "values that a file refers to again and again count each time",
+        arguments: [(20, "no-known-shape"), (21, "no-known-shape"), (22, "no-known-shape"), (23, "too-many-values")])
+    func values(levels: Int, code: String) {
+        // Two for each array, and one for the whole.
+        #expect(ListParser().parse(BinaryList.doubling(levels: levels)).code == code)
     }
 
     @Test(

@@ -2,8 +2,8 @@
 
 /// Binary property lists made by hand, so that they can be wrong.
 package enum BinaryList {
-    /// A file of these objects, with the first one at the top and references of one byte.
-    package static func bytes(of objects: [[UInt8]]) -> [UInt8] {
+    /// A file of these objects, with the first one at the top.
+    package static func bytes(of objects: [[UInt8]], referenceSize: Int = 1) -> [UInt8] {
         var bytes = Array("bplist00".utf8)
         var offsets: [UInt8] = []
         for object in objects {
@@ -11,18 +11,28 @@ package enum BinaryList {
             bytes += object
         }
         let table = bytes.count
-        bytes += offsets + [0, 0, 0, 0, 0, 0, 4, 1]
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 4, UInt8(referenceSize)]
         return bytes + bigEndian(objects.count, 8) + bigEndian(0, 8) + bigEndian(table, 8)
     }
 
     /// That many arrays, each within the one before.
     package static func nested(_ levels: Int) -> [UInt8] {
-        bytes(of: (1..<levels).map { [0xA1, UInt8($0)] } + [[0xA0]])
+        bytes(of: (1..<levels).map { [0xA1] + bigEndian($0, 4) } + [[0xA0]], referenceSize: 4)
     }
 
     /// Arrays that each have the next one in them twice: a tree of 2^levels leaves in few bytes.
     package static func doubling(levels: Int) -> [UInt8] {
         bytes(of: (1...levels).map { [0xA2, UInt8($0), UInt8($0)] } + [[0x51, 0x61]])
+    }
+
+    /// An array of this many references to the second object, each of two bytes.
+    package static func array(repeating count: Int) -> [UInt8] {
+        [0xAF, 0x12] + bigEndian(count, 4) + (0..<count).flatMap { _ in [0, 1] as [UInt8] }
+    }
+
+    /// The mark of an object of 2^63 members or bytes.
+    package static func endless(_ kind: UInt8) -> [UInt8] {
+        [kind | 0xF, 0x13, 0x80, 0, 0, 0, 0, 0, 0, 0]
     }
 
     package static func bigEndian(_ number: Int, _ size: Int) -> [UInt8] {

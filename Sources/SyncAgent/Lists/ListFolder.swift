@@ -11,6 +11,8 @@ package actor ListFolder {
         package var device: UInt64
         /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
         package var files: [String: FileFingerprint?]
+        /// What has a list's name, and is no file: a folder, a pipe, a socket, a device.
+        package var others: Set<String> = []
     }
 
     package nonisolated let path: FilePath
@@ -42,7 +44,11 @@ package actor ListFolder {
         }
         for name in names.map(\.name) where ListName.isAppList(name) {
             if fstatat(folder, name, &status, 0) == 0 {
-                if status.st_mode & S_IFMT == S_IFREG { listing.files[name] = FileFingerprint(status) }
+                if status.st_mode & S_IFMT == S_IFREG {
+                    listing.files[name] = FileFingerprint(status)
+                } else {
+                    listing.others.insert(name)
+                }
             } else if errno != ENOENT || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
                 // Only a name that is gone is no list: a file that cannot be looked at may be back in a moment.
                 listing.files[name] = .some(nil)

@@ -9,14 +9,29 @@ package struct ListScanner: Sendable {
     private static let parsers = 2
     /// How old a file's last change must be for its fingerprint to tell a later one: file systems count time in ticks.
     private static let tick: Duration = .milliseconds(50)
+    /// How long a list may take before it has to wait for all others to be read.
+    private static let patience: Duration = .seconds(2)
 
     private let folder: ListFolder
     private let parser: ParseHelper
     private let maxBytes: ByteCount
     /// The files that were read, as they were then.
     private var known: [String: FileFingerprint] = [:]
+    /// The files that are slow to parse, and not read yet.
+    private var slow: Set<String> = []
     /// The file system that the folder was on at the last look.
     private var device: UInt64?
+
+    /// What a look showed.
+    package struct Look: Sendable {
+        package var scan: ListScan
+        /// The files that were still being written, which are to be looked at again.
+        package var unsettled: Set<String> = []
+        /// The files that are slow to parse, and are read at later looks.
+        package var slow: Set<String> = []
+        /// What has a list's name, and is no file.
+        package var others: Set<String> = []
+    }
 
     package init(folder: FilePath, parser: ParseHelper, maxBytes: ByteCount) {
         self.folder = ListFolder(folder)
@@ -26,60 +41,75 @@ package struct ListScanner: Sendable {
 
     /// Looks once.
     ///
-    /// - Returns: What there is to tell, and the files that were still being written, which are to be looked at again.
-    package mutating func scan() async -> (scan: ListScan, unsettled: Set<String>) {
+    /// - Parameter isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
+    ///   parsed at once: so that, however many there are, no other list waits for more than one of them.
+    /// - Returns: What there is to tell, and the files that are to be looked at again.
+    package mutating func look(isHasty: Bool = false) async -> Look {
         let listing: ListFolder.Listing
         do {
             listing = try await folder.list()
         } catch {
-            return (.unavailable(reason: "\(error)"), [])
+            return Look(scan: .unavailable(reason: "\(error)"))
         }
         if let device, device != listing.device, listing.files.isEmpty {
-            return (.unavailable(reason: "\(folder.path) is empty, and on another file system than before"), [])
+            let reason = "\(folder.path) is empty, and on another file system than before"
+            return Look(scan: .unavailable(reason: reason))
         }
         device = listing.device
         known = known.filter { listing.files[$0.key] != nil }
         let changed = listing.files.filter { $0.value == nil || known[$0.key] != $0.value }.keys.sorted()
-        var readings: [String: ListReading] = [:]
+        slow.formIntersection(changed)
+        let late = slow.sorted().prefix(Self.parsers)
         var unsettled: Set<String> = []
-        for (name, result) in await read(changed) {
+        var readings: [String: ListReading] = [:]
+        let results =
+            await read(changed.filter { !slow.contains($0) }, within: isHasty ? Self.patience : nil)
+            + read(Array(late), within: nil)
+        for (name, result) in results {
             switch result {
             case .read(let reading, let fingerprint):
                 readings[name] = reading
+                slow.remove(name)
                 // What says nothing of the file is no reason not to try it again.
                 known[name] = reading.verdict.isOfTheFile ? fingerprint ?? listing.files[name] ?? nil : nil
             case .unsettled: unsettled.insert(name)
+            case .slow: slow.insert(name)
             }
         }
-        return (.listed(present: Set(listing.files.keys), changed: readings), unsettled)
+        return Look(
+            scan: .listed(present: Set(listing.files.keys), changed: readings), unsettled: unsettled, slow: slow,
+            others: listing.others)
     }
 
     private enum Result {
         case read(ListReading, FileFingerprint?)
         /// It changed while it was being read, or a moment before.
         case unsettled
+        /// It was not parsed within the time that it was given.
+        case slow
     }
 
-    private func read(_ names: [String]) async -> [(String, Result)] {
+    private func read(_ names: [String], within timeout: Duration?) async -> [(String, Result)] {
         await withTaskGroup(of: (String, Result).self) { group in
             var results: [(String, Result)] = []
             for (index, name) in names.enumerated() {
                 if index >= Self.parsers, let result = await group.next() { results.append(result) }
-                group.addTask { (name, await read(name)) }
+                group.addTask { (name, await read(name, within: timeout)) }
             }
             for await result in group { results.append(result) }
             return results
         }
     }
 
-    private func read(_ name: String) async -> Result {
+    private func read(_ name: String, within timeout: Duration?) async -> Result {
         do throws(ListRejection) {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
             let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed
-            let verdict = await parser.parse(file.descriptor)
+            let verdict = await parser.parse(file.descriptor, within: timeout)
             // A file that is being written is no version of the list.
             let isSame = try await folder.close(file)
             guard isSame, age < .zero || age >= Self.tick else { return .unsettled }
+            if timeout != nil, verdict.isTimeout { return .slow }
             let source = AppListDocument.Source(
                 sha256: contents.sha256, bytes: contents.bytes,
                 modified: Timestamp(sinceEpoch: file.fingerprint.modified).inWholeSeconds)

@@ -77,23 +77,23 @@ package final class ListService: Sendable {
 
     /// Looks at the folder until no file in it is being written any more.
     ///
-    /// A file that is still being written after `lists.rescan` counts as rejected.
+    /// A file that is still being written after `lists.rescan` has a verdict that says so.
     package func lookOnce() async -> ListScan {
         var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
         var log = ScanLog(logger: logger)
         var readings: [String: ListReading] = [:]
-        let end = clock.now + settings.rescan
+        var unsettled = UnsettledLists(patience: settings.rescan)
         while true {
-            let (scan, unsettled) = await scanner.scan()
-            guard case .listed(let present, let changed) = scan else {
-                log.note(scan)
-                return scan
+            let look = await scanner.look()
+            log.note(others: look.others)
+            guard case .listed(let present, let changed) = look.scan else {
+                log.note(look.scan)
+                return look.scan
             }
+            let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
-            if !unsettled.isEmpty, clock.now < end, (try? await Task.sleep(for: settings.settle)) != nil { continue }
-            for name in unsettled {
-                readings[name] = ListReading(source: nil, verdict: .failure(.stillBeingWritten))
-            }
+            readings.merge(overdue) { $1 }
+            if overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil { continue }
             let whole = ListScan.listed(present: present, changed: readings.filter { present.contains($0.key) })
             log.note(whole)
             return whole
@@ -105,6 +105,7 @@ package final class ListService: Sendable {
         var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
         var log = ScanLog(logger: logger)
+        var unsettled = UnsettledLists(patience: settings.rescan)
         var nextScan = clock.now
         var waiting: [CheckedContinuation<Void, Never>] = []
         alarm.set(nextScan)
@@ -120,10 +121,12 @@ package final class ListService: Sendable {
             }
             if min(window.due ?? nextScan, nextScan) <= clock.now {
                 window.reset()
-                let (scan, unsettled) = await scanner.scan()
+                let look = await scanner.look(isHasty: true)
+                let scan = look.scan.adding(unsettled.note(look.unsettled, at: clock.now))
+                log.note(others: look.others)
                 log.note(scan)
                 report(scan)
-                if unsettled.isEmpty {
+                if look.unsettled.isEmpty, look.slow.isEmpty {
                     for continuation in waiting { continuation.resume() }
                     waiting = []
                 } else {

@@ -25,8 +25,14 @@ package struct ParseHelper: Sendable {
     /// The file is left open.
     /// The process has ended when this returns: by itself, or killed because its time was over or the task was cancelled.
     /// A verdict of ``ListRejection/cancelled`` or ``ListRejection/parserUnavailable(_:)`` says nothing of the file.
-    package func parse(_ file: FileDescriptor) async -> ListVerdict {
-        await withTaskGroup { group in
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - limit: How long this one may take, if that is less than any file may.
+    /// - Returns: The app list in the file, or why there is none.
+    package func parse(_ file: FileDescriptor, within limit: Duration? = nil) async -> ListVerdict {
+        let timeout = min(limit ?? self.timeout, self.timeout)
+        return await withTaskGroup { group in
             group.addTask { await run(file) }
             group.addTask {
                 do {
@@ -51,7 +57,7 @@ package struct ParseHelper: Sendable {
                 // No backtraces: they take seconds. Nothing else of the agent's environment is the child's business.
                 environment: .custom(["SWIFT_BACKTRACE": "enable=no", "LIBDISPATCH_LOG": "NO"]),
                 input: .fileDescriptor(file, closeAfterSpawningProcess: false),
-                output: .bytes(limit: ParseRecord.maxBytes.bytes),
+                output: .bytes(limit: limits.maxText.bytes),
                 error: .discarded)
             return verdict(result.terminationStatus, result.standardOutput)
         } catch let error as SubprocessError where error.code == .outputLimitExceeded {

@@ -7,6 +7,7 @@ struct ScanLog: Sendable {
     private let logger: Logger
     private var unavailable: String?
     private var rejections: [String: ListRejection] = [:]
+    private var others: Set<String> = []
 
     init(logger: Logger) {
         self.logger = logger
@@ -31,6 +32,17 @@ struct ScanLog: Sendable {
                 }
             }
         }
+    }
+
+    /// Notes what has a list's name, and is no file.
+    mutating func note(others: Set<String>) {
+        for name in others.subtracting(self.others).sorted() {
+            let rejection = ListRejection.notARegularFile
+            logger.warning(
+                "not an app list",
+                metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
+        }
+        self.others = others
     }
 
     private mutating func note(_ list: AppList, _ name: String) {

@@ -62,7 +62,7 @@ package struct DiskStatus: Sendable {
         var readings: [String: ListReading] = [:]
         var isCurrent = true
         var scanner = ListScanner(folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes)
-        switch await scanner.scan().scan {
+        switch await scanner.look().scan {
         case .unavailable(let reason):
             report.eviction = .suspended(reason)
             isCurrent = false

@@ -101,7 +101,9 @@ struct AgentProcess: Sendable {
 
     /// Returns the agent's status as soon as it is as wanted.
     @discardableResult
-    func status(where isWanted: @escaping @Sendable (StatusReport) -> Bool) async throws -> StatusReport {
+    func status(
+        within patience: Duration = patience, where isWanted: @escaping @Sendable (StatusReport) -> Bool
+    ) async throws -> StatusReport {
         try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask {
                 for try await report in try await ControlClient(socket: socket).statuses() ?? .finished
@@ -111,7 +113,7 @@ struct AgentProcess: Sendable {
                 throw Failure(description: "the agent ended before it came to the wanted state")
             }
             group.addTask {
-                try await Task.sleep(for: Self.patience)
+                try await Task.sleep(for: patience)
                 return nil
             }
             defer { group.cancelAll() }

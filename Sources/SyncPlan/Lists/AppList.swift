@@ -81,6 +81,13 @@ package struct ListLimits: Equatable, Sendable {
         self.iconBase = iconBase
     }
 
+    /// The most that a list's texts, and the records of them, may come to.
+    ///
+    /// It is twice as much as a file can say that says nothing twice. A binary property list can do so.
+    package var maxText: ByteCount {
+        min(max(ByteCount(2 * maxBytes.bytes), .mebibytes(1)), ParseRecord.maxBytes)
+    }
+
     /// The most arrays and dictionaries inside one another.
     package static let maxDepth = 32
 }

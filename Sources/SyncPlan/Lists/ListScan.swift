@@ -26,6 +26,12 @@ package enum ListScan: Sendable {
     case unavailable(reason: String)
     /// All lists that there are, and what became of those that are not as they were at the last look.
     case listed(present: Set<String>, changed: [String: ListReading])
+
+    /// The same, with more that was found out of lists that are present.
+    package func adding(_ readings: [String: ListReading]) -> ListScan {
+        guard case .listed(let present, let changed) = self else { return self }
+        return .listed(present: present, changed: changed.merging(readings) { $1 })
+    }
 }
 
 /// What reading one list's file gave.
@@ -49,6 +55,12 @@ extension ListVerdict {
             .stillBeingWritten,
         ]
         return !others.contains { $0.code == rejection.code }
+    }
+
+    /// Whether the file took more time than it was given.
+    package var isTimeout: Bool {
+        guard case .failure(let rejection) = self else { return false }
+        return rejection.code == ListRejection.parserTimeout(limit: "").code
     }
 }
 

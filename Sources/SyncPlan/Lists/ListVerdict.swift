@@ -54,6 +54,11 @@ extension ListRejection {
             "too-deep", "More than \(limit) arrays and dictionaries are inside one another: flatten the list.")
     }
 
+    /// A binary property list can refer to the same values again and again.
+    package static func tooManyValues(limit: Int) -> ListRejection {
+        ListRejection("too-many-values", "The file comes to more than \(limit) values: write it anew, or split it.")
+    }
+
     package static let noKnownShape = ListRejection(
         "no-known-shape",
         "The property list is no app list: write an array of dictionaries with an icon key, an array of URLs, "

@@ -13,7 +13,7 @@ import IconCache
 /// .
 /// ```
 package enum ParseRecord {
-    /// The longest output that is read.
+    /// The longest output that is read, whatever the limits on lists are.
     ///
     /// The parser itself rejects what would be longer.
     package static let maxBytes = ByteCount.mebibytes(64)
@@ -33,14 +33,14 @@ package enum ParseRecord {
 
     /// The verdict's records.
     ///
-    /// A list that would come to more than ``maxBytes`` becomes a rejection.
-    package static func encode(_ verdict: ListVerdict) -> [UInt8] {
+    /// A list that would come to more than the limit becomes a rejection.
+    package static func encode(_ verdict: ListVerdict, atMost limit: ByteCount = maxBytes) -> [UInt8] {
         var output = header
         switch verdict {
         case .success(let list):
             for entry in list.entries {
                 append(.entry, [entry.icon, entry.name, entry.download, entry.expected?.hex], to: &output)
-                guard output.count < maxBytes.bytes else { return encode(.failure(.tooMuchText(limit: maxBytes))) }
+                guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
             }
             for problem in list.problems {
                 append(.problem, [problem.keyPath, problem.reason], to: &output)
@@ -49,7 +49,7 @@ package enum ParseRecord {
             append(.rejection, [rejection.code, rejection.message], to: &output)
         }
         append(.end, [], to: &output)
-        guard output.count <= maxBytes.bytes else { return encode(.failure(.tooMuchText(limit: maxBytes))) }
+        guard output.count <= limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
         return output
     }
 

@@ -30,13 +30,13 @@ struct ListScannerTests {
     ) {
         var readings: [String: ListReading] = [:]
         while true {
-            let (scan, unsettled) = await scanner.scan()
-            guard case .listed(let present, let changed) = scan else {
+            let look = await scanner.look()
+            guard case .listed(let present, let changed) = look.scan else {
                 Issue.record("the folder is unavailable")
                 return ([], [:])
             }
             readings.merge(changed) { $1 }
-            if unsettled.isEmpty { return (present, readings) }
+            if look.unsettled.isEmpty { return (present, readings) }
         }
     }
 
@@ -101,13 +101,50 @@ struct ListScannerTests {
             var scanner = scanner(mountPoint)
             #expect(try await settled(&scanner).present == ["a.plist"])
             try #require(umount2(mountPoint.string, 0) == 0)
-            guard case .unavailable(let reason) = await scanner.scan().scan else {
+            guard case .unavailable(let reason) = await scanner.look().scan else {
                 Issue.record("the folder was taken for an empty one")
                 return
             }
             #expect(reason.contains(mountPoint.string))
             try write("()", to: mountPoint.appending("b.plist"))
             #expect(try await settled(&scanner).present == ["b.plist"])
+        }
+    }
+
+    @Test("lists that hang their parser have a verdict each, and no other list waits for all of them")
+    func hanging() async throws {
+        try await withTemporaryFolder { folder in
+            let script = folder.appending("parser")
+            // It reads the file to its end, which the parser does not mind.
+            try write(
+                """
+                #!/bin/sh
+                if grep -q hang; then while :; do :; done; fi
+                exec \(BuiltProducts.path("syncagent-parse")) "$@"
+
+                """, to: script)
+            try #require(chmod(script.string, 0o755) == 0)
+            let lists = folder.appending("lists.d")
+            try #require(mkdir(lists.string, 0o755) == 0)
+            let bad = ["1.plist", "2.plist", "3.plist"]
+            try write("()", to: lists.appending("good.plist"))
+            var other = self.scanner(lists)
+            _ = try await settled(&other)
+            for name in bad { try write("(hang)", to: lists.appending(name)) }
+            let parser = ParseHelper(executable: script, timeout: .milliseconds(1500))
+            var scanner = ListScanner(folder: lists, parser: parser, maxBytes: .mebibytes(8))
+            var looks: [[String: ListReading]] = []
+            var look: ListScanner.Look
+            repeat {
+                look = await scanner.look(isHasty: true)
+                guard case .listed(_, let changed) = look.scan else { break }
+                looks.append(changed)
+            } while !look.unsettled.isEmpty || !look.slow.isEmpty
+            let told = looks.filter { !$0.isEmpty }.map { $0.keys.sorted() }
+            #expect(told.first == ["good.plist"] && told.dropFirst().allSatisfy { $0.count <= 2 })
+            let verdicts = looks.reduce(into: [:]) { $0.merge($1) { $1 } }.mapValues(\.verdict)
+            for name in bad { #expect(verdicts[name] == .failure(.parserTimeout(limit: "1500ms"))) }
+            #expect(verdicts["good.plist"] == .success(AppList()))
         }
     }
 

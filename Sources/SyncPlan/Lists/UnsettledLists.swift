@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// The files that change whenever they are looked at, on which there is a verdict too after a time.
+package struct UnsettledLists: Sendable {
+    private let patience: Duration
+    private var since: [String: Timestamp] = [:]
+
+    /// - Parameter patience: How long a file may go on changing.
+    package init(patience: Duration) {
+        self.patience = patience
+    }
+
+    /// Notes which files were being written at a look.
+    ///
+    /// - Returns: The verdict on each of those that have been for too long.
+    package mutating func note(_ names: Set<String>, at now: Timestamp) -> [String: ListReading] {
+        since = since.filter { names.contains($0.key) }
+        for name in names where since[name] == nil { since[name] = now }
+        return since.filter { $0.value + patience <= now }.mapValues { _ in
+            ListReading(source: nil, verdict: .failure(.stillBeingWritten))
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import FoundationEssentials
+import Glibc
+import IconCache
+import Subprocess
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Files that are made to do harm", .serialized)
+struct HostileListTests {
+    private static let corpus = "../shared/corpora/plist-parsers/libplist"
+
+    @Test("have a verdict each; the agent and the other lists go on, and its memory stays small")
+    func verdicts() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { agent in
+                try world.drop(["Mail"], as: "good.plist")
+                try await world.published(["Mail"], as: "good.plist")
+                var expected = try Self.dropOddFiles(world.agent.lists)
+                for hostile in HostileList.all { try Self.write(hostile.bytes, world.agent.lists, hostile.name) }
+                for hostile in HostileList.nested { expected[hostile.name] = .tooDeep(limit: 32) }
+                for hostile in HostileList.shared { expected[hostile.name] = .tooManyValues(limit: 8 << 20) }
+                try Self.write(Self.largest, world.agent.lists, "largest")
+                let rejected = Set(HostileList.all.map(\.name)).union(expected.keys)
+                let report = try await world.agent.status(within: .seconds(200)) { report in
+                    report.lists.count == rejected.count + 2
+                }
+                for list in report.lists where list.name != "good.plist" && list.name != "largest.plist" {
+                    let name = String(list.name.dropLast(".plist".count))
+                    #expect(list.state == "rejected" && rejected.contains(name), "\(name)")
+                    #expect(list.error != nil, "\(name)")
+                    if let expected = expected[name] { #expect(list.error == expected.message, "\(name)") }
+                }
+                #expect(report.lists.first { $0.name == "largest.plist" }?.apps == 50_000)
+                try world.drop(["Mail", "Maps"], as: "good.plist")
+                let last = try await world.agent.status(within: .seconds(60)) { report in
+                    report.lists.first { $0.name == "good.plist" }?.ready == 2
+                }
+                #expect(last.pid == Int(agent.value))
+                let peak = try #require(try ProcessStatus(of: agent.value).peakMemory)
+                #expect(peak < 200 << 10, "\(peak) KiB")
+            }
+        }
+    }
+
+    /// As many entries, and as much text in them, as a list may have.
+    private static let largest: [UInt8] = {
+        let url = "u:" + String(repeating: "x", count: 300)
+        return BinaryList.bytes(
+            of: [
+                BinaryList.array(repeating: 50_000), [0x5F, 0x11] + BinaryList.bigEndian(url.utf8.count, 2) + url.utf8,
+            ], referenceSize: 2)
+    }()
+
+    private static func write(_ bytes: [UInt8], _ folder: FilePath, _ name: String) throws {
+        let file = try FileDescriptor.open(
+            folder.appending("\(name).plist"), .writeOnly, options: [.create], permissions: [.ownerReadWrite])
+        try file.closeAfter { _ = try file.writeAll(bytes) }
+    }
+
+    /// - Returns: The verdicts that there are to be, by name.
+    private static func dropOddFiles(_ folder: FilePath) throws -> [String: ListRejection] {
+        func path(_ name: String) -> String { folder.appending("\(name).plist").string }
+        try write([], folder, "sparse")
+        try #require(truncate(path("sparse"), 1 << 30) == 0)
+        try #require(symlink("loop.plist", path("loop")) == 0)
+        try #require(symlink("/nowhere/a.plist", path("dangling")) == 0)
+        var expected: [String: ListRejection] = [
+            "sparse": .tooLarge(limit: .mebibytes(8)), "loop": .unreadable("Too many levels of symbolic links"),
+            "dangling": .unreadable("No such file or directory"),
+        ]
+        if geteuid() != 0 {
+            try write([], folder, "unreadable")
+            try #require(chmod(path("unreadable"), 0) == 0)
+            expected["unreadable"] = .unreadable("Permission denied")
+        }
+        // These are no lists at all, and must hold nothing up.
+        try makeSpecialFiles { folder.appending("\($0).plist").string }
+        return expected
+    }
+
+    /// A pipe, a socket, a folder, and links to a pipe and to a device.
+    private static func makeSpecialFiles(_ path: (String) -> String) throws {
+        try #require(mkfifo(path("pipe"), 0o600) == 0)
+        try #require(symlink("pipe.plist", path("to-pipe")) == 0)
+        try #require(symlink("/dev/zero", path("to-device")) == 0)
+        try #require(mkdir(path("folder"), 0o755) == 0)
+        try #require(mknod(path("socket"), S_IFSOCK | 0o600, 0) == 0)
+    }
+
+    @Test("what is no regular file has a verdict at once")
+    func specialFiles() async throws {
+        try await World.with { world in
+            let path = { @Sendable (name: String) in world.agent.lists.appending("\(name).plist").string }
+            try Self.makeSpecialFiles(path)
+            for name in ["pipe", "to-pipe", "to-device", "folder", "socket"] {
+                let verdict = try await world.agent.call("check", path(name))
+                #expect(verdict.code == 65)
+                #expect(verdict.output.hasSuffix("\(ListRejection.notARegularFile.message) [not-a-regular-file]\n"))
+            }
+        }
+    }
+
+    @Test("a file that goes on growing has a verdict after a time, and is a list when it is whole")
+    func growing() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_RESCAN", "500ms")
+            try await world.agent.whileRunning { _ in
+                let file = try FileDescriptor.open(
+                    world.agent.lists.appending("growing.plist"), .writeOnly, options: [.create],
+                    permissions: [.ownerReadWrite])
+                defer { try? file.close() }
+                let whole = Array("( \"\(world.origin.iconURL("Mail"))\" )\n".utf8)
+                _ = try file.writeAll(whole)
+                let report = try await withThrowingTaskGroup(of: StatusReport?.self) { group in
+                    group.addTask {
+                        while !Task.isCancelled {
+                            for _ in 1...1000 {
+                                _ = try file.writeAll("\n".utf8)
+                                await Task.yield()
+                            }
+                            try file.resize(to: Int64(whole.count))
+                            try file.seek(offset: 0, from: .end)
+                        }
+                        return nil
+                    }
+                    group.addTask {
+                        try world.drop(["Maps"], as: "good.plist")
+                        return try await world.agent.status(within: .seconds(60)) { report in
+                            report.lists.map(\.state) == ["ok", "rejected"] && report.lists[0].ready == 1
+                        }
+                    }
+                    let report = try await group.next() ?? nil
+                    group.cancelAll()
+                    return report
+                }
+                #expect(report?.lists.last?.error == ListRejection.stillBeingWritten.message)
+                try await world.published(["Mail"], as: "growing.plist")
+            }
+        }
+    }
+
+    @Test(
+        "the lists of libplist's tests have a verdict each, and are no lists of apps",
+        .enabled(if: FileManager.default.fileExists(atPath: corpus), "\(corpus) is not there"))
+    func libplist() async throws {
+        try await World.with { world in
+            let names = try FileManager.default.contentsOfDirectory(atPath: Self.corpus)
+            for name in names {
+                try Self.write(try FileBytes.read(FilePath("\(Self.corpus)/\(name)")), world.agent.lists, name)
+            }
+            try world.drop(["Mail"], as: "good.plist")
+            #expect(try await world.agent.call("run", "--once").code == 1)
+            try await world.agent.whileRunning { _ in
+                let report = try await world.agent.status(within: .seconds(60)) { $0.lists.count == names.count + 1 }
+                for list in report.lists where list.name != "good.plist" {
+                    #expect(list.state == "rejected" && list.error != nil, "\(list.name)")
+                }
+                #expect(report.icons.ready == 1)
+            }
+        }
+    }
+}

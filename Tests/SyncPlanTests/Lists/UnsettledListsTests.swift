@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Files that go on changing")
+struct UnsettledListsTests {
+    @Test("have a verdict when they have been for too long, and begin anew when they had settled")
+    func patience() {
+        var unsettled = UnsettledLists(patience: .seconds(30))
+        func overdue(_ names: Set<String>, after seconds: Int) -> [String] {
+            unsettled.note(names, at: Sample.start + .seconds(seconds)).keys.sorted()
+        }
+        #expect(overdue(["a"], after: 0) == [])
+        #expect(overdue(["a", "b"], after: 29) == [])
+        #expect(overdue(["a", "b"], after: 30) == ["a"])
+        #expect(overdue(["b"], after: 31) == [])
+        #expect(overdue(["a", "b"], after: 60) == ["b"])
+        #expect(unsettled.note(["b"], at: Sample.start + .seconds(61))["b"]?.verdict == .failure(.stillBeingWritten))
+    }
+}
