@@ -177,7 +177,7 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let file = try CacheFolder(folder)
             try file.write([], to: "state.sqlite", mode: FilePermissions(rawValue: 0o644))
-            let store = try StateStore(folder: folder, logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             try await store.apply(MemoChanges(remembered: memos))
             let names = try file.names(in: ".").map(\.name)
             #expect(names.count > 1)

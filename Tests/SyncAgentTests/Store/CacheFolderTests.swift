@@ -81,7 +81,7 @@ struct CacheFolderTests {
             }
             #expect(reason.contains("Not a directory") && reason.contains(name), "\(reason)")
             await cache.evictor.remove(plan)
-            _ = await cache.evictor.release([1])
+            _ = await cache.evictor.release([GenerationRelease(generation: 1)])
             if name == "staging" { await #expect(throws: FileError.self) { try await cache.stage("three") } }
             try canary.check(names.union(["file"]))
             #expect(try IconCache(at: cache.path).manifest() == before)
