@@ -16,8 +16,11 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -37,6 +40,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
@@ -65,9 +69,8 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, hummingbirdCore,
-                httpClient, nioCore, nioHTTP1, nioPosix, subprocess,
+                httpClient, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings
         ),
@@ -100,7 +103,8 @@ let package = Package(
             name: "ListParse", dependencies: ["CLinux", "IconCache", "SyncPlan"], swiftSettings: settings),
 
         .target(
-            name: "TestSupport", dependencies: ["DemoOrigin", nioCore, nioPosix, subprocess, system],
+            name: "TestSupport",
+            dependencies: ["DemoOrigin", nioCore, nioHPACK, nioPosix, nioSSL, subprocess, system],
             path: "Tests/TestSupport", swiftSettings: settings
         ),
         .testTarget(

@@ -3,17 +3,24 @@ package import DemoOrigin
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A TCP origin on loopback that sends exactly the bytes it is told to: for servers that misbehave.
+///
+/// With an identity it speaks TLS. A client that agrees on HTTP/2 first makes a request for `*`, which asks for the
+/// settings, and the bytes to send are frames.
 package final class RawOrigin: Sendable {
     /// One request head that came in.
     package struct Request: Sendable {
-        /// The head as it was sent, with the empty line at its end.
+        /// The head as it was sent, with the empty line at its end; in HTTP/2 a line for each field.
         package var head: String
 
         /// What stands between the first two spaces of the request line: the path, with the query.
         package var target: String
+
+        /// The HTTP/2 stream that it came in on; 0 if there is none.
+        package var stream: Int
 
         /// Which of the accepted connections it came in on, counted from 1.
         package var connection: Int
@@ -72,24 +79,28 @@ package final class RawOrigin: Sendable {
     /// Every request head that was read, under its target.
     package let requests = Tally()
 
+    private let scheme: String
     private let sent = Atomic(0)
 
     /// How many bytes the kernel has taken.
     package var sentBytes: Int { sent.load(ordering: .relaxed) }
 
-    private init(host: String, port: Int) {
+    private init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme
         self.host = host
         self.port = port
     }
 
     /// `http://127.0.0.1:PORT`, without a slash at its end.
-    package var baseURL: String { host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)" }
+    package var baseURL: String { "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
     /// Runs an origin for as long as `body` runs: when this returns or throws, every connection is closed.
     ///
     /// - Parameters:
     ///   - host: the address to listen on, one of loopback's.
     ///   - port: the port to listen on, or 0 for any that is free.
+    ///   - identity: what to show to clients, which have to speak TLS then.
+    ///   - protocols: the protocols that may be agreed on within TLS.
     ///   - script: what to do for a request. It is asked once for each request head, in the order they come in on
     ///     their connection. Bodies of requests are not understood.
     ///   - body: gets the origin, already listening.
@@ -97,17 +108,19 @@ package final class RawOrigin: Sendable {
     /// - Throws: what `body` throws, or the error of a socket that cannot be listened on.
     @discardableResult
     package static func run<R>(
-        host: String = "127.0.0.1", port: Int = 0, _ script: @escaping @Sendable (Request) -> [Step],
-        _ body: (RawOrigin) async throws -> R
+        host: String = "127.0.0.1", port: Int = 0, identity: TLSIdentity? = nil, protocols: [String] = ["h2"],
+        _ script: @escaping @Sendable (Request) -> [Step], _ body: (RawOrigin) async throws -> R
     ) async throws -> R {
+        let tls = try identity?.context(protocols: protocols)
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    return try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
                 }
             }
         guard let port = listener.channel.localAddress?.port else { preconditionFailure("a listener has a port") }
-        let origin = RawOrigin(host: host, port: port)
+        let origin = RawOrigin(scheme: tls == nil ? "http" : "https", host: host, port: port)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { try await origin.serve(listener, script) }
@@ -139,13 +152,13 @@ package final class RawOrigin: Sendable {
         let channel = connection.channel
         try await withTaskCancellationHandler {
             try await connection.executeThenClose { inbound in
-                var received: [UInt8] = []
+                var reader = RequestReader()
                 for try await bytes in inbound {
-                    received += bytes.readableBytesView
-                    while let head = Self.takeHead(from: &received) {
-                        let target = head.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+                    reader.append(bytes)
+                    while let head = try reader.next() {
                         let request = Request(
-                            head: head, target: target, connection: number, number: requests.add(target))
+                            head: head.text, target: head.target, stream: head.stream, connection: number,
+                            number: requests.add(head.target))
                         for step in script(request) { try await self.perform(step, on: channel) }
                     }
                 }
@@ -175,20 +188,17 @@ package final class RawOrigin: Sendable {
             try await channel.close()
         case .reset:
             try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
-            try await channel.close()
+            try await channel.eventLoop.submit {
+                // TLS would say its farewell first.
+                let pipeline = channel.pipeline.syncOperations
+                let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self)
+                tls?.close(promise: nil) ?? channel.close(promise: nil)
+            }.get()
         }
     }
 
     private func send(_ buffer: ByteBuffer, on channel: any Channel) async throws {
         try await channel.writeAndFlush(buffer)
         sent.add(buffer.readableBytes, ordering: .relaxed)
-    }
-
-    /// The bytes up to the first empty line, which are taken away; `nil` while there is none.
-    private static func takeHead(from received: inout [UInt8]) -> String? {
-        let end = Array("\r\n\r\n".utf8)
-        guard let start = received.indices.first(where: { received[$0...].starts(with: end) }) else { return nil }
-        defer { received.removeFirst(start + end.count) }
-        return String(decoding: received[..<(start + end.count)], as: UTF8.self)
     }
 }
