@@ -176,8 +176,8 @@ package final class AgentLoop: Sendable {
         Task { [fetcher, staging, publisher, evictor] in
             switch action {
             case .fetch(let request):
-                let (outcome, trail) = await fetcher.fetch(request)
-                post(.fetched(url: request.url, outcome, trail: trail))
+                let end = await fetcher.fetch(request)
+                post(.fetched(url: request.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed))
             case .publish(let publication): post(.published(await publisher.publish(publication)))
             case .release(let generations): post(.released(await evictor.release(generations)))
             case .remove(let plan):

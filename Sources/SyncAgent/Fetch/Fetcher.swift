@@ -27,11 +27,14 @@ package struct Fetcher: Sendable {
 
     /// Downloads an icon; ends early, as `.cancelled`, when its task is cancelled.
     ///
-    /// - Returns: How it ended, and the way there if it was not straight.
-    package func fetch(_ request: FetchRequest) async -> (outcome: FetchOutcome, trail: FetchTrail?) {
+    /// - Returns: How it ended, the way there if it was not straight, and whether every answer came over HTTP/2; `nil` if
+    ///   there was none.
+    package func fetch(
+        _ request: FetchRequest
+    ) async -> (outcome: FetchOutcome, trail: FetchTrail?, isMultiplexed: Bool?) {
         let recorder = TrailRecorder()
         let outcome = await outcome(of: request, recorder)
-        return (outcome, recorder.trail)
+        return (outcome, recorder.trail, recorder.isMultiplexed)
     }
 
     private func outcome(of request: FetchRequest, _ recorder: TrailRecorder) async -> FetchOutcome {
@@ -118,6 +121,7 @@ package struct Fetcher: Sendable {
         var chain = try RedirectChain(
             from: start, limit: settings.fetch.maxRedirects, allowDowngrade: settings.fetch.allowDowngrade,
             policy: policy)
+        var isMultiplexed = true
         while true {
             let proxy = transport.proxy(for: chain.target)
             recorder.begin(chain.target, through: proxy)
@@ -128,7 +132,9 @@ package struct Fetcher: Sendable {
             if let partial, partial.target == chain.target.url { headers.add(contentsOf: partial.requestFields) }
             let response = try await transport.get(chain.target, headers: headers)
             recorder.update { $0.status = response.status }
+            isMultiplexed = isMultiplexed && response.isMultiplexed
             guard RedirectChain.statuses.contains(response.status) else {
+                recorder.end(isMultiplexed: isMultiplexed)
                 let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
                 let stored = StoredResponse(
                     status: response.status, fields: fields, requestTime: sent, responseTime: clock.now)

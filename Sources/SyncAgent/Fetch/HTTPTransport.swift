@@ -14,25 +14,25 @@ package import SyncPlan
 package final class HTTPTransport: Transport {
     private let proxies: ProxyPolicy
     private let policy: NetworkPolicy
-    private let direct: HTTPClient
-    /// The client for hosts that may stand for local addresses.
+    private let direct: HTTPClients
+    /// The clients for hosts that may stand for local addresses.
     ///
-    /// It is one of its own because what judges a connection does not see for which host it was made, and because
-    /// connections are kept: that of another host must never be one that only this host may have.
-    private let allowed: HTTPClient
-    /// A client for each proxy.
-    private let proxied: [Proxy: HTTPClient]
+    /// They are others because what judges a connection does not see for which host it was made, and because connections
+    /// are kept: that of another host must never be one that only these hosts may have.
+    private let allowed: HTTPClients
+    /// The clients for each proxy.
+    private let proxied: [Proxy: HTTPClients]
+    private let http1Origins = HTTP1Origins()
     /// How many kept-alive connections in a row may turn out to have ended.
     ///
     /// Some servers promise to keep each connection, and keep none: meanwhile others have put new ones beside those that
     /// were there.
     private let staleLimit: Int
+    private let connectTimeout: Duration
 
     package init(settings: Settings, proxies: ProxyPolicy = ProxyPolicy()) {
         policy = NetworkPolicy(settings.network)
         var configuration = HTTPClient.Configuration()
-        // What guards HTTP/1 connections from answers that end the process has no counterpart for HTTP/2 yet.
-        configuration.httpVersion = .http1Only
         // Nobody collects traces here, and the attributes of each would be made all the same.
         configuration.tracing.tracer = nil
         configuration.redirectConfiguration = .disallow
@@ -47,39 +47,60 @@ package final class HTTPTransport: Transport {
             tls.trustRoots = .file(file)
             configuration.tlsConfiguration = tls
         }
-        direct = Self.client(configuration, judging: policy.others)
-        allowed = Self.client(configuration, judging: policy.allowedHosts)
+        direct = Self.clients(configuration, judging: policy.others)
+        allowed = Self.clients(configuration, judging: policy.allowedHosts)
         self.proxies = proxies
         proxied = Dictionary(
             uniqueKeysWithValues: proxies.proxies.map { proxy in
                 configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
                 // At the other end there is the proxy, which the owner of the machine has named.
-                return (proxy, Self.client(configuration, judging: nil))
+                return (proxy, Self.clients(configuration, judging: nil))
             })
         staleLimit = 4 * settings.fetch.perHost
+        connectTimeout = settings.fetch.connectTimeout
     }
 
-    /// A client that sends nothing to an address that the policy refuses, if there is one.
+    /// Clients that send nothing to an address that the policy refuses, if there is one.
     ///
     /// The name may resolve to another address than a moment ago: what counts is who is at the other end.
-    private static func client(
+    private static func clients(
         _ configuration: HTTPClient.Configuration, judging policy: AddressPolicy?
-    ) -> HTTPClient {
-        var configuration = configuration
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            guard let policy else { return ResponseGuard.add(to: channel) }
+    ) -> HTTPClients {
+        let judge: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+            guard let policy else { return channel.eventLoop.makeSucceededVoidFuture() }
             guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }) else {
                 return channel.eventLoop.makeFailedFuture(ChannelError.unknownLocalAddress)
             }
-            if let refusal = policy.refusal(of: address) { return channel.eventLoop.makeFailedFuture(refusal) }
-            return ResponseGuard.add(to: channel)
+            guard let refusal = policy.refusal(of: address) else { return channel.eventLoop.makeSucceededVoidFuture() }
+            // The library forgets a connection that fails here, and leaves it open.
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(refusal)
         }
-        return HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+        let silence = configuration.timeout.read ?? .seconds(10)
+        var configuration = configuration
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            judge(channel).flatMap { ResponseGuard.add(to: channel) }
+        }
+        configuration.http2ConnectionDebugInitializer = { channel in
+            judge(channel).flatMap { ConnectionGuard.add(to: channel, silence: silence) }
+        }
+        configuration.http2StreamChannelDebugInitializer = { StreamGuard.add(to: $0) }
+        return HTTPClients(configuration)
     }
 
     /// Closes all connections; no request may be under way any more.
+    ///
+    /// One on which a server has yet to begin with HTTP/2 cannot be closed: it is waited for as long as a request does.
     package func shutdown() async {
-        for client in [direct, allowed] + proxied.values { try? await client.shutdown() }
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        let clients = ([direct, allowed] + proxied.values).flatMap { [$0.http1, $0.http2] }
+        for client in clients { client.shutdown { _ in end.yield() } }
+        await withTaskGroup { [connectTimeout] group in
+            group.addTask { for await _ in ended.prefix(clients.count) {} }
+            group.addTask { try? await Task.sleep(for: connectTimeout) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     package func proxy(for target: FetchTarget) -> Proxy? { proxies.proxy(for: target) }
@@ -87,18 +108,28 @@ package final class HTTPTransport: Transport {
     package func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
         var request = HTTPClientRequest(url: target.url)
         request.headers = headers
-        let client =
+        let clients =
             proxy(for: target).flatMap { proxied[$0] } ?? (policy.isAllowed(target.host) ? allowed : direct)
         var retries = 0
         while true {
+            let isHTTP1 = !target.isSecure || http1Origins.contains(target.origin)
             do {
+                let client = isHTTP1 ? clients.http1 : clients.http2
                 let response = try await client.execute(request, deadline: .distantFuture)
                 return TransportResponse(
-                    status: Int(response.status.code), headers: response.headers, body: Body(body: response.body))
+                    status: Int(response.status.code), headers: response.headers,
+                    isMultiplexed: response.version.major >= 2, body: Body(body: response.body))
+            } catch is HTTP1Required where !isHTTP1 {
+                http1Origins.insert(target.origin)
             } catch  where retries < retryLimit(after: error) {
                 retries += 1
             } catch {
                 if let refusal = Self.refusal(in: error) { throw FetchFailure.address(refusal, of: target.host) }
+                // Of all that may be behind these, HTTP/2 is what can be done without.
+                switch error as? HTTPClientError {
+                case .connectTimeout, .remoteConnectionClosed: if !isHTTP1 { http1Origins.insert(target.origin) }
+                default: break
+                }
                 throw Self.failure(of: error)
             }
         }
@@ -116,8 +147,17 @@ package final class HTTPTransport: Transport {
         case is StaleConnection: staleLimit
         // The connection ended before the request was sent.
         case ChannelError.ioOnClosedChannel: staleLimit
-        // The same, or an HTTP/2 connection that ended before the answer.
-        case let error as HTTPClientError where error == .remoteConnectionClosed: staleLimit / 4
+        case is UnprocessedRequest: staleLimit / 4
+        case let error as HTTPClientError:
+            switch error {
+            // The connection ended before the request was sent.
+            case .remoteConnectionClosed: staleLimit / 4
+            // The same, when its end was known already.
+            case .cancelled where !Task.isCancelled: staleLimit / 4
+            // All streams that the server allows are taken.
+            case .getConnectionFromPoolTimeout: .max
+            default: 0
+            }
         default: 0
         }
     }
@@ -163,13 +203,12 @@ package final class HTTPTransport: Transport {
         case is CancellationError: return CancellationError()
         case let error as HTTPClientError:
             switch error {
-            case .cancelled: return CancellationError()
-            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
+            case .cancelled: return Task.isCancelled ? CancellationError() : Self.closed
+            case .connectTimeout, .tlsHandshakeTimeout:
                 return FetchFailure.timeout("fetch.connectTimeout to connect")
             case .readTimeout, .deadlineExceeded: return FetchFailure.timeout("fetch.idleTimeout to go on")
             case .remoteConnectionClosed: return Self.closed
-            default:
-                return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
+            default: return FetchFailure.protocolViolation("\(error)")
             }
         case let error as NIOConnectionError:
             if error.connectionErrors.isEmpty {
@@ -180,9 +219,10 @@ package final class HTTPTransport: Transport {
             return FetchFailure("connect", "no connection (\(error))", .passing)
         case is ChannelError, is IOError:
             return FetchFailure("connection-closed", "the connection broke (\(error))", .passing)
-        case is StaleConnection, HTTPParserError.closedConnection, HTTPParserError.invalidEOFState: return Self.closed
-        case is HTTPParserError:
-            return FetchFailure("protocol", "the server does not speak HTTP as it should (\(error))", .lasting)
+        case is StaleConnection, is UnprocessedRequest, HTTPParserError.closedConnection,
+            HTTPParserError.invalidEOFState:
+            return Self.closed
+        case is HTTPParserError: return FetchFailure.protocolViolation("\(error)")
         default:
             if error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError {
                 return FetchFailure("tls", reason(ofTLS: "\(error)"), .lasting)

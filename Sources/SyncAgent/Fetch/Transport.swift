@@ -18,14 +18,18 @@ package protocol Transport: Sendable {
 package struct TransportResponse: Sendable {
     package var status: Int
     package var headers: HTTPHeaders
+    /// Whether it came over a connection that many requests share at once (HTTP/2).
+    package var isMultiplexed: Bool
     /// The body, which must be read to its end or given up before the next request goes over its connection.
     package var body: any AsyncSequence<ByteBuffer, any Error> & Sendable
 
     package init(
-        status: Int, headers: HTTPHeaders, body: any AsyncSequence<ByteBuffer, any Error> & Sendable
+        status: Int, headers: HTTPHeaders, isMultiplexed: Bool = false,
+        body: any AsyncSequence<ByteBuffer, any Error> & Sendable
     ) {
         self.status = status
         self.headers = headers
+        self.isMultiplexed = isMultiplexed
         self.body = body
     }
 }

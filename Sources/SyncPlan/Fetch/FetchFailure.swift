@@ -139,6 +139,10 @@ extension FetchFailure {
     package static let digestMismatch = FetchFailure(
         "digest-mismatch", "the image does not have the digest that the list gives (icon_hash)", .lasting)
 
+    package static func protocolViolation(_ what: String, _ persistence: Persistence = .lasting) -> FetchFailure {
+        FetchFailure("protocol", "the server does not speak HTTP as it should (\(what))", persistence)
+    }
+
     package static func timeout(_ limit: String) -> FetchFailure {
         FetchFailure("timeout", "the server took longer than \(limit)", .passing)
     }

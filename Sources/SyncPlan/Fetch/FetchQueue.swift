@@ -3,6 +3,9 @@ import DequeModule
 
 /// Which URL is downloaded next: one download a URL, a limit in all and for each origin, a fair turn between origins.
 ///
+/// The limit for an origin is one on connections. One that answers many requests over a connection at once may have as
+/// many as HTTP/2 streams, for as long as there is something to do for it.
+///
 /// An origin is trusted once it has answered, as long as there is something to do for it and until it is restricted.
 /// Those that are not trusted hold no more than half of the slots together: however many of them hang, others go on.
 /// Half of these are left to origins that were never asked, so that what hangs already does not keep them from their
@@ -52,6 +55,7 @@ package struct FetchQueue: Sendable {
         var turns: [Int?] = Array(repeating: nil, count: Priority.allCases.count)
         var queued = 0
         var active = 0
+        var isMultiplexed = false
         var standing = Standing.untried
 
         var isIdle: Bool { active == 0 && queued == 0 }
@@ -72,6 +76,9 @@ package struct FetchQueue: Sendable {
         var ticket: Int
     }
 
+    /// The most downloads at once over one connection: no server should take fewer (RFC 9113, section 6.5.2).
+    private static let streams = 100
+
     private let concurrency: Int
     private let perOrigin: Int
     private let untrusted: Int
@@ -90,7 +97,7 @@ package struct FetchQueue: Sendable {
 
     /// - Parameters:
     ///   - concurrency: The most downloads at once.
-    ///   - perOrigin: The most downloads at once from one origin.
+    ///   - perOrigin: The most downloads at once from one origin, if each needs a connection.
     ///   - untrusted: The most downloads at once from all the origins that are not trusted; half of all by default.
     package init(concurrency: Int, perOrigin: Int, untrusted: Int? = nil) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
@@ -192,6 +199,12 @@ package struct FetchQueue: Sendable {
         setTrust(in: origin, true)
     }
 
+    /// Notes whether an origin answers many requests over one connection at once.
+    package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
+        updateLane(origin) { $0.isMultiplexed = isMultiplexed }
+        queueUp(origin)
+    }
+
     private mutating func setRestriction(of origin: String, _ slots: Int?) {
         let queued = lanes[origin]?.queued ?? 0
         if restrictions[origin] == 0 { heldCount -= queued }
@@ -208,7 +221,10 @@ package struct FetchQueue: Sendable {
         queueUp(origin)
     }
 
-    private func slots(of origin: String) -> Int { min(restrictions[origin] ?? perOrigin, perOrigin) }
+    private func slots(of origin: String) -> Int {
+        let limit = lanes[origin]?.isMultiplexed == true ? max(perOrigin, Self.streams) : perOrigin
+        return min(restrictions[origin] ?? limit, limit)
+    }
 
     // MARK: Places and turns
 

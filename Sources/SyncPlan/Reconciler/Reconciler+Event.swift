@@ -6,8 +6,9 @@ extension Reconciler {
     package enum Event: Sendable {
         /// The lists folder was looked at.
         case scanned(ListScan)
-        /// A download ended.
-        case fetched(url: String, FetchOutcome, trail: FetchTrail? = nil)
+        /// A download ended; with the way there if it was not straight, and whether all its answers came over HTTP/2 if that
+        /// is known.
+        case fetched(url: String, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
         /// A publication ended.
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some may be leased by readers.
@@ -36,7 +37,10 @@ extension Reconciler {
         switch event {
         case .scanned(let scan):
             applyScan(scan, now: now, to: &actions)
-        case .fetched(let url, let outcome, let trail):
+        case .fetched(let url, let outcome, let trail, let isMultiplexed):
+            let origin = queue.finish(url)
+            if let origin, let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
+            if let origin { noteOutcome(outcome, of: origin, now: now) }
             applyOutcome(outcome, trail, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now)
@@ -192,7 +196,6 @@ extension Reconciler {
     private mutating func applyOutcome(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: String, now: Timestamp, to actions: inout [Action]
     ) {
-        if let origin = queue.finish(url) { noteOutcome(outcome, of: origin, now: now) }
         guard let icon = catalog.icons[url] else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }

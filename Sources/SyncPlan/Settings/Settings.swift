@@ -68,7 +68,7 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is 32.
         package var concurrency: Int = 32
-        /// The most downloads at once from one host.
+        /// The most downloads at once from one host, if it does not speak HTTP/2: then 100.
         ///
         /// The default is 4.
         package var perHost: Int = 4

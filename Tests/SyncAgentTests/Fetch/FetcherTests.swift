@@ -32,7 +32,7 @@ struct FetcherTests {
                 transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
                 url: url, source: try IconSource(url), reason: .notCached, validators: validators)
-            let (outcome, trail) = await fetcher.fetch(request)
+            let (outcome, trail, _) = await fetcher.fetch(request)
             return (outcome, trail, transport.requests, try cache.names(in: "staging").sorted())
         }
     }

@@ -11,6 +11,8 @@ import Testing
 /// One download into a folder of its own.
 struct HostileFetch {
     var outcome: FetchOutcome
+    /// Whether every answer came over HTTP/2.
+    var isMultiplexed: Bool?
     /// What is left in `staging/`.
     var staging: [String]
 
@@ -67,16 +69,16 @@ extension CacheFixture {
         var images: Set<String> = []
         for url in urls {
             let outcome: FetchOutcome
+            var isMultiplexed: Bool?
             do {
                 let source = try IconSource(url)
-                outcome = await fetcher.fetch(
-                    FetchRequest(url: url, source: source, reason: .notCached, validators: validators)
-                ).outcome
+                (outcome, _, isMultiplexed) = await fetcher.fetch(
+                    FetchRequest(url: url, source: source, reason: .notCached, validators: validators))
             } catch {
                 outcome = .failed(error)
             }
             let names = try names(in: "staging").subtracting(images).sorted()
-            fetches.append(HostileFetch(outcome: outcome, staging: names))
+            fetches.append(HostileFetch(outcome: outcome, isMultiplexed: isMultiplexed, staging: names))
             if case .image(let staged, _) = outcome { images.insert(staged.name) }
         }
         return fetches

@@ -64,6 +64,49 @@ struct FetchQueueOriginTests {
         #expect(queue.start() == ["a5"])
     }
 
+    @Test(
+        "an origin with HTTP/2 has as many downloads as streams, if nothing else sets a limit",
+        arguments: [
+            (500, 4, nil, 100), (32, 4, nil, 32), (500, 200, nil, 200), (500, 4, 2, 2), (500, 4, 0, 0),
+            (500, 1, nil, 100),
+        ])
+    func multiplexed(concurrency: Int, perOrigin: Int, restriction: Int?, expected: Int) {
+        var queue = Self.queue(concurrency: concurrency, perOrigin: perOrigin, (1...300).map { "a\($0)" })
+        queue.trust("a")
+        queue.setMultiplexed("a", true)
+        if let restriction { queue.restrict("a", to: restriction) }
+        #expect(queue.start().count == expected)
+    }
+
+    @Test("an origin that is back to HTTP/1 begins nothing until few enough are left")
+    func multiplexedNoMore() {
+        var queue = Self.queue(concurrency: 6, perOrigin: 2, (1...20).map { "a\($0)" })
+        queue.trust("a")
+        queue.setMultiplexed("a", true)
+        #expect(queue.start().count == 6)
+        queue.setMultiplexed("a", false)
+        for number in 1...4 {
+            queue.finish("a\(number)")
+            #expect(queue.start().isEmpty)
+        }
+        queue.finish("a5")
+        #expect(queue.start() == ["a7"])
+    }
+
+    @Test("what was known of HTTP/2 is forgotten when there is nothing to do for an origin any more")
+    func multiplexedForgotten() {
+        var queue = Self.queue(["a1"])
+        queue.setMultiplexed("b", true)
+        #expect(queue.start() == ["a1"])
+        queue.setMultiplexed("a", true)
+        queue.finish("a1")
+        for origin in ["a", "b"] {
+            for number in 1...9 { queue.add("\(origin)\(number)", origin: origin, priority: .new) }
+            queue.trust(origin)
+        }
+        #expect(queue.start().count == 8)
+    }
+
     @Test("trust ends when there is nothing to do for an origin any more")
     func trustEnds() {
         var queue = Self.queue(concurrency: 2, ["a1"])

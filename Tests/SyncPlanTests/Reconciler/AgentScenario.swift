@@ -86,11 +86,12 @@ struct AgentScenario {
     }
 
     mutating func finish(
-        _ url: String, _ outcome: FetchOutcome, trail: FetchTrail? = nil, leavingPart: Bool = false
+        _ url: String, _ outcome: FetchOutcome, trail: FetchTrail? = nil, leavingPart: Bool = false,
+        isMultiplexed: Bool? = nil
     ) throws {
         if leavingPart { disk.partials.insert(url) }
         try #require(downloads.removeValue(forKey: url) != nil, "\(url) is not being downloaded")
-        try handle(.fetched(url: url, outcome, trail: trail))
+        try handle(.fetched(url: url, outcome, trail: trail, isMultiplexed: isMultiplexed))
     }
 
     mutating func finishPublication(fails: Bool = false, isFull: Bool = false) throws {

@@ -60,6 +60,25 @@ struct OriginScenarioTests {
         #expect(agent.downloads.isEmpty)
     }
 
+    @Test("an origin that answers over HTTP/2 gets every slot, and a few again once it answers over HTTP/1")
+    func multiplexed() throws {
+        var agent = AgentScenario()
+        let urls = (1...100).map { "https://h.example/\($0)" }
+        try agent.drop(["1.plist": urls])
+        /// Lets the first download end, and tells how many are under way then.
+        func end(_ outcome: FetchOutcome, isMultiplexed: Bool?) throws -> Int {
+            try agent.finish(try #require(agent.downloads.keys.min()), outcome, isMultiplexed: isMultiplexed)
+            return agent.downloads.count
+        }
+        let missing = FetchOutcome.failed(.status(404))
+        #expect(agent.downloads.count == 4)
+        #expect(try end(missing, isMultiplexed: true) == 32)
+        #expect(try end(.cancelled, isMultiplexed: nil) == 32)
+        #expect(try end(missing, isMultiplexed: false) == 31)
+        while agent.downloads.count > 4 { _ = try end(missing, isMultiplexed: nil) }
+        #expect(try end(missing, isMultiplexed: nil) == 4)
+    }
+
     @Test("it is probed by one request at a time, each after a wait, and each wait is one wake-up")
     func probes() throws {
         var agent = try Self.broken()

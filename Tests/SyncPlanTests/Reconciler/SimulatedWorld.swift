@@ -175,7 +175,8 @@ struct SimulatedWorld {
         note("\(url): \(outcome.summary)")
         leavePart(of: url, after: outcome)
         servers.note(outcome, of: request, at: now)
-        try handle(.fetched(url: url, outcome))
+        try handle(
+            .fetched(url: url, outcome, isMultiplexed: [true, false, nil].randomElement(using: &generator) ?? nil))
         received[url] = now
         if case .notModified = outcome { noteFresh(url) }
     }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import SyncPlan
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("HTTP/2", .hasIdentity)
+struct HTTP2Tests {
+    private static let icon = MisbehavingStream.icon
+
+    /// Answers with the settings, and with the image to every request.
+    @Sendable private static func good(_ request: RawOrigin.Request) -> [RawOrigin.Step] {
+        [.send(request.target == "*" ? Frame.settings() : MisbehavingStream.good(request.stream))]
+    }
+
+    /// Runs the body with a transport that trusts the origin, and may ask it.
+    private func withTransport(
+        _ trust: (inout Settings) -> Void, change: (inout Settings) -> Void = { _ in },
+        _ body: (HTTPTransport) async throws -> Void
+    ) async throws {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+        settings.fetch.connectTimeout = .seconds(30)
+        settings.fetch.idleTimeout = .seconds(60)
+        trust(&settings)
+        change(&settings)
+        try await HTTPTransport.run(settings, body)
+    }
+
+    /// Asks for as many URLs at once.
+    private func ask(_ origin: RawOrigin, _ count: Int, over transport: HTTPTransport) async throws {
+        try await withThrowingTaskGroup { group in
+            for number in 1...count {
+                group.addTask { try await transport.answer(from: "\(origin.baseURL)/\(number)").body }
+            }
+            for try await body in group { #expect(body == Self.icon) }
+        }
+    }
+
+    @Test("requests go side by side over one connection, and none of them waits for another's answer")
+    func multiplexed() async throws {
+        let streams = Mutex<[Int]>([])
+        try await RawOrigin.runSecure { request in
+            guard request.target != "*" else { return [.send(Frame.settings())] }
+            return streams.withLock {
+                $0.append(request.stream)
+                return $0.count == 40 ? $0.reversed().map { .send(MisbehavingStream.good($0)) } : []
+            }
+        } _: { origin, trust in
+            try await withTransport(trust) { transport in
+                try await ask(origin, 40, over: transport)
+                #expect(origin.connections.total == 1)
+            }
+        }
+    }
+
+    @Test("redirects and conditional requests stay on the connection, and the answer tells how it came")
+    func redirects() async throws {
+        try await RawOrigin.runSecure { request in
+            switch request.target {
+            case "/1": [.send(Frame.headers(request.stream, [":status": "301", "location": "/2"], end: true))]
+            case "/2" where request.head.contains("if-none-match: \"1\""):
+                [.send(Frame.headers(request.stream, [":status": "304", "content-length": "5"], end: true))]
+            default: Self.good(request)
+            }
+        } _: { origin, trust in
+            let urls = ["/1", "/2", "/3"].map { origin.baseURL + $0 }
+            let fetches = try await HostileFetch.run(urls, validators: Validators(etag: "\"1\""), change: trust)
+            #expect(fetches.map(\.code) == ["not-modified", "not-modified", "image"])
+            #expect(origin.connections.total == 1 && origin.requests.total == 5)
+            #expect(fetches.allSatisfy { $0.isMultiplexed == true })
+        }
+    }
+
+    @Test(
+        "a server that has not agreed on HTTP/2 is asked by HTTP/1, and has to speak it",
+        arguments: [
+            (["http/1.1"], Array(text.utf8) + icon, "image"), ([], Array(text.utf8) + icon, "image"),
+            ([], Frame.settings(), "protocol"),
+        ])
+    func negotiation(protocols: [String], answer: [UInt8], code: String) async throws {
+        try await RawOrigin.runSecure(protocols: protocols) { _ in
+            [.send(answer)]
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL], change: trust)
+            #expect(fetches.first?.code == code, "\(fetches)")
+            #expect(fetches.first?.isMultiplexed != true)
+        }
+    }
+
+    private static let text = "HTTP/1.1 200 OK\r\nContent-Length: \(icon.count)\r\n\r\n"
+
+    @Test(
+        "a server that does not speak HTTP/2 although it has agreed to is asked by HTTP/1 the next time",
+        arguments: [
+            ([], "timeout"), ([.send("HTTP/1.1 400 Bad Request\r\n\r\n")], "timeout"), ([.close], "connection-closed"),
+            ([.reset], "connection-closed"), ([.send(Frame.goAway(last: 0)), .close], "connection-closed"),
+        ] as [([RawOrigin.Step], String)])
+    func fallback(steps: [RawOrigin.Step], code: String) async throws {
+        try await RawOrigin.runSecure(protocols: ["h2", "http/1.1"]) { request in
+            request.target == "*" ? steps : [.send(Array(Self.text.utf8) + Self.icon)]
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/1", origin.baseURL + "/2"]) {
+                trust(&$0)
+                $0.fetch.connectTimeout = .milliseconds(500)
+            }
+            #expect(fetches.map(\.code) == [code, "image"], "\(fetches)")
+        }
+    }
+
+    @Test("a server that wants HTTP/1 for a request gets it at once")
+    func required() async throws {
+        try await RawOrigin.runSecure(protocols: ["h2", "http/1.1"]) { request in
+            switch (request.target, request.stream) {
+            case ("*", _): [.send(Frame.settings())]
+            case (_, 0): [.send(Array(Self.text.utf8) + Self.icon)]
+            default: [.send(Frame.reset(request.stream, 13))]
+            }
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL], change: trust)
+            #expect(fetches.map(\.code) == ["image"] && fetches.first?.isMultiplexed == false)
+        }
+    }
+
+    @Test("a server whose certificate nobody vouches for is not asked, nor one at an address that is not allowed")
+    func trust() async throws {
+        try await RawOrigin.runSecure(Self.good) { origin, trust in
+            #expect(try await HostileFetch.run([origin.baseURL]).first?.code == "tls")
+            try await withTransport(trust, change: { $0.network.allow = [] }) { transport in
+                let failure = await #expect(throws: FetchFailure.self) {
+                    try await transport.answer(from: origin.baseURL)
+                }
+                #expect(failure?.code == "address-refused")
+                try await origin.closedConnections.reach(2)
+            }
+            #expect(origin.requests.count(of: "/") == 0)
+        }
+    }
+
+    // MARK: Streams and connections that come to nothing
+
+    @Test("no more requests go out at once than the server takes, and the others wait for their turn")
+    func fewStreams() async throws {
+        try await RawOrigin.runSecure { request in
+            guard request.target != "*" else { return [.send(Frame.settings([3: 1]))] }
+            return [.sendSlowly(MisbehavingStream.head(request.stream), pause: .milliseconds(5))]
+                + [.send(Frame.data(request.stream, Self.icon))]
+        } _: { origin, trust in
+            // The last one waits longer than that.
+            try await withTransport(trust, change: { $0.fetch.connectTimeout = .milliseconds(200) }) { transport in
+                try await ask(origin, 8, over: transport)
+                #expect(origin.connections.total == 1)
+            }
+        }
+    }
+
+    @Test("a server that takes no request at all ends with a timeout", arguments: [[], [RawOrigin.Step.close]])
+    func noStreams(end: [RawOrigin.Step]) async throws {
+        try await RawOrigin.runSecure { _ in
+            [.send(Frame.settings([3: 0]))] + end
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL]) {
+                trust(&$0)
+                $0.fetch.connectTimeout = .milliseconds(300)
+                $0.fetch.totalTimeout = .seconds(1)
+            }
+            #expect(fetches.first?.code == "timeout")
+        }
+    }
+
+    @Test(
+        "a request that the server has not begun with goes out again at once",
+        arguments: [
+            ("refused", 1), ("farewell", 2), ("farewell at once", 2), ("stale", 2), ("stale, and broken", 2),
+        ])
+    func unprocessed(how: String, connections: Int) async throws {
+        try await RawOrigin.runSecure { request in
+            switch (request.target, how) {
+            case ("*", "farewell at once") where request.connection == 1:
+                return [.send(Frame.settings() + Frame.goAway(last: 0))]
+            case ("/2", _) where request.number > 1 || request.connection > 1: return Self.good(request)
+            case ("/2", "refused"): return [.send(Frame.reset(request.stream, 7))]
+            case ("/2", "farewell"): return [.send(Frame.goAway(last: request.stream - 2))]
+            case ("/2", "stale"): return [.close]
+            case ("/2", "stale, and broken"): return [.reset]
+            default: return Self.good(request)
+            }
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/1", origin.baseURL + "/2"], change: trust)
+            #expect(fetches.map(\.code) == ["image", "image"], "\(fetches)")
+            #expect(origin.connections.total == connections)
+        }
+    }
+
+    @Test("a connection that the server wants to end is ended, although it leaves that to the client")
+    func farewell() async throws {
+        try await RawOrigin.runSecure { request in
+            Self.good(request) + (request.target == "*" ? [] : [.send(Frame.goAway(last: request.stream))])
+        } _: { origin, trust in
+            try await withTransport(trust) { transport in
+                try await ask(origin, 1, over: transport)
+                try await origin.closedConnections.reach(1)
+            }
+        }
+    }
+
+    @Test("a connection that has fallen silent is left to nobody else")
+    func silence() async throws {
+        try await RawOrigin.runSecure { request in
+            request.target == "/silent" ? [] : Self.good(request)
+        } _: { origin, trust in
+            let urls = ["/1", "/silent", "/2"].map { origin.baseURL + $0 }
+            let fetches = try await HostileFetch.run(urls) {
+                trust(&$0)
+                $0.fetch.idleTimeout = .milliseconds(300)
+            }
+            #expect(fetches.map(\.code) == ["image", "timeout", "image"])
+            #expect(origin.connections.total == 2)
+        }
+    }
+}

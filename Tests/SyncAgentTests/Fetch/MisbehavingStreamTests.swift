@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import SyncPlan
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Downloads over HTTP/2 from an origin that misbehaves", .hasIdentity)
+struct MisbehavingStreamTests {
+    @Test(
+        "what a server sends ends the download as it should, and the next one is not affected",
+        arguments: MisbehavingStream.statuses + MisbehavingStream.heads + MisbehavingStream.bodies
+            + MisbehavingStream.ends + MisbehavingStream.connections)
+    func stream(_ reply: MisbehavingStream) async throws {
+        try await RawOrigin.runSecure { request in
+            switch request.target {
+            case "*": [.send(Frame.settings())]
+            case "/": reply.steps(request)
+            default: [.send(MisbehavingStream.good(request.stream))]
+            }
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL + "/", origin.baseURL + "/next"], change: trust)
+            #expect(fetches.map(\.code) == [reply.code, "image"], "\(fetches.map(\.outcome))")
+            #expect(fetches.allSatisfy { $0.isTidy })
+            #expect(origin.requests.count(of: "/") == reply.requests)
+            #expect(origin.connections.total == (reply.endsConnection ? reply.requests + 1 : 1))
+        }
+    }
+
+    // MARK: Without end
+
+    @Test(
+        "what has no end is given up after little of it",
+        arguments: [
+            (
+                "a body", "too-large", MisbehavingStream.head(1),
+                Frame.data(1, Array(repeating: 1, count: 4096), end: false)
+            ),
+            ("padding", "protocol", MisbehavingStream.head(1), padding), ("pings", "protocol", [], Frame.ping()),
+            ("settings", "protocol", [], Frame.settings()), ("nothing", "protocol", MisbehavingStream.head(1), nothing),
+            ("unknown frames", "protocol", [], Frame.bytes(type: 99, Array(repeating: 0, count: 100))),
+            ("windows", "protocol", [], Frame.bytes(type: 8, stream: 1, [0, 0, 0, 1])),
+            ("interim answers", "protocol", [], Frame.headers(1, [":status": "103"])),
+            (
+                "fields", "protocol", Frame.bytes(type: 1, stream: 1, [0x88]),
+                Frame.bytes(type: 9, stream: 1, [0, 1, 65, 0])
+            ),
+            ("resets", "connection-closed", [], Frame.reset(1, 2)),
+        ] as [(String, String, [UInt8], [UInt8])])
+    func endless(name: String, code: String, start: [UInt8], bytes: [UInt8]) async throws {
+        // As many as are worth a call.
+        let bytes = Array(repeatElement(bytes, count: max(1, 16_384 / bytes.count)).joined())
+        try await RawOrigin.runSecure { request in
+            request.target == "*" ? [.send(Frame.settings())] : [.send(start), .sendForever(bytes)]
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL]) {
+                trust(&$0)
+                $0.fetch.maxBytes = ByteCount(100_000)
+            }
+            let fetch = try #require(fetches.first)
+            #expect(fetch.code == code, "\(fetch.outcome)")
+            #expect(fetch.isTidy)
+            try await origin.closedConnections.reach(1)
+            // The kernel holds what nobody has read: a few MiB at most.
+            #expect(origin.sentBytes < 24 << 20)
+        }
+    }
+
+    private static let padding = Frame.bytes(type: 0, flags: 8, stream: 1, [254, 1] + Array(repeating: 0, count: 254))
+    private static let nothing = Frame.data(1, [], end: false)
+}
