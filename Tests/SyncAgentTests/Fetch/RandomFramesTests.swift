@@ -27,9 +27,9 @@ struct RandomFramesTests {
                     try await withThrowingTaskGroup { group in
                         for number in 1...30 {
                             let url = "\(origin.baseURL)/\(number)"
-                            let target = try FetchTarget(url)
+                            let source = try IconSource(url)
                             group.addTask {
-                                let request = FetchRequest(url: url, target: target, reason: .notCached)
+                                let request = FetchRequest(url: url, source: source, reason: .notCached)
                                 return await fetcher.fetch(request).outcome
                             }
                         }
