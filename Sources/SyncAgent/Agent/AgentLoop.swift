@@ -141,7 +141,7 @@ package final class AgentLoop: Sendable {
             case .event(let happened):
                 event = happened
             }
-            if case .fetched(let url, let outcome, _) = event {
+            if case .fetched(let url, let outcome, _, _) = event {
                 downloads[url] = nil
                 log(plan.judged(outcome, of: url), of: url)
             }

@@ -80,7 +80,8 @@ struct Partials {
     /// What a record says of the file beside it; `nil` if the name is of no record, or there is nothing to go on with.
     private static func read(_ name: String, in folder: CacheFolder) -> PartialDownload? {
         guard let boot = BootID.current, let file = PartialDownload.file(ofRecord: name),
-            let entry = folder.entry(StagingPath.of(file)), entry.isOwn, let record = try? folder.read(StagingPath.of(name)),
+            let entry = folder.entry(StagingPath.of(file)), entry.isOwn,
+            let record = try? folder.read(StagingPath.of(name)),
             let partial = PartialDownload(record: record, boot: boot, bytes: Int(entry.size)), partial.file == file
         else { return nil }
         return partial

@@ -68,7 +68,7 @@ struct TimedWorld {
     }
 
     private mutating func handle(_ event: Reconciler.Event) {
-        if case .fetched(let url, let outcome, _) = event {
+        if case .fetched(let url, let outcome, _, _) = event {
             let host = Self.host(url)
             inFlight[host, default: 0] -= 1
             if case .image = outcome { finished[host] = elapsed }
