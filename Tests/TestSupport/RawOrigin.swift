@@ -31,7 +31,7 @@ package final class RawOrigin: Sendable {
 
     /// One thing to do on the connection that a request came in on.
     ///
-    /// After the last one the connection is kept open, and the next request on it is read.
+    /// After the last one the next request on the connection is read, if it is still open.
     package enum Step: Sendable, CustomStringConvertible {
         /// Sends the bytes, and goes on when the kernel has all of them.
         case send([UInt8])
@@ -155,7 +155,7 @@ package final class RawOrigin: Sendable {
                 var reader = RequestReader()
                 for try await bytes in inbound {
                     reader.append(bytes)
-                    while let head = try reader.next() {
+                    while channel.isActive, let head = try reader.next() {
                         let request = Request(
                             head: head.text, target: head.target, stream: head.stream, connection: number,
                             number: requests.add(head.target))
