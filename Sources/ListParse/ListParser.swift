@@ -25,7 +25,8 @@ package struct ListParser: Sendable {
         do {
             return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
         } catch {
-            return .failure(.notAPropertyList(Self.detail(of: error, encoding)))
+            let fault = encoding == .xml ? XMLFault.first(in: bytes) : nil
+            return .failure(.notAPropertyList(fault ?? Self.detail(of: error, encoding)))
         }
     }
 
@@ -35,7 +36,7 @@ package struct ListParser: Sendable {
         let cause = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
         var text = cause ?? context.debugDescription
         // For XML, the parser counts lines wrongly.
-        if encoding == .xml, let line = text.firstRange(of: /(, | )(on|at) line \d+$/) {
+        if encoding == .xml, let line = text.firstRange(of: /(, | )(on|at) line \d+/) {
             text.removeSubrange(line)
         }
         if text.last == "." { text.removeLast() }

@@ -85,6 +85,44 @@ struct CommandTests {
         }
     }
 
+    @Test("check tells each problem with its line or key path, also as JSON, in the words of the log and of list")
+    func findings() async throws {
+        try await World.with { world in
+            let icon = world.origin.iconURL("Mail")
+            try world.agent.drop("(\"\(icon)\", {icon = ();}, {icon = \"\";})", as: "apps.plist")
+            try world.agent.drop("<plist>\n<array>\n<strin/></array></plist>", as: "bad.plist")
+            let files = ["apps.plist", "bad.plist"].map { world.agent.lists.appending($0).string }
+            let told = try await world.agent.call("check", files[0], files[1])
+            #expect(told.code == 65)
+            #expect(told.output.contains("  passed over: [1].icon: not a string\n  passed over: [2].icon: empty\n"))
+            let fault = "line 3: <strin> is no element of property lists"
+            #expect(told.output.contains("bad.plist: not acceptable: The file is not a property list (\(fault)): "))
+            let json = try await world.agent.call("check", "--json", files[0], files[1])
+            #expect(json.code == 65)
+            #expect(
+                json.output == """
+                    { "format": 1, "files": [
+                      { "file": "\(files[0])", "acceptable": true, "apps": 1, "problems": [ \
+                    { "keyPath": "[1].icon", "reason": "not a string" }, { "keyPath": "[2].icon", "reason": "empty" } ], \
+                    "refused": [], "isListName": true },
+                      { "file": "\(files[1])", "acceptable": false, "error": { "code": "not-a-property-list", \
+                    "message": "\(ListRejection.notAPropertyList(fault).message)" } }
+                    ] }
+
+                    """)
+            #expect(try await world.agent.call("run", "--once").code == 1)
+            let list = try await world.agent.call("list", "apps.plist")
+            #expect(
+                list.code == 0
+                    && list.output.hasSuffix("\npassed over: [1].icon: not a string\npassed over: [2].icon: empty\n"))
+            let rejected = try await world.agent.call("list", "bad.plist")
+            #expect(rejected.code == 1 && rejected.messages.contains(fault))
+            try world.agent.drop("", as: "apps.plist")
+            let lastGood = try await world.agent.call("list", "apps.plist")
+            #expect(lastGood.code == 0 && lastGood.output.contains("not accepted as it is now: The file is empty"))
+        }
+    }
+
     @Test("list shows the lists, and one list's icons")
     func list() async throws {
         try await World.with { world in

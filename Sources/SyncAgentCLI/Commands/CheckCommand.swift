@@ -13,39 +13,46 @@ struct CheckCommand: AsyncParsableCommand {
     @Argument(help: "Property lists.", completion: .file(extensions: ["plist"]))
     var file: [String]
 
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         let settings = try configuration.settings()
-        let parser = ParseHelper(executable: try Agent.Helpers.installed().parse, limits: ListLimits(settings.lists))
-        var isAcceptable = true
+        let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
+        var findings: [CheckFinding] = []
         for name in file {
-            let verdict: ListVerdict
-            do {
-                let opened = try ListFile.open(FilePath(name), maxBytes: settings.lists.maxBytes)
-                defer { try? opened.descriptor.close() }
-                verdict = await parser.parse(opened.descriptor)
-            } catch {
-                verdict = .failure(error)
-            }
-            switch verdict {
-            case .success(let list): try report(list, of: name, under: settings)
-            case .failure(let rejection) where rejection.code == ListRejection.parserUnavailable("").code:
+            let finding = CheckFinding(file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings)
+            if case .failure(let rejection) = finding.verdict,
+                rejection.code == ListRejection.parserUnavailable("").code
+            {
                 throw Exit.because(rejection.message, code: .badConfiguration)
-            case .failure(let rejection):
-                isAcceptable = false
-                try Message.output("\(printable(name)): not acceptable: \(rejection.message) [\(rejection.code)]")
             }
+            findings.append(finding)
+            if !json { try Message.output(finding.text) }
         }
-        if !isAcceptable { throw Exit.with(.notAList) }
+        if json {
+            let document: JSON = ["format": 1, "files": .lines(.array(findings.map(\.json)))]
+            try Message.output(document.text)
+        }
+        if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
     }
+}
 
-    private func report(_ list: AppList, of name: String, under settings: Settings) throws {
-        let count = list.entries.count
-        try Message.output("\(printable(name)): acceptable, \(count) \(count == 1 ? "app" : "apps")")
-        for problem in list.problems { try Message.output("  passed over: \(printable(problem.description))") }
+/// The verdict on one file, and what will become of its icons.
+private struct CheckFinding {
+    let file: String
+    let verdict: ListVerdict
+    let settings: Settings
+
+    var isAcceptable: Bool { (try? verdict.get()) != nil }
+
+    /// The icons that are never asked for, and why.
+    private func refused(in list: AppList) -> [(icon: String, failure: FetchFailure)] {
         let network = NetworkPolicy(settings.network)
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
+        var refused: [(icon: String, failure: FetchFailure)] = []
         for entry in list.entries {
             do {
                 switch try IconSource(entry.icon) {
@@ -53,14 +60,53 @@ struct CheckCommand: AsyncParsableCommand {
                 case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 }
             } catch {
-                try Message.output(
-                    "  will not be ready: \(shown(entry.icon)): \(error.message) [\(error.code)]")
+                refused.append((entry.icon, error))
             }
         }
-        if !ListName.isAppList(FilePath(name).lastComponent?.string ?? "") {
-            try Message.output(
-                "  the lists folder takes it only under a name that ends in .plist, and begins neither with a dot nor with #"
-            )
+        return refused
+    }
+
+    private var hasListName: Bool { ListName.isAppList(FilePath(file).lastComponent?.string ?? "") }
+
+    /// The finding in words, a line for each thing that is wrong.
+    var text: String {
+        switch verdict {
+        case .failure(let rejection):
+            return "\(printable(file)): not acceptable: \(rejection.message) [\(rejection.code)]"
+        case .success(let list):
+            let count = list.entries.count
+            var lines = ["\(printable(file)): acceptable, \(count) \(count == 1 ? "app" : "apps")"]
+            lines += list.problems.map { "  passed over: \(printable($0.description))" }
+            lines += refused(in: list).map { icon, failure in
+                "  will not be ready: \(shown(icon)): \(failure.message) [\(failure.code)]"
+            }
+            if !hasListName {
+                lines.append(
+                    "  the lists folder takes it only under a name that ends in .plist, and begins neither with a dot nor "
+                        + "with #")
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    var json: JSON {
+        switch verdict {
+        case .failure(let rejection):
+            return [
+                "file": .string(file), "acceptable": false,
+                "error": ["code": .string(rejection.code), "message": .string(rejection.message)],
+            ]
+        case .success(let list):
+            let problems: [JSON] = list.problems.map { problem in
+                ["keyPath": .string(problem.keyPath), "reason": .string(problem.reason)]
+            }
+            let refused: [JSON] = refused(in: list).map { icon, failure in
+                ["icon": .string("\(LogURL(icon))"), "code": .string(failure.code), "message": .string(failure.message)]
+            }
+            return [
+                "file": .string(file), "acceptable": true, "apps": .number(list.entries.count),
+                "problems": .array(problems), "refused": .array(refused), "isListName": .bool(hasListName),
+            ]
         }
     }
 }

@@ -3,6 +3,7 @@ import ArgumentParser
 import IconCache
 import SyncAgent
 import SyncPlan
+import SystemPackage
 
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,7 +20,7 @@ struct ListCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let list {
-            try showIcons(of: list)
+            try await showIcons(of: list)
         } else {
             let report = try await configuration.currentStatus()
             try Message.output(
@@ -27,22 +28,43 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private func showIcons(of list: String) throws {
+    private func showIcons(of list: String) async throws {
+        let folders = try configuration.folders()
+        let check = ListCheck(
+            parser: try Agent.Helpers.installed().parse, settings: try configuration.settings().lists)
         do {
-            let cache = IconCache(at: try configuration.folders().cache)
-            guard let document = try cache.document(of: list) else {
-                throw Exit.because(
-                    "There is no good version of \(printable(list)): syncagent status tells why.", code: .attention)
-            }
-            guard !json else { return try Message.output(document.json, terminator: "") }
+            let document = try IconCache(at: folders.cache).document(of: list)
+            if json, let document { return try Message.output(document.json, terminator: "") }
+            let verdict = await check.verdict(on: folders.lists.appending(list))
+            guard let document else { throw Self.missing(list, verdict) }
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
                 let (status, size) = Self.columns(of: app.state)
                 table.add(status, printable(app.name ?? ""), size, shown(app.icon))
             }
-            try Message.output(table.text)
+            try Message.output(([table.text] + Self.notes(on: verdict)).joined(separator: "\n"))
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)
+        }
+    }
+
+    private static func missing(_ list: String, _ verdict: ListVerdict) -> any Error {
+        switch verdict {
+        case .failure(let rejection):
+            Exit.because(
+                "There is no good version of \(printable(list)): \(printable(rejection.message)) [\(rejection.code)]",
+                code: .attention)
+        case .success:
+            Exit.because("\(printable(list)) has not been published yet.", code: .attention)
+        }
+    }
+
+    /// What is to be said of the file as it is now.
+    private static func notes(on verdict: ListVerdict) -> [String] {
+        switch verdict {
+        case .failure(let rejection):
+            ["not accepted as it is now: \(printable(rejection.message)) [\(rejection.code)]"]
+        case .success(let list): list.problems.map { "passed over: \(printable($0.description))" }
         }
     }
 

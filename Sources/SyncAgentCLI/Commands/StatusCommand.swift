@@ -87,8 +87,8 @@ struct StatusCommand: AsyncParsableCommand {
     private static func note(on list: StatusReport.List) -> String {
         switch list.problems {
         case 0: ""
-        case 1: "1 entry passed over: see the log, or syncagent check"
-        default: "\(list.problems) entries passed over: see the log, or syncagent check"
+        case 1: "1 problem: see syncagent list \(printable(list.name))"
+        default: "\(list.problems) problems: see syncagent list \(printable(list.name))"
         }
     }
 }
