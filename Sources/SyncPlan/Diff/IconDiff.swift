@@ -3,32 +3,51 @@ package import IconCache
 
 /// What a new version of an app list changes in what the list says of URLs.
 package struct IconDiff: Equatable, Sendable {
-    package var added: Set<String>
-    package var removed: Set<String>
+    package private(set) var added: Set<String> = []
+    package private(set) var removed: Set<String> = []
     /// The digests that are expected of images from now on; `nil` where none is any more.
-    package var expected: [String: Digest?] = [:]
+    package private(set) var expected: [String: Digest?] = [:]
 
     package init(added: Set<String>, removed: Set<String>) {
         self.added = added
         self.removed = removed
     }
 
+    /// Compares two versions.
+    ///
+    /// What they begin and end with alike is not gone into, so that a changed line in a long list costs little.
     package init(from old: [AppEntry], to new: [AppEntry]) {
-        let oldURLs = Set(old.lazy.map(\.icon))
-        let newURLs = Set(new.lazy.map(\.icon))
-        added = newURLs.subtracting(oldURLs)
-        removed = oldURLs.subtracting(newURLs)
-        let before = Self.expectations(of: old)
-        expected = before.mapValues { _ in nil }
-        expected.merge(Self.expectations(of: new)) { $1 }
-        expected = expected.filter { before[$0.key] != $0.value }
+        let shorter = min(old.count, new.count)
+        var head = 0
+        while head < shorter, Self.saySame(old[head], new[head]) { head += 1 }
+        var tail = 0
+        while tail < shorter - head, Self.saySame(old[old.count - 1 - tail], new[new.count - 1 - tail]) { tail += 1 }
+        let oldPart = old[head..<old.count - tail]
+        let newPart = new[head..<new.count - tail]
+        guard !oldPart.isEmpty || !newPart.isEmpty else { return }
+
+        // A list can name a URL several times: also where the versions are alike.
+        let touched = Set(oldPart.lazy.map(\.icon)).union(newPart.lazy.map(\.icon))
+        let first = old[..<head].filter { touched.contains($0.icon) }
+        let last = old[(old.count - tail)...].filter { touched.contains($0.icon) }
+        let before = Self.mentions(in: first + oldPart + last)
+        let after = Self.mentions(in: first + newPart + last)
+        for url in touched {
+            if before[url] == nil { added.insert(url) }
+            if after[url] == nil { removed.insert(url) }
+            let digest = after[url] ?? nil
+            if before[url] ?? nil != digest { expected[url] = .some(digest) }
+        }
     }
 
-    /// The digest expected of each URL's image: the first one that an entry gives.
-    private static func expectations(of entries: [AppEntry]) -> [String: Digest] {
-        entries.reduce(into: [:]) { expected, entry in
-            guard let digest = entry.expected, expected[entry.icon] == nil else { return }
-            expected[entry.icon] = digest
-        }
+    private static func saySame(_ old: AppEntry, _ new: AppEntry) -> Bool {
+        old.icon == new.icon && old.expected == new.expected
+    }
+
+    /// The URLs that are named, each with the first digest that an entry gives for its image.
+    private static func mentions(in entries: [AppEntry]) -> [String: Digest?] {
+        var mentions: [String: Digest?] = [:]
+        for entry in entries where (mentions[entry.icon] ?? nil) == nil { mentions[entry.icon] = .some(entry.expected) }
+        return mentions
     }
 }

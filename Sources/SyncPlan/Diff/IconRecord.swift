@@ -34,15 +34,15 @@ package struct IconRecord: Equatable, Sendable {
     /// The digest that lists give for the image, by list; for those that give one.
     package var expected: [String: Digest] = [:]
     /// The image on disk that the newest generation names or that an older one left.
-    package var image: AppListDocument.Image?
+    @Boxed package var image: AppListDocument.Image?
     /// The image that waits to be published.
-    package var staged: StagedImage?
+    @Boxed package var staged: StagedImage?
     /// What the server said of the image that waits to be published.
-    package var stagedResponse: StoredResponse?
+    @Boxed package var stagedResponse: StoredResponse?
     package var phase = Phase.idle
-    package var failure: Failure?
+    @Boxed package var failure: Failure?
     /// What the server said of the image on disk, if that is known.
-    package var response: StoredResponse?
+    @Boxed package var response: StoredResponse?
     /// Until when no request is sent for an image that is on disk.
     package var freshUntil = Timestamp(sinceEpoch: .zero)
     /// The way that the last download took, if it was not straight.

@@ -19,6 +19,11 @@ struct FetchPlanTests {
         IconRecord.Failure(code: "http-404", message: "gone", attempts: 1, nextAttempt: next)
     }
 
+    @Test("a record without an image has no room for one: there are very many of them")
+    func size() {
+        #expect(MemoryLayout<IconRecord>.stride <= 112)
+    }
+
     private static let table: [(IconRecord, FetchPlan)] = [
         (icon { _ in }, .fetch(.notCached)),
         (icon { $0.wasMissing = true }, .fetch(.missingOnDisk)),

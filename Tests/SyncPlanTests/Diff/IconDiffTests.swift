@@ -34,6 +34,34 @@ struct IconDiffTests {
         #expect(diff.expected == expected.mapValues { $0.map(Digest.of) })
     }
 
+    @Test("whatever is changed where, the difference is that of the URLs and digests as a whole", arguments: 0..<200)
+    func anyLists(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        func entry() -> AppEntry {
+            let digest = ["x", "y", nil, nil].randomElement(using: &generator) ?? nil
+            return AppEntry(icon: String(Int.random(in: 0..<6, using: &generator)), expected: digest.map(Digest.of))
+        }
+        func digests(_ entries: [AppEntry]) -> [String: Digest] {
+            Dictionary(entries.compactMap { entry in entry.expected.map { (entry.icon, $0) } }) { first, _ in first }
+        }
+        let old = (0..<Int.random(in: 0..<8, using: &generator)).map { _ in entry() }
+        var new = old
+        for _ in 0..<Int.random(in: 0..<4, using: &generator) {
+            let place = Int.random(in: 0...new.count, using: &generator)
+            if place < new.count, Bool.random(using: &generator) {
+                new.remove(at: place)
+            } else {
+                new.insert(entry(), at: place)
+            }
+        }
+        let diff = IconDiff(from: old, to: new)
+        #expect(diff.added == Set(new.map(\.icon)).subtracting(old.map(\.icon)))
+        #expect(diff.removed == Set(old.map(\.icon)).subtracting(new.map(\.icon)))
+        let changed = Set((old + new).map(\.icon)).filter { digests(old)[$0] != digests(new)[$0] }
+        #expect(Set(diff.expected.keys) == changed)
+        for url in changed { #expect(diff.expected[url] == .some(digests(new)[url])) }
+    }
+
     @Test("another name or download text of the same URL changes nothing")
     func sameURL() {
         let diff = IconDiff(

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An optional value that is kept apart from what it belongs to, so that there is room for it only where there is one.
+@propertyWrapper
+package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
+    private indirect enum Box: Equatable, Sendable {
+        case empty
+        case full(Value)
+    }
+
+    private var box: Box
+
+    package init(wrappedValue: Value?) {
+        box = wrappedValue.map(Box.full) ?? .empty
+    }
+
+    package var wrappedValue: Value? {
+        get { if case .full(let value) = box { value } else { nil } }
+        set { box = newValue.map(Box.full) ?? .empty }
+    }
+}
