@@ -26,15 +26,30 @@ struct Barrier: Sendable {
     /// - Parameter files: Paths relative to the cache folder of all files that were written since the last barrier.
     /// - Throws: ``FileError`` if something may not be durable; the files are not to be relied on, nor flushed again.
     func pass(files: [String]) throws(FileError) {
-        if flushesWhole {
+        if !flushesWhole {
+            for file in files { try folder.sync(file) }
+        }
+        try pass(names: files)
+    }
+
+    /// Returns when the names of files are durable that are so themselves.
+    ///
+    /// To flush the folder that got the last one of them would do on ext4 and xfs, where one journal has them all in their
+    /// order. On btrfs the others were lost.
+    ///
+    /// - Parameter names: Paths relative to the cache folder.
+    /// - Throws: ``FileError`` if one of them may not be durable.
+    func pass(names: [String]) throws(FileError) {
+        guard !flushesWhole else {
             guard syncfs(folder.descriptor.rawValue) == 0 else {
                 throw FileError("syncfs", folder.path.string, Errno(rawValue: errno))
             }
             return
         }
-        for file in files { try folder.sync(file) }
-        for parent in Set(files.map { $0.split(separator: "/").dropLast().joined(separator: "/") }) {
-            try folder.sync(parent.isEmpty ? "." : parent)
+        let parents = names.flatMap { name in
+            let parts = name.split(separator: "/").dropLast()
+            return parts.indices.map { parts[...$0].joined(separator: "/") }
         }
+        for parent in Set(parents + ["."]) { try folder.sync(parent) }
     }
 }

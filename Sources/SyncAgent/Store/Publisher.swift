@@ -17,38 +17,39 @@ package actor Publisher {
         barrier = Barrier(folder)
     }
 
+    /// What publications that failed could not take away again; nothing is published before it is gone.
+    private var leftovers: [String] = []
+
     /// Publishes a generation.
     ///
     /// If it fails before the manifest is replaced, everything that it put in place is taken away again, and what was
     /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
     package func publish(_ publication: Publication) -> PublicationResult {
-        var placed: [String] = []
-        var linked: [String] = []
+        var done = Progress()
         do {
-            return try publish(publication, placed: &placed, linked: &linked)
+            try removeLeftovers()
+            return try publish(publication, &done)
         } catch {
-            for name in placed { folder.remove(name) }
-            for url in linked { restoreName(of: url, publication.replaced[url]) }
-            for name in publication.moves.map(\.name) + publication.discards { folder.remove(StagingPath.of(name)) }
+            for link in done.links { takeBack(link) }
+            leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
+            leftovers.append(Self.temporary)
+            leftovers.removeAll { folder.remove($0) == nil }
             // Somebody removed one of the folders: the next try finds it again.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
             return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
         }
     }
 
-    /// Gives a `by-url/` name back to the image that it was of.
-    private func restoreName(of url: String, _ path: String?) {
-        let name = CacheLayout.byURL(url)
-        if let path, (try? folder.replaceLink(path, at: name, temporary: Self.temporary)) != nil { return }
-        folder.remove(name)
+    /// What a publication has changed so far.
+    private struct Progress {
+        var placed: [String] = []
+        var links: [Publication.Link] = []
     }
 
-    private func publish(
-        _ publication: Publication, placed: inout [String], linked: inout [String]
-    ) throws(FileError) -> PublicationResult {
+    private func publish(_ publication: Publication, _ done: inout Progress) throws(FileError) -> PublicationResult {
         for staged in publication.moves {
             try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
-            placed.append(staged.image.path)
+            done.placed.append(staged.image.path)
         }
         for name in publication.discards { folder.remove(StagingPath.of(name)) }
 
@@ -60,35 +61,55 @@ package actor Publisher {
             let summary = Manifest.List(document, sha256: .of(text))
             // A document that an older generation names is there already, and must outlive a failure of this one.
             if folder.entry(summary.document) == nil {
-                try put(text, at: summary.document, placed: &placed)
+                try put(text, at: summary.document, placed: &done.placed)
                 bytesWritten += text.count
             }
             manifest.lists[document.list] = summary
         }
         let generation = CacheLayout.generation(manifest.generation)
         let text = Array(manifest.json.utf8)
-        try put(text, at: generation, placed: &placed)
+        try put(text, at: generation, placed: &done.placed)
         bytesWritten += text.count
 
-        try barrier.pass(files: placed)
+        try barrier.pass(files: done.placed)
 
         for link in publication.links {
-            let name = CacheLayout.byURL(link.url)
-            do {
-                try folder.link(link.path, to: name)
-            } catch {
-                try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
-            }
-            linked.append(link.url)
+            try set(link)
+            done.links.append(link)
         }
         try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
         // From here on the new manifest is what readers see: nothing that it names may be taken back.
         do {
-            try folder.sync(".")
+            try barrier.pass(names: [CacheLayout.manifest] + publication.links.map { CacheLayout.byURL($0.url) })
             return .published(manifest, bytesWritten: bytesWritten)
         } catch {
             return .published(manifest, bytesWritten: bytesWritten, doubt: "\(error)")
         }
+    }
+
+    private func set(_ link: Publication.Link) throws(FileError) {
+        let name = CacheLayout.byURL(link.url)
+        do {
+            try folder.link(link.path, to: name)
+        } catch {
+            try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
+        }
+    }
+
+    /// Has a `by-url/` name lead to the image that it led to before the publication.
+    private func takeBack(_ link: Publication.Link) {
+        let name = CacheLayout.byURL(link.url)
+        if let before = link.before, (try? folder.replaceLink(before, at: name, temporary: Self.temporary)) != nil {
+            return
+        }
+        leftovers.append(name)
+    }
+
+    private func removeLeftovers() throws(FileError) {
+        for name in leftovers + [Self.temporary] {
+            if let error = folder.remove(name) { throw error }
+        }
+        leftovers = []
     }
 
     private func put(_ text: [UInt8], at name: String, placed: inout [String]) throws(FileError) {

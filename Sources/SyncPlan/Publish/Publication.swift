@@ -14,11 +14,10 @@ package struct Publication: Sendable {
     package var documents: [AppListDocument] = []
     /// The lists that did not change.
     package var kept: [String: Manifest.List] = [:]
-    /// The URLs whose `by-url/` names are set, each with the image's path.
-    package var links: [(url: String, path: String)] = []
+    /// The URLs whose `by-url/` names are set, each with the image's path, and with that of the image that it had before.
+    package var links: [Link] = []
 
-    /// The images that these URLs had until now, as paths; none for a URL that had none.
-    package var replaced: [String: String] = [:]
+    package typealias Link = (url: String, path: String, before: String?)
 
     package init(generation: Int, published: Timestamp) {
         self.generation = generation

@@ -15,8 +15,7 @@ extension Reconciler {
             } else {
                 publication.moves.append(image)
             }
-            publication.links.append((url, image.image.path))
-            publication.replaced[url] = icon.image?.path
+            publication.links.append((url, image.image.path, before: icon.image?.path))
         }
         for (name, list) in catalog.lists {
             if dirtyLists.contains(name) {

@@ -52,7 +52,7 @@ struct CacheFixture {
             let staged = try await stage(text)
             if new?.contains(url) ?? true {
                 publication.moves.append(staged)
-                publication.links.append((url, staged.image.path))
+                publication.links.append((url, staged.image.path, before: nil))
             } else {
                 publication.discards.append(staged.name)
             }

@@ -73,7 +73,7 @@ struct CacheFolderTests {
 
             var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
             publication.moves = [staged]
-            publication.links = [("http://a/2", staged.image.path)]
+            publication.links = [("http://a/2", staged.image.path, before: nil)]
             publication.documents = [Self.document]
             guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")

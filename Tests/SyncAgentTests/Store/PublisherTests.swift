@@ -60,6 +60,54 @@ struct PublisherTests {
         }
     }
 
+    @Test("if only the manifest cannot be replaced, the by-url names lead to what they led to before")
+    func namesTakenBack() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one"])
+            cache.folder.remove("manifest.json")
+            try cache.folder.makeFolder("manifest.json", mode: .ownerReadWriteExecute)
+            var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            publication.moves = [try await cache.stage("two"), try await cache.stage("three")]
+            publication.links = [
+                ("http://a/1", publication.moves[0].image.path, before: CacheLayout.image(.of("one"), suffix: "png")),
+                ("http://a/2", publication.moves[1].image.path, before: nil),
+            ]
+            guard case .failed(let reason) = await cache.publisher.publish(publication) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(reason.contains("Is a directory"))
+            #expect(try FileBytes.read(path.appending(CacheLayout.byURL("http://a/1"))) == Array("one".utf8))
+            #expect(!cache.exists(CacheLayout.byURL("http://a/2")))
+            for word in ["two", "three"] { #expect(!cache.exists(CacheLayout.image(.of(word), suffix: "png"))) }
+            #expect(try cache.names(in: "staging").isEmpty && cache.names(in: "generations") == ["1.json"])
+        }
+    }
+
+    @Test("nothing is published before what an earlier one left is gone")
+    func leftovers() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            publication.moves = [StagedImage(name: "none", image: try await cache.stage("one").image)]
+            publication.discards = ["full"]
+            try cache.folder.makeFolder("staging/full", mode: .ownerReadWriteExecute)
+            try cache.folder.write("text".utf8, to: "staging/full/file", mode: .ownerReadWrite)
+            for reason in ["staging/none", "staging/full"] {
+                guard case .failed(let found) = await cache.publisher.publish(publication) else {
+                    Issue.record("it was published")
+                    return
+                }
+                #expect(found.contains(reason))
+                publication.moves = []
+            }
+            cache.folder.remove("staging/full/file")
+            try await cache.publish(2, ["http://a/1": "one"])
+            #expect(!cache.exists("staging/full"))
+        }
+    }
+
     @Test("a generation that is leased stays, and one that is not goes")
     func lease() async throws {
         try await withTemporaryFolder { path in

@@ -128,12 +128,12 @@ struct SmallDiskTests {
         try await withSmallCache("size=1m,nr_inodes=1000") { cache in
             try await cache.publish(1, ["http://a/1": "one"])
             var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            let before = ["http://a/1": CacheLayout.image(.of("one"), suffix: "png")]
             for (url, text) in [("http://a/1", "uno"), ("http://a/2", "two"), ("http://a/3", "three")] {
                 let staged = try await cache.stage(text)
                 publication.moves.append(staged)
-                publication.links.append((url, staged.image.path))
+                publication.links.append((url, staged.image.path, before: before[url]))
             }
-            publication.replaced = ["http://a/1": CacheLayout.image(.of("one"), suffix: "png")]
             // One for the generation, one for the name that is replaced, one for a new name.
             var fillers = try #require(cache.folder.space?.inodes).free - 2
             while fillers > 0 {

@@ -48,7 +48,7 @@ struct SimulatedDisk {
             documents[list.sha256] = document
             manifest.lists[document.list] = list
         }
-        for (url, path) in publication.links {
+        for (url, path, _) in publication.links {
             guard let image = images.first(where: { path.contains($0.hex) }) else {
                 throw Violation("the by-url/ name of \(url) would be a link to a file that is not there")
             }

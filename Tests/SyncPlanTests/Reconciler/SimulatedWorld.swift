@@ -211,7 +211,7 @@ struct SimulatedWorld {
         let old = disk.current?.generation
         let result = try disk.publish(publication)
         if let old { superseded[old] = now }
-        for (url, _) in publication.links { noteFresh(url) }
+        for (url, _, _) in publication.links { noteFresh(url) }
         try handle(.published(result))
     }
 
