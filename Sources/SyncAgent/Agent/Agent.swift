@@ -71,13 +71,13 @@ package struct Agent: Sendable {
         ]
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
-        // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
-        if folder.entry(CacheLayout.manifest) == nil { try AgentFolders.make(folders.lists, mode: open) }
         // What is inside keeps the mode it was made with: who cannot enter the folder cannot read it either.
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
         var restored = try StartUpRecovery.run(folder, isThorough: isThorough, logger: logger)
+        // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
+        if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: open) }
         let store = try StateStore(folder: folders.state, clock: clock, logger: logger)
         restored.memos = store.restored.icons
         restored.origins = store.restored.origins

@@ -16,6 +16,8 @@ struct StartUpRecovery {
     /// Whether there is no sign that the current generation passed its barrier: then its images are read and compared.
     private var isDoubtful = false
     private var isThorough = false
+    /// The files that were given a name.
+    private var named: [String] = []
 
     /// Prepares the folder and reads it.
     ///
@@ -33,6 +35,8 @@ struct StartUpRecovery {
         let images = try recovery.checkImages()
         try recovery.checkNames(images)
         try recovery.putInForce(images)
+        // What was put right, and what was found in force: an agent that was killed may not have come to that.
+        try Barrier(folder).pass(files: recovery.named)
         return recovery.state
     }
 
@@ -44,17 +48,28 @@ struct StartUpRecovery {
     private mutating func makeFolders() throws(FileError) {
         try folder.makeTree()
         state.partials = try Partials.clearStaging(of: folder)
-        guard folder.entry(CacheLayout.tag) == nil else { return }
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55
             # This folder is a cache of syncagent: everything in it can be downloaded again.
             # See https://bford.info/cachedir/
 
             """
-        try folder.write(text.utf8, to: CacheLayout.tag, mode: CacheFolder.imageMode)
-        // The barrier of a publication flushes the folders that it wrote to, not those above them.
-        for name in [CacheLayout.icons, CacheLayout.byURL, "."] { try folder.sync(name) }
+        guard folder.entry(CacheLayout.tag)?.size != Int64(text.utf8.count) else { return }
+        try folder.write(text.utf8, to: Self.temporary, mode: CacheFolder.imageMode)
+        try folder.rename(Self.temporary, to: CacheLayout.tag)
+        named.append(CacheLayout.tag)
     }
+
+    private func remove(_ name: String) {
+        if let error = folder.remove(name) { logger.warning("cannot remove a file", metadata: ["reason": "\(error)"]) }
+    }
+
+    /// Removes what must not be there when a later start finds it.
+    private func discard(_ name: String) throws(FileError) {
+        if let error = folder.remove(name) { throw error }
+    }
+
+    private static let temporary = StagingPath.of("recovery")
 
     // MARK: Generations
 
@@ -68,18 +83,20 @@ struct StartUpRecovery {
             let name = CacheLayout.generation(number)
             // A generation after the published one never became true.
             guard number <= published?.generation ?? .max, let manifest = try readManifest(name) else {
-                folder.remove(name)
+                try discard(name)
                 continue
             }
             try restore(manifest)
         }
         if let published, state.manifests.last?.generation != published.generation {
-            try folder.link(CacheLayout.manifest, to: CacheLayout.generation(published.generation))
+            let name = CacheLayout.generation(published.generation)
+            try folder.link(CacheLayout.manifest, to: name)
+            named.append(name)
             try restore(published)
         }
         for entry in try folder.names(in: CacheLayout.lists) {
             let digest = entry.name.hasSuffix(".json") ? Digest(hex: entry.name.dropLast(5)) : nil
-            if digest.flatMap({ state.documents[$0] }) == nil { folder.remove("\(CacheLayout.lists)/\(entry.name)") }
+            if digest.flatMap({ state.documents[$0] }) == nil { try discard("\(CacheLayout.lists)/\(entry.name)") }
         }
     }
 
@@ -131,10 +148,11 @@ struct StartUpRecovery {
     }
 
     /// Makes the newest good generation the one that readers find.
-    private func putInForce(_ images: [String: UInt64]) throws(FileError) {
-        guard let current = state.manifests.last else {
-            folder.remove(CacheLayout.manifest)
-            return
+    ///
+    /// One that never was, and that names what is not there, does not become it: the next publication does.
+    private mutating func putInForce(_ images: [String: UInt64]) throws(FileError) {
+        guard let current = state.manifests.last, !isDoubtful || isWhole(current, images) else {
+            return try discard(CacheLayout.manifest)
         }
         let name = CacheLayout.generation(current.generation)
         // A copied folder may have two files where there was one with two names, and a lease is on one file.
@@ -145,7 +163,17 @@ struct StartUpRecovery {
                 metadata: ["generation": "\(current.generation)"])
             try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images.keys)
         }
-        try folder.replaceLink(name, at: CacheLayout.manifest, temporary: StagingPath.of("recovery"))
+        try folder.replaceLink(name, at: CacheLayout.manifest, temporary: Self.temporary)
+        named.append(CacheLayout.manifest)
+    }
+
+    private func isWhole(_ manifest: Manifest, _ images: [String: UInt64]) -> Bool {
+        let apps = manifest.lists.values.compactMap { state.documents[$0.sha256] }.flatMap(\.apps)
+        return !state.isDamaged
+            && apps.allSatisfy { app in
+                guard case .ready(let image) = app.state else { return true }
+                return images[image.path] != nil
+            }
     }
 
     // MARK: Images
@@ -165,7 +193,7 @@ struct StartUpRecovery {
                 if let image = named[path], try isWhole(image) {
                     inodes[path] = entry.inode
                 } else {
-                    folder.remove(path)
+                    remove(path)
                 }
             }
         }
@@ -183,7 +211,7 @@ struct StartUpRecovery {
     }
 
     /// Removes `by-url/` names of nothing, and puts those back that are missing.
-    private func checkNames(_ images: [String: UInt64]) throws(FileError) {
+    private mutating func checkNames(_ images: [String: UInt64]) throws(FileError) {
         var wanted: [String: String] = [:]
         for manifest in state.manifests {
             for document in manifest.lists.values.compactMap({ state.documents[$0.sha256] }) {
@@ -197,14 +225,15 @@ struct StartUpRecovery {
             for entry in try folder.names(in: "\(CacheLayout.byURL)/\(fan)") {
                 let name = "\(CacheLayout.byURL)/\(fan)/\(entry.name)"
                 guard let image = wanted[name] else {
-                    folder.remove(name)
+                    remove(name)
                     continue
                 }
                 if images[image] == entry.inode { wanted[name] = nil }
             }
         }
         for (name, image) in wanted {
-            try folder.replaceLink(image, at: name, temporary: StagingPath.of("recovery"))
+            try folder.replaceLink(image, at: name, temporary: Self.temporary)
+            named.append(name)
         }
     }
 }

@@ -145,6 +145,18 @@ struct StartUpRecoveryTests {
         } _: { cache in
             #expect(cache.restored.missing == [.of("three")])
             #expect(!cache.exists(Self.three))
+            #expect(!cache.exists("manifest.json"), "readers would find what is not there")
+        }
+    }
+
+    @Test("the tag of a cache folder is whole, or written again")
+    func tag() async throws {
+        try await afterDamage { cache in
+            cache.folder.remove("CACHEDIR.TAG")
+            try cache.folder.write([], to: "CACHEDIR.TAG", mode: .ownerReadWrite)
+        } _: { cache in
+            let tag = try FileBytes.read(cache.path.appending("CACHEDIR.TAG"))
+            #expect(tag.starts(with: "Signature: ".utf8))
         }
     }
 
