@@ -43,7 +43,7 @@ extension Reconciler {
             if let origin { noteOutcome(outcome, of: origin, now: now) }
             applyOutcome(outcome, trail, of: url, now: now, to: &actions)
         case .published(let result):
-            applyPublication(result, now: now)
+            applyPublication(result, now: now, to: &actions)
         case .released(let release):
             applyRelease(release, now: now)
         case .removed:
@@ -200,6 +200,7 @@ extension Reconciler {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let before = icon.state
+        let isDistrusted = distrusted.remove(url) != nil
         catalog.updateIcon(url) {
             $0.phase = .idle
             if outcome != .cancelled { $0.trail = trail }
@@ -210,7 +211,7 @@ extension Reconciler {
         case .cancelled: break
         case .notModified(let answer): noteNotModified(url, answer, now: now)
         case .image(let staged, let response):
-            if icon.isReferenced, staged.image.sha256 != icon.image?.sha256 {
+            if icon.isReferenced, staged.image.sha256 != icon.image?.sha256, !isDistrusted {
                 catalog.updateIcon(url) {
                     $0.staged = staged
                     $0.stagedResponse = response
@@ -218,12 +219,16 @@ extension Reconciler {
                 stagedURLs.insert(url)
             } else {
                 actions.append(.discard([staged.name]))
-                if staged.image.sha256 == icon.image?.sha256 { noteFresh(url, response, now: now) }
+                if staged.image.sha256 == icon.image?.sha256 {
+                    noteFresh(url, response, now: now)
+                } else if icon.isReferenced {
+                    noteFailure(FetchFailure("disk", "a publication failed meanwhile", .passing), of: url, now: now)
+                }
             }
         case .failed(let failure): noteFailure(failure, of: url, now: now)
         case .noRoom(let shortage): crowdOut(url, shortage, now: now)
         }
-        notePartial(of: url, after: outcome, to: &actions)
+        notePartial(of: url, after: outcome, isTrusted: !isDistrusted, to: &actions)
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
         forgetIfDone(url, now: now)

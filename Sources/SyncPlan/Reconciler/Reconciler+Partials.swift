@@ -10,14 +10,16 @@ extension Reconciler {
     }
 
     /// Notes what a download may have left behind, and removes what is of no use any more.
-    mutating func notePartial(of url: String, after outcome: FetchOutcome, to actions: inout [Action]) {
+    mutating func notePartial(
+        of url: String, after outcome: FetchOutcome, isTrusted: Bool, to actions: inout [Action]
+    ) {
         let mayBeLeft =
             switch outcome {
             case .cancelled: true
             case .failed(let failure): failure.leavesPart
             case .image, .notModified, .noRoom: false
             }
-        if mayBeLeft, catalog.icons[url]?.isReferenced == true {
+        if mayBeLeft, isTrusted, catalog.icons[url]?.isReferenced == true {
             partials.insert(url)
         } else if mayBeLeft || partials.contains(url) {
             discardPartials([url], to: &actions)
@@ -35,7 +37,7 @@ extension Reconciler {
         if !unnamed.isEmpty { discardPartials(unnamed, to: &actions) }
     }
 
-    private mutating func discardPartials(_ urls: Set<String>, to actions: inout [Action]) {
+    mutating func discardPartials(_ urls: Set<String>, to actions: inout [Action]) {
         partials.subtract(urls)
         actions.append(.discardPartials(urls))
     }

@@ -32,7 +32,7 @@ extension Reconciler {
         flush(to: &actions)
     }
 
-    mutating func applyPublication(_ result: PublicationResult, now: Timestamp) {
+    mutating func applyPublication(_ result: PublicationResult, now: Timestamp, to actions: inout [Action]) {
         guard let done = publishing else { preconditionFailure("nothing was being published") }
         publishing = nil
         switch result {
@@ -41,7 +41,10 @@ extension Reconciler {
             if !done.staged.isEmpty { space.notePublished() }
             isInDoubt = doubt != nil
             window.finish(at: now, cost: now - done.begun, bytesWritten: bytesWritten)
-            if isInDoubt { window.fail(at: now) }
+            if let doubt {
+                window.fail(at: now)
+                distrustDownloads(because: doubt, now: now, to: &actions)
+            }
             let documents = done.publication.documents.compactMap { document in
                 manifest.lists[document.list].map { ($0.sha256, document) }
             }
@@ -75,16 +78,9 @@ extension Reconciler {
             dirtyLists.formUnion(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil })
             if isOutOfSpace { noteLost(done.publication, reason, now: now) }
             for (url, staged) in done.staged {
-                catalog.updateIcon(url) { $0.staged = nil }
-                if isOutOfSpace {
-                    let shortage = Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason)
-                    crowdOut(url, shortage, now: now)
-                } else {
-                    noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
-                }
-                consider(url, now: now)
-                forgetIfDone(url, now: now)
+                drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
             }
+            distrustDownloads(because: reason, isOutOfSpace: isOutOfSpace, now: now, to: &actions)
         }
     }
 }

@@ -38,6 +38,8 @@ package struct Reconciler: Sendable {
     var dirtyLists: Set<String> = []
     /// Icons with an image that waits to be published.
     var stagedURLs: Set<String> = []
+    /// The URLs whose downloads were under way when a publication failed.
+    var distrusted: Set<String> = []
     var publishing: PublicationInFlight?
     var publicationFailure: String?
     /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.

@@ -94,10 +94,13 @@ struct AgentScenario {
         try handle(.fetched(url: url, outcome, trail: trail, isMultiplexed: isMultiplexed))
     }
 
-    mutating func finishPublication(fails: Bool = false, isFull: Bool = false) throws {
+    mutating func finishPublication(fails: Bool = false, isFull: Bool = false, doubt: String? = nil) throws {
         let publication = try #require(self.publication, "nothing is being published")
         self.publication = nil
-        let result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
+        var result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
+        if case .published(let manifest, let bytesWritten, _) = result {
+            result = .published(manifest, bytesWritten: bytesWritten, doubt: doubt)
+        }
         try handle(.published(result))
         try disk.check()
     }

@@ -264,6 +264,51 @@ struct DownloadScenarioTests {
         #expect(agent.plan.status.publication.error == nil && agent.plan.status.inSync)
     }
 
+    @Test("what was downloaded before a publication failed is downloaded anew, whether it was in it or not")
+    func distrustedDownloads() throws {
+        var agent = AgentScenario()
+        let urls = ["c", "d", "e"].map { "https://h.example/\($0).png" }
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        try agent.drop(["2.plist": urls])
+        try agent.finish(urls[0], with: "y")
+        try agent.finishPublication(fails: true)
+        #expect(agent.disk.staging.isEmpty)
+        try agent.finish(urls[1], with: "z")
+        try agent.finish(urls[2], .failed(.status(404)))
+        #expect(agent.disk.staging.isEmpty)
+        #expect(([Self.a] + urls).map { agent.plan.icon($0)?.failure?.code } == ["disk", "disk", "disk", "http-404"])
+        while agent.requests.count < 7 { try agent.passToNextWake() }
+        #expect(Set(agent.downloads.keys) == [Self.a, urls[0], urls[1]])
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        #expect(agent.disk.images.count == 3 && agent.plan.status.inSync)
+    }
+
+    @Test("where a generation may not be durable, nothing is removed, and what is not in it is downloaded anew")
+    func doubt() throws {
+        var agent = AgentScenario { $0.cache.grace = .zero }
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": [Self.b]])
+        try agent.finish(Self.b, with: "y")
+        try agent.drop(["2.plist": [Self.a + "?2"]])
+        try agent.finish(Self.a + "?2", with: "z")
+        try agent.finishPublication(doubt: "fsync failed")
+        #expect(agent.release == nil && agent.isOnDisk("x") && agent.isOnDisk("y"))
+        #expect(agent.disk.staging.isEmpty)
+        #expect(agent.plan.status.publication.error == "fsync failed" && !agent.plan.status.inSync)
+        while agent.downloads.isEmpty {
+            try agent.passToNextWake()
+            if agent.publication != nil { try agent.finishPublication(doubt: "fsync failed") }
+        }
+        try agent.finish(Self.a + "?2", with: "z")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        try agent.finishHousekeeping()
+        #expect(agent.plan.status.inSync && !agent.isOnDisk("x") && agent.isOnDisk("y") && agent.isOnDisk("z"))
+    }
+
     @Test("after a refresh that could not be published, the server is asked with what is on disk")
     func validatorsAfterFailedPublication() throws {
         var agent = AgentScenario()
