@@ -145,6 +145,7 @@ package final class AgentLoop: Sendable {
                 downloads[url] = nil
                 log(plan.judged(outcome, of: url), of: url)
             }
+            if case .published(let result) = event { log(result) }
             for action in plan.handle(event, now: clock.now) {
                 switch action {
                 case .fetch(let request): downloads[request.url] = start(action)
@@ -200,6 +201,18 @@ package final class AgentLoop: Sendable {
             case .remember(let changes): await store(changes, after: &unstored)
             case .fetch, .cancel, .publish, .release, .remove, .measureSpace: break
             }
+        }
+    }
+
+    private func log(_ result: PublicationResult) {
+        switch result {
+        case .published(_, _, nil): break
+        case .published(let manifest, _, let doubt?):
+            logger.error(
+                "a generation may not be durable",
+                metadata: ["generation": "\(manifest.generation)", "reason": "\(doubt)"])
+        case .failed(let reason, _):
+            logger.error("a publication failed: the generation before stays", metadata: ["reason": "\(reason)"])
         }
     }
 
