@@ -103,7 +103,8 @@ package actor StateStore {
         // `syncagent why` may be reading it at the moment.
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
-            // Only one agent uses it, and without a file of shared memory a start needs no room on a full disk.
+            // Only one agent uses it. Without a file of shared memory a start needs no room on a full disk, and a disk
+            // that fails is an error, where it would be a SIGBUS.
             // For the same reason not `Configuration.journalMode`, with which each start writes something.
             try database.execute(
                 sql: """
