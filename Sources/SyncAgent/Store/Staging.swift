@@ -99,7 +99,12 @@ package actor Staging {
     package func end(
         _ name: String, inspect: @Sendable ([UInt8]) throws -> AppListDocument.Image
     ) throws -> StagedImage {
-        try? open.removeValue(forKey: name)?.close()
+        do {
+            // What could not be written may be told only now (close(2)).
+            try open.removeValue(forKey: name)?.close()
+        } catch {
+            throw folder.failure("write", StagingPath.of(name), error as? Errno ?? .ioError)
+        }
         let image = try inspect(folder.read(StagingPath.of(name)))
         guard name.hasSuffix(PartialDownload.suffix) else { return StagedImage(name: name, image: image) }
         let newName = nextName()
