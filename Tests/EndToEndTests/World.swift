@@ -15,6 +15,9 @@ struct World: Sendable {
     let origin: DemoOrigin
     var agent: AgentProcess
 
+    /// The folder that everything is in.
+    var folder: FilePath { agent.lists.removingLastComponent() }
+
     /// Makes a world, and takes it away at the end.
     static func with(_ body: @escaping @Sendable (World) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -55,24 +58,10 @@ struct World: Sendable {
     /// - Returns: How many icons have an image; two may have the same one.
     @discardableResult
     func expectWholeCache() throws -> Int {
-        let snapshot = try IconCache(at: agent.cache).snapshot()
-        defer { snapshot.end() }
-        var icons: Set<String> = []
-        var images: Set<AppListDocument.Image> = []
-        for list in snapshot.manifest.lists.keys {
-            for app in try #require(try snapshot.document(of: list)).apps {
-                guard case .ready(let image) = app.state else { continue }
-                icons.insert(app.icon)
-                images.insert(image)
-                let byURL = try FileBytes.read(agent.cache.appending(CacheLayout.byURL(app.icon)))
-                #expect(Digest.of(byURL) == image.sha256)
-            }
-        }
-        for image in images {
-            let bytes = try FileBytes.read(snapshot.path(of: image))
-            #expect(Digest.of(bytes) == image.sha256)
-        }
-        return icons.count
+        let check = CacheCheck(agent.cache)
+        #expect(check.damages.isEmpty)
+        _ = try #require(check.generation)
+        return check.images.count
     }
 }
 

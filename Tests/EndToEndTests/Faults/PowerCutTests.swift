@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import Glibc
+import IconCache
+import SystemPackage
+import Testing
+
+@testable import SyncAgentCLI
+
+/// The power fails while lists change without a pause, in a file system of its own.
+///
+/// `POWER_CUTS` in the environment is how often it does for each row.
+@Suite("Loss of power", .serialized, .enabled(if: geteuid() == 0, "only root mounts file systems"))
+struct PowerCutTests {
+    private static let cuts = environmentNumber("POWER_CUTS") ?? 2
+    private static let rows = Volume.Kind.allCases.flatMap { kind in [true, false].map { (kind, $0) } }
+
+    @Test("what was published is there, and whole, and the next run completes the sync", arguments: rows)
+    func churn(on kind: Volume.Kind, withState: Bool) async throws {
+        try await World.with(kind, state: withState) { world, volume in
+            // Files of many pages too.
+            for number in stride(from: 0, to: 40, by: 4) {
+                world.origin.respond(
+                    to: DemoOrigin.iconPath("icon-\(number)"),
+                    with: .icon(IconDrawing("icon-\(number)", paddedTo: 100_000)))
+            }
+            var published = 0
+            for cut in 0..<Self.cuts {
+                if cut.isMultiple(of: 5) { try await world.empty(volume) }
+                let before = CacheCheck(world.agent.cache).generation ?? 0
+                let moment = Duration.milliseconds(Int.random(in: 0..<600))
+                let acknowledged = try await world.cutPower(of: volume, after: moment)
+                try await volume.restorePower()
+                let found = CacheCheck(world.agent.cache)
+                #expect(found.damages.isEmpty, "cut \(cut), after \(moment)")
+                #expect(found.generation ?? 0 >= acknowledged, "cut \(cut), after \(moment)")
+                published += max(acknowledged - before, 0)
+
+                let names = try world.dropAny()
+                let run = try await world.setting("SYNCAGENT_CACHE_GRACE", "0s").agent.call("run", "--once")
+                #expect(run.code == 0, "\(run.messages)")
+                let end = CacheCheck(world.agent.cache)
+                let wrong = try end.damages + end.strays()
+                #expect(wrong.isEmpty)
+                #expect(Set(end.images.keys) == Set(names.map { world.origin.iconURL($0) }))
+            }
+            let state = withState ? "beside the cache" : "elsewhere"
+            print("\(kind), state \(state): \(Self.cuts) cuts, after \(published) publications")
+        }
+    }
+
+    @Test("what run --once has done is durable when it ends", arguments: Volume.Kind.allCases)
+    func once(on kind: Volume.Kind) async throws {
+        try await World.with(kind) { world, volume in
+            for names in [["Mail", "Maps"], ["Maps", "Music"]] {
+                try world.drop(names)
+                let run = try await world.agent.call("run", "--once")
+                #expect(run.code == 0, "\(run.messages)")
+                try await volume.failPower()
+                let found = CacheCheck(world.agent.cache)
+                #expect(found.damages.isEmpty && found.images.count == 2)
+            }
+        }
+    }
+
+    @Test(
+        "what a start finds published is durable before anything is said of it",
+        .enabled(if: Tool.isThere("strace"), "strace is not installed"), arguments: Volume.Kind.allCases)
+    func foundPublished(on kind: Volume.Kind) async throws {
+        try await World.with(kind) { world, volume in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            try world.drop(["Mail", "Maps"])
+            // The second time this is done, the manifest has just been replaced, and nothing flushed yet.
+            let point = FaultPoint(name: "unlinkat", file: "staging/publication", number: 2)
+            let killed = try world.traced(by: Fault.kill.options(at: point), log: world.folder.appending("trace"))
+            #expect(try await killed.call("run", "--once").code == 128 + SIGKILL)
+            #expect(CacheCheck(world.agent.cache).generation == 2)
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            try await volume.failPower()
+            let found = CacheCheck(world.agent.cache)
+            #expect(found.damages.isEmpty && found.images.count == 2)
+        }
+    }
+
+    @Test(
+        "without the barrier there is damage, and it is seen",
+        .enabled(if: Tool.isThere("strace"), "strace is not installed"), arguments: Volume.Kind.allCases)
+    func withoutBarrier(on kind: Volume.Kind) async throws {
+        try await World.with(kind) { world, volume in
+            try world.drop(["Mail", "Maps"])
+            let careless = try world.traced(
+                by: ["-e", "trace=syncfs", "-e", "inject=syncfs:retval=0"], log: world.folder.appending("trace"))
+            #expect(try await careless.call("run", "--once").code == 0)
+            try volume.writeJournal()
+            try await volume.failPower()
+            #expect(!CacheCheck(world.agent.cache).damages.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import SyncAgentCLI
+
+/// Faults at the calls of a publication and of an eviction.
+///
+/// `FAULT_POINTS` in the environment is the largest number of calls that each kind of fault is put at; without it they are
+/// few, and other ones each time.
+@Suite("Faults of calls", .serialized, .enabled(if: Tool.isThere("strace"), "strace is not installed"))
+struct SyscallFaultTests {
+    /// Which faults are put where.
+    private struct Sweep {
+        var fault: Fault
+        /// At how many calls, unless the environment says so.
+        var sample: Int
+        var calls: String
+        var isWanted: (TracedCall) -> Bool
+    }
+
+    private static var sweeps: [Sweep] {
+        [
+            Sweep(fault: .kill, sample: 6, calls: "changes") { $0.isChange },
+            Sweep(fault: .error("EIO"), sample: 6, calls: "changes") { $0.isChange },
+            Sweep(fault: .error("ENOSPC"), sample: 3, calls: "changes") { $0.takesSpace },
+            Sweep(fault: .error("EIO"), sample: 1, calls: "other calls") { !$0.isChange },
+        ]
+    }
+
+    @Test(
+        "the manifest holds, the reason is said, and the next run completes the sync",
+        arguments: PublicationCycle.Beginning.allCases)
+    func sweep(from beginning: PublicationCycle.Beginning) async throws {
+        try await PublicationCycle.with(beginning) { cycle in
+            try await cycle.restore()
+            let whole = try await cycle.run(tracedBy: ["-e", "trace=\(TracedCall.changing.joined(separator: ","))"])
+            try #require(whole.code == 0, "\(whole.messages)")
+            let end = CacheCheck(cycle.world.agent.cache)
+            let wrong = try end.damages + end.strays()
+            try #require(wrong.isEmpty)
+
+            for sweep in Self.sweeps {
+                let (points, calls) = FaultPoint.all(in: whole.trace, where: sweep.isWanted)
+                let chosen = points.shuffled().prefix(environmentNumber("FAULT_POINTS") ?? sweep.sample)
+                var count = 0
+                for point in chosen {
+                    let found = try await cycle.consequences(of: sweep.fault, at: point, end: end)
+                    if found.isFaulty { count += 1 }
+                    #expect(found.problems.isEmpty, "\(sweep.fault) at \(point)")
+                }
+                print(
+                    "From \(beginning): \(sweep.fault) at \(chosen.count) of \(points.count) points, which came about"
+                        + " \(count) times; \(calls) \(sweep.calls)")
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+/// A file system of its own, in a file, on which the power can be cut.
+struct Volume: Sendable {
+    enum Kind: String, CaseIterable, Sendable {
+        case ext4, xfs
+
+        /// The size of the image, which takes up only what is written to it; xfs wants 300 MB.
+        fileprivate var bytes: Int64 { self == .xfs ? 320 << 20 : 64 << 20 }
+        fileprivate var quietly: String { self == .xfs ? "-q" : "-qF" }
+    }
+
+    /// Where it is mounted.
+    let path: FilePath
+    private let image: FilePath
+
+    /// Makes a volume, and mounts it.
+    ///
+    /// - Throws: ``Tool/Failure`` if this system has no such file system, or does not let us.
+    init(_ kind: Kind, in folder: FilePath) async throws {
+        guard geteuid() == 0 else { throw Tool.Failure(description: "only root mounts file systems") }
+        path = folder.appending("volume")
+        image = folder.appending("image")
+        try makeFolder(path)
+        let file = try FileDescriptor.open(
+            image, .readWrite, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+        try file.closeAfter { try file.resize(to: kind.bytes) }
+        try await Tool.run("mkfs.\(kind)", kind.quietly, image.string)
+        try await mount()
+    }
+
+    private func mount() async throws {
+        try await Tool.run("mount", "-o", "loop", image.string, path.string)
+    }
+
+    func unmount() async throws {
+        try await Tool.run("umount", path.string)
+    }
+
+    /// Cuts the power, and puts it on again.
+    func failPower() async throws {
+        try cutPower()
+        try await restorePower()
+    }
+
+    /// Mounts the volume anew, as after the power has failed: what is on the disk is put in order by its journal.
+    func restorePower() async throws {
+        try await unmount()
+        try await mount()
+    }
+
+    /// Has everything lost that is not on the disk at this moment; until the volume is mounted again, nothing gets there.
+    func cutPower() throws {
+        try withFolder { folder in
+            // FS_IOC_SHUTDOWN with FS_SHUTDOWN_FLAGS_NOLOGFLUSH; xfs has it as XFS_IOC_GOINGDOWN.
+            var flags: UInt32 = 2
+            guard ioctl(folder.rawValue, 0x8004_587D, &flags) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// Has the journal written, as it is every few seconds: names get to the disk, and what is in new files does not.
+    func writeJournal() throws {
+        try withFolder { folder in
+            guard fsync(folder.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// Writes everything to the disk.
+    func flush() async throws {
+        try await Tool.run("sync", "-f", path.string)
+    }
+
+    private func withFolder(_ body: (FileDescriptor) throws -> Void) throws {
+        let folder = try FileDescriptor.open(
+            path.appending("cache"), .readOnly, options: [.directory, .closeOnExec])
+        try folder.closeAfter { try body(folder) }
+    }
+}
