@@ -73,7 +73,7 @@ struct PublisherTests {
                 ("http://a/1", publication.moves[0].image.path, before: CacheLayout.image(.of("one"), suffix: "png")),
                 ("http://a/2", publication.moves[1].image.path, before: nil),
             ]
-            guard case .failed(let reason) = await cache.publisher.publish(publication) else {
+            guard case .failed(let reason, _) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")
                 return
             }
@@ -95,7 +95,7 @@ struct PublisherTests {
             try cache.folder.makeFolder("staging/full", mode: .ownerReadWriteExecute)
             try cache.folder.write("text".utf8, to: "staging/full/file", mode: .ownerReadWrite)
             for reason in ["staging/none", "staging/full"] {
-                guard case .failed(let found) = await cache.publisher.publish(publication) else {
+                guard case .failed(let found, _) = await cache.publisher.publish(publication) else {
                     Issue.record("it was published")
                     return
                 }
