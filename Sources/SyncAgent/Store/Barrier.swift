@@ -12,7 +12,8 @@ struct Barrier: Sendable {
     private static let honest: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
 
     private let folder: CacheFolder
-    private let flushesWhole: Bool
+    /// Whether it flushes all that the file system has, and not only what it is told of.
+    let flushesWhole: Bool
 
     init(_ folder: CacheFolder) {
         self.folder = folder

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Synchronization
 import SystemPackage
 
+/// A folder that is open for as long as somebody uses it.
+final class OpenFolder: Sendable {
+    let descriptor: Int32
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
 extension CacheFolder {
+    /// How many folders are kept open at once.
+    private static let keptLimit = 300
+
     /// Calls the body with the open folder that a path leads to, and the last name of the path.
     ///
     /// Each folder is opened by its name in the one before. `O_NOFOLLOW` alone is about the last name of a path only; and
@@ -10,19 +27,12 @@ extension CacheFolder {
     /// and not for renaming, linking and removing.
     @discardableResult
     func inFolder<R>(of path: String, _ body: (Int32, String) throws(FileError) -> R) throws(FileError) -> R {
-        var names = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard path == "." || names.allSatisfy({ !["", ".", ".."].contains($0) }), let last = names.popLast() else {
-            throw failure("use", path, .invalidArgument)
-        }
-        var folder = descriptor.rawValue
-        defer { if folder != descriptor.rawValue { close(folder) } }
-        for name in names {
-            let next = openat(folder, String(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard next >= 0 else { throw failure("open the folder of", path, Errno(rawValue: errno)) }
-            if folder != descriptor.rawValue { close(folder) }
-            folder = next
-        }
-        return try body(folder, String(last))
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let last = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
+        guard Self.isName(last) || path == "." else { throw failure("use", path, .invalidArgument) }
+        guard let slash else { return try body(descriptor.rawValue, path) }
+        let folder = try openFolder(path[..<slash])
+        return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.descriptor, String(last)) }
     }
 
     /// The same for two paths.
@@ -36,4 +46,35 @@ extension CacheFolder {
             }
         }
     }
+
+    /// Does something that goes to the same folders again and again, which stay open meanwhile.
+    ///
+    /// No longer than that: who removes a folder, or puts another in its place, must not have files written nowhere.
+    func keepingFoldersOpen<R>(_ body: () throws(FileError) -> R) throws(FileError) -> R {
+        kept.withLock { $0 = [:] }
+        defer { kept.withLock { $0 = nil } }
+        return try body()
+    }
+
+    private func openFolder(_ path: Substring) throws(FileError) -> OpenFolder {
+        if let folder = kept.withLock({ $0?[path] }) { return folder }
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path
+        guard Self.isName(name) else { throw failure("use", String(path), .invalidArgument) }
+        let parent = try slash.map { (slash) throws(FileError) in try openFolder(path[..<slash]) }
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let opened = withExtendedLifetime(parent) {
+            openat(parent?.descriptor ?? descriptor.rawValue, String(name), flags)
+        }
+        guard opened >= 0 else { throw failure("open the folder", String(path), Errno(rawValue: errno)) }
+        let folder = OpenFolder(descriptor: opened)
+        kept.withLock { folders in
+            if folders?.count == Self.keptLimit { folders = [:] }
+            folders?[path] = folder
+        }
+        return folder
+    }
+
+    /// Whether it is the name of an entry, and not a way.
+    private static func isName(_ name: Substring) -> Bool { !["", ".", ".."].contains(name) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
+import Synchronization
 package import SystemPackage
 
 /// The cache folder, and every change made to it: paths are relative to its open descriptor.
@@ -19,6 +20,8 @@ package final class CacheFolder: Sendable {
 
     package let path: FilePath
     let descriptor: FileDescriptor
+    /// The folders inside that are kept open, by their paths; `nil` if none are to be.
+    let kept = Mutex<[Substring: OpenFolder]?>(nil)
 
     /// Opens the folder, which must be there.
     package init(_ path: FilePath) throws(FileError) {
@@ -159,9 +162,11 @@ package final class CacheFolder: Sendable {
         for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
             try makeFolder(name, mode: open)
         }
-        for name in CacheLayout.fanOut {
-            try makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
-            try makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
+        try keepingFoldersOpen { () throws(FileError) in
+            for name in CacheLayout.fanOut {
+                try makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
+                try makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
+            }
         }
         try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
     }

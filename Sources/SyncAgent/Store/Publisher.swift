@@ -28,7 +28,7 @@ package actor Publisher {
         var done = Progress()
         do {
             try removeLeftovers()
-            return try publish(publication, &done)
+            return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, &done) }
         } catch {
             for link in done.links { takeBack(link) }
             leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
@@ -73,7 +73,8 @@ package actor Publisher {
 
         try barrier.pass(files: done.placed)
 
-        for link in publication.links {
+        // In this order, the folder that a name is made from is the one of the name before.
+        for link in publication.links.sorted(by: { $0.path < $1.path }) {
             try set(link)
             done.links.append(link)
         }

@@ -7,6 +7,7 @@ import SystemPackage
 package actor Staging {
     private let folder: CacheFolder
     private let reserve: SpaceReserve
+    private let gauge = SpaceGauge()
     private let thread = FileThread("staging")
     private var lastNumber = 0
     /// The files that are being written, by name.
@@ -26,13 +27,23 @@ package actor Staging {
     }
 
     /// Fails with a `Shortage` if there is no room for so many bytes; `nil` if it is not known how many.
-    package func checkRoom(for bytes: Int?) throws(Shortage) {
-        if let shortage = folder.space?.shortage(for: bytes, above: reserve) { throw shortage }
+    ///
+    /// If there was room a moment ago, that still counts: before a byte is written it is looked at again.
+    package nonisolated func checkRoom(for bytes: Int?) async throws(Shortage) {
+        if let reading = gauge.latest, reading.space?.shortage(for: bytes, above: reserve) == nil { return }
+        try await look(for: bytes)
+    }
+
+    private func look(for bytes: Int?) throws(Shortage) {
+        let space = folder.space
+        gauge.note(space)
+        if let shortage = space?.shortage(for: bytes, above: reserve) { throw shortage }
     }
 
     /// What the file system has, and if it seems to have room for so many bytes, whether they can be written.
     package func measure(trial bytes: Int) -> Result<DiskSpace, Shortage> {
         let space = folder.space
+        gauge.note(space)
         if let space, space.shortage(for: bytes, above: reserve) != nil { return .success(space) }
         let name = StagingPath.of("trial")
         do throws(FileError) {
@@ -50,7 +61,7 @@ package actor Staging {
     /// - Returns: The file's name in `staging/`.
     /// - Throws: ``FileError``, or a `Shortage`.
     package func write(_ bytes: [UInt8]) throws -> String {
-        try checkRoom(for: bytes.count)
+        try look(for: bytes.count)
         let name = nextName()
         do throws(FileError) {
             try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
@@ -80,7 +91,7 @@ package actor Staging {
     ///
     /// - Throws: ``FileError``, or a `Shortage`.
     package func append(_ bytes: [UInt8], to name: String) throws {
-        try checkRoom(for: bytes.count)
+        try look(for: bytes.count)
         guard let file = open[name] else { preconditionFailure("only a file that was begun is written to") }
         do {
             _ = try file.writeAll(bytes)

@@ -35,8 +35,10 @@ struct StartUpRecovery {
         let images = try recovery.checkImages()
         try recovery.checkNames(images)
         try recovery.putInForce(images)
-        // What was put right, and what was found in force: an agent that was killed may not have come to that.
-        try Barrier(folder).pass(files: recovery.named)
+        // What was put right, and what was found in force: an agent that was killed may not have come to that. Where nothing
+        // is in force, the barrier of the first publication does it too.
+        let barrier = Barrier(folder)
+        if !recovery.state.manifests.isEmpty || !barrier.flushesWhole { try barrier.pass(files: recovery.named) }
         return recovery.state
     }
 

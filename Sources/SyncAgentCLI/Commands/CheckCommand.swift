@@ -101,7 +101,10 @@ private struct CheckFinding {
                 ["keyPath": .string(problem.keyPath), "reason": .string(problem.reason)]
             }
             let refused: [JSON] = refused(in: list).map { icon, failure in
-                ["icon": .string("\(LogURL(icon))"), "code": .string(failure.code), "message": .string(failure.message)]
+                [
+                    "icon": .string("\(LogURL(icon))"), "code": .string(failure.code),
+                    "message": .string(failure.message),
+                ]
             }
             return [
                 "file": .string(file), "acceptable": true, "apps": .number(list.entries.count),

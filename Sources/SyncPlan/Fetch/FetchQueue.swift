@@ -90,6 +90,8 @@ package struct FetchQueue: Sendable {
     /// How many downloads may run at once from the origins that are restricted.
     private var restrictions: [String: Int] = [:]
     private var activeUntrusted = 0
+    /// How many lanes are of origins that are trusted.
+    private var trustedLanes = 0
     private var lastNumber = 0
 
     /// How many of the queued URLs are of an origin that has to wait.
@@ -113,6 +115,8 @@ package struct FetchQueue: Sendable {
     /// How many are being downloaded.
     package var activeCount: Int { activeOrigins.count }
     package var isEmpty: Bool { places.isEmpty && activeOrigins.isEmpty }
+    /// Whether anything of an origin that is trusted waits or is being downloaded.
+    package var isFlowing: Bool { trustedLanes > 0 }
 
     /// The URLs that are being downloaded, in no order.
     package var activeURLs: some Collection<String> { activeOrigins.keys }
@@ -247,8 +251,11 @@ package struct FetchQueue: Sendable {
     /// Changes a lane in place, and forgets it once there is nothing to do for its origin.
     private mutating func updateLane(_ origin: String, _ change: (inout Lane) -> Void) {
         guard var lane = lanes.removeValue(forKey: origin) else { return }
+        if lane.standing == .trusted { trustedLanes -= 1 }
         change(&lane)
-        if !lane.isIdle { lanes[origin] = lane }
+        guard !lane.isIdle else { return }
+        if lane.standing == .trusted { trustedLanes += 1 }
+        lanes[origin] = lane
     }
 
     /// Gives an origin its turns, if it has something to start and a slot to start it in.
@@ -300,7 +307,7 @@ package struct FetchQueue: Sendable {
         guard let active = lanes[origin]?.active, active < slots(of: origin),
             var lane = lanes.removeValue(forKey: origin)
         else { return nil }
-        defer { if !lane.isIdle { lanes[origin] = lane } }
+        defer { lanes[origin] = lane }
         while let ticket = lane.tickets[priority].popFirst() {
             guard places[ticket.url]?.ticket == ticket.number else { continue }
             places[ticket.url] = nil

@@ -57,14 +57,21 @@ package struct HTTPFields: Hashable, Sendable {
     /// The values of the lines with this name, which is given in lower case.
     package subscript(name: String) -> [String] {
         var values: [String] = []
-        var rest = text.utf8[...]
+        let bytes = text.utf8Span.span
+        let name = name.utf8Span.span
+        var start = 0
         // Each line is `name: value`, and ends with a line feed.
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            let line = rest[..<end]
-            if line.starts(with: name.utf8), line.dropFirst(name.utf8.count).first == UInt8(ascii: ":") {
-                values.append(String(Substring(line.dropFirst(name.utf8.count + 2))))
+        while start < bytes.count {
+            var length = 0
+            while length < name.count, bytes[start + length] == name[length] { length += 1 }
+            let isNamed = length == name.count && bytes[start + length] == UInt8(ascii: ":")
+            var end = start + length
+            while bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            if isNamed {
+                let value = text.utf8.index(text.startIndex, offsetBy: start + length + 2)
+                values.append(String(text[value..<text.utf8.index(text.startIndex, offsetBy: end)]))
             }
-            rest = rest[rest.index(after: end)...]
+            start = end + 1
         }
         return values
     }

@@ -6,7 +6,19 @@ package import IconCache
 /// A publication costs about the same for one image as for a thousand. So while downloads run, changes are gathered for a
 /// moment, and at most a tenth of the time goes to publishing. What superseded documents take on disk is bounded too: they
 /// stay for the grace period, and are written at no more than `growth` bytes a second.
+///
+/// Where all downloads that are left may hang, nobody knows what to gather for: one publication may then come before its
+/// time, and the next one waits the longer.
 package struct PublicationWindow: Sendable {
+    /// What is downloaded meanwhile.
+    package enum Traffic: Sendable {
+        /// No download runs or waits for its turn.
+        case none
+        /// Only such run or wait as are not known to have a server that answers.
+        case doubtful
+        case flowing
+    }
+
     /// How long the first change waits for others, while downloads run.
     private static let gathering: Duration = .milliseconds(50)
     /// The time between two publications, as a multiple of what the first one cost.
@@ -18,6 +30,10 @@ package struct PublicationWindow: Sendable {
 
     private var dirtySince: Timestamp?
     private var paced = Timestamp(sinceEpoch: .zero)
+    /// From when on one publication may come before its time.
+    private var loan = Timestamp(sinceEpoch: .zero)
+    /// By how much the present publication came before its time.
+    private var advance = Duration.zero
     private var notBefore = Timestamp(sinceEpoch: .zero)
     private var failures = 0
 
@@ -30,23 +46,28 @@ package struct PublicationWindow: Sendable {
 
     /// When to publish, if nothing more happens.
     ///
-    /// - Parameter isIdle: Whether no download runs or waits for its turn.
     /// - Returns: `nil` if there is nothing to publish.
-    package func due(isIdle: Bool) -> Timestamp? {
+    package func due(during traffic: Traffic) -> Timestamp? {
         guard let dirtySince else { return nil }
-        return isIdle ? max(dirtySince, notBefore) : max(dirtySince + Self.gathering, paced, notBefore)
+        return switch traffic {
+        case .none: max(dirtySince, notBefore)
+        case .doubtful: max(dirtySince + Self.gathering, loan, notBefore)
+        case .flowing: max(dirtySince + Self.gathering, paced, notBefore)
+        }
     }
 
     /// A publication of all changes noted so far begins.
-    package mutating func begin() {
+    package mutating func begin(during traffic: Traffic, at now: Timestamp) {
         dirtySince = nil
+        advance = traffic == .doubtful && now < paced ? paced - now : .zero
     }
 
     /// A publication ended well.
     package mutating func finish(at now: Timestamp, cost: Duration, bytesWritten: Int) {
         failures = 0
         let growth = Duration.nanoseconds(1_000_000_000 * Int64(min(bytesWritten, 1 << 33)) / Int64(Self.growth))
-        paced = now + max(cost * Self.pace, growth)
+        paced = now + max(cost * Self.pace, growth) + advance
+        loan = advance > .zero ? paced : now
     }
 
     /// A publication failed: what it would have published is a change again.

@@ -68,7 +68,7 @@ extension Reconciler {
         lookForSpace(now: now, to: &actions)
         startDownloads(now: now, to: &actions)
         if hasScanned, publishing == nil, case .idle = eviction {
-            if let due = window.due(isIdle: isIdle), due <= now {
+            if let due = window.due(during: traffic), due <= now {
                 publish(now: now, to: &actions)
             } else if !removeDamaged(to: &actions), mayEvict {
                 evict(now: now, to: &actions)
@@ -93,7 +93,7 @@ extension Reconciler {
                 .fetch(
                     FetchRequest(
                         url: url, source: source, reason: reason, validators: validators,
-                        mayResume: validators == nil && mayResume(after: icon.failure))))
+                        mayResume: validators == nil && mayResume(url, after: icon.failure))))
         }
     }
 

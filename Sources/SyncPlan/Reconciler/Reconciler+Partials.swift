@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Reconciler {
-    /// Whether the next attempt may go on where an earlier one was cut.
+    /// Whether there is the beginning of an image, and the next attempt may go on where it ends.
     ///
     /// Every eighth time the whole image is asked for: a server that does not answer the other request, or breaks off
     /// its answer each time, does not keep an icon away.
-    func mayResume(after failure: IconRecord.Failure?) -> Bool {
-        !((failure?.attempts ?? 0) + 1).isMultiple(of: 8)
+    func mayResume(_ url: String, after failure: IconRecord.Failure?) -> Bool {
+        partials.contains(url) && !((failure?.attempts ?? 0) + 1).isMultiple(of: 8)
     }
 
     /// Notes what a download may have left behind, and removes what is of no use any more.

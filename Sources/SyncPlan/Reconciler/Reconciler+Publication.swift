@@ -26,7 +26,7 @@ extension Reconciler {
         }
         stagedURLs = []
         dirtyLists = []
-        window.begin()
+        window.begin(during: traffic, at: now)
         publishing = PublicationInFlight(publication: publication, staged: staged, begun: now)
         actions.append(.publish(publication))
         flush(to: &actions)

@@ -129,7 +129,7 @@ package struct Reconciler: Sendable {
         var times = triesOnce ? [rememberAt] : [dueTimes.min?.time, originTimes.min?.time, rememberAt]
         if looksForSpace { times.append(space.nextLook) }
         if hasScanned, publishing == nil, case .idle = eviction {
-            times.append(window.due(isIdle: isIdle))
+            times.append(window.due(during: traffic))
             times.append(nextEviction)
         }
         return times.compactMap(\.self).min()
@@ -138,13 +138,15 @@ package struct Reconciler: Sendable {
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
         guard hasScanned || isStopping, isIdle, publishing == nil, case .idle = eviction else { return false }
-        return !hasScanned || window.due(isIdle: true) == nil || publicationFailure != nil
+        return !hasScanned || window.due(during: .none) == nil || publicationFailure != nil
     }
 
     /// Whether nothing more is to be expected of downloads for now.
     ///
     /// What waits for its origin is like what waits for its retry: it comes later.
     var isIdle: Bool { queue.activeCount == 0 && (!mayDownload || queue.readyCount == 0) }
+
+    var traffic: PublicationWindow.Traffic { isIdle ? .none : queue.isFlowing ? .flowing : .doubtful }
 
     /// Whether downloads are begun at all.
     var mayDownload: Bool { !isStopping && !isPaused && space.isOpen }

@@ -53,7 +53,7 @@ extension Reconciler {
             catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }
         }.first
         report.error = unavailable ?? publicationFailure ?? rejection
-        let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(isIdle: true) == nil
+        let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(during: .none) == nil
         report.isDone =
             hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
         return report

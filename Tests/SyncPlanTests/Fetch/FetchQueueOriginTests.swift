@@ -107,6 +107,22 @@ struct FetchQueueOriginTests {
         #expect(queue.start().count == 8)
     }
 
+    @Test("what flows is what trusted origins have to do, whether it waits or is under way")
+    func flow() {
+        var queue = Self.queue(perOrigin: 1, ["a1", "a2", "a3", "b1"])
+        #expect(!queue.isFlowing && queue.start() == ["a1", "b1"] && !queue.isFlowing)
+        queue.finish("a1")
+        queue.trust("a")
+        #expect(queue.isFlowing)
+        queue.restrict("a", to: 1)
+        #expect(!queue.isFlowing)
+        #expect(queue.start() == ["a2"])
+        queue.finish("a2")
+        queue.trust("a")
+        queue.remove("a3")
+        #expect(!queue.isFlowing && queue.activeCount == 1)
+    }
+
     @Test("trust ends when there is nothing to do for an origin any more")
     func trustEnds() {
         var queue = Self.queue(concurrency: 2, ["a1"])

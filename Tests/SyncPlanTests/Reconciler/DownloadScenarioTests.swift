@@ -264,6 +264,27 @@ struct DownloadScenarioTests {
         #expect(agent.plan.status.publication.error == nil && agent.plan.status.inSync)
     }
 
+    @Test("the last icon of hosts that answer is published at once, whatever others do")
+    func publicationBesideHangingHost() throws {
+        var agent = AgentScenario()
+        let hanging = (1...9).map { "https://hangs.example/\($0).png" }
+        try agent.drop(["1.plist": [Self.a, Self.b], "2.plist": hanging])
+        try agent.pass(.milliseconds(50))
+        try agent.finish(Self.a, with: "x")
+        // It takes its time: what follows is not to be published for a while.
+        try agent.pass(.seconds(1))
+        try agent.finishPublication()
+        try agent.pass(.seconds(1))
+        #expect(agent.publication == nil && agent.plan.nextWake.map { $0 - agent.now } == .seconds(8))
+        try agent.finish(Self.b, with: "y")
+        #expect(agent.publication?.moves.count == 2)
+        try agent.finishPublication()
+        // The failures of the others are gathered again.
+        try agent.finish(#require(agent.downloads.keys.first), .failed(.timeout("x")))
+        try agent.pass(.seconds(1))
+        #expect(agent.publication == nil)
+    }
+
     @Test("what was downloaded before a publication failed is downloaded anew, whether it was in it or not")
     func distrustedDownloads() throws {
         var agent = AgentScenario()
