@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AsyncHTTPClient
-import FoundationEssentials
-import Glibc
 import NIOCore
 package import NIOHTTP1
-import NIOPosix
 import NIOSSL
 package import SyncPlan
 
@@ -20,8 +17,10 @@ package final class HTTPTransport: Transport {
     /// They are others because what judges a connection does not see for which host it was made, and because connections
     /// are kept: that of another host must never be one that only these hosts may have.
     private let allowed: HTTPClients
-    /// The clients for each proxy.
+    /// The clients for each proxy that connects to servers: those for SOCKS to all, and those for HTTP to secure ones.
     private let proxied: [Proxy: HTTPClients]
+    /// The proxies that fetch for themselves what http servers have.
+    private let forwarding: [Proxy: ForwardProxy]
     private let http1Origins = HTTP1Origins()
     /// How many kept-alive connections in a row may turn out to have ended.
     ///
@@ -47,45 +46,21 @@ package final class HTTPTransport: Transport {
             tls.trustRoots = .file(file)
             configuration.tlsConfiguration = tls
         }
-        direct = Self.clients(configuration, judging: policy.others)
-        allowed = Self.clients(configuration, judging: policy.allowedHosts)
+        direct = HTTPClients(configuration, judging: policy.others)
+        allowed = HTTPClients(configuration, judging: policy.allowedHosts)
         self.proxies = proxies
+        // At the other end there is the proxy, which the owner of the machine has named: it is not judged.
+        let forwarders = proxies.proxies.filter { $0.kind == .http }.map { proxy in
+            (proxy, ForwardProxy(proxy, configuration, concurrency: settings.fetch.concurrency))
+        }
+        self.forwarding = Dictionary(uniqueKeysWithValues: forwarders)
         proxied = Dictionary(
             uniqueKeysWithValues: proxies.proxies.map { proxy in
                 configuration.proxy = HTTPClient.Configuration.Proxy(proxy)
-                // At the other end there is the proxy, which the owner of the machine has named.
-                return (proxy, Self.clients(configuration, judging: nil))
+                return (proxy, HTTPClients(configuration, judging: nil))
             })
         staleLimit = 4 * settings.fetch.perHost
         connectTimeout = settings.fetch.connectTimeout
-    }
-
-    /// Clients that send nothing to an address that the policy refuses, if there is one.
-    ///
-    /// The name may resolve to another address than a moment ago: what counts is who is at the other end.
-    private static func clients(
-        _ configuration: HTTPClient.Configuration, judging policy: AddressPolicy?
-    ) -> HTTPClients {
-        let judge: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-            guard let policy else { return channel.eventLoop.makeSucceededVoidFuture() }
-            guard let address = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }) else {
-                return channel.eventLoop.makeFailedFuture(ChannelError.unknownLocalAddress)
-            }
-            guard let refusal = policy.refusal(of: address) else { return channel.eventLoop.makeSucceededVoidFuture() }
-            // The library forgets a connection that fails here, and leaves it open.
-            channel.close(promise: nil)
-            return channel.eventLoop.makeFailedFuture(refusal)
-        }
-        let silence = configuration.timeout.read ?? .seconds(10)
-        var configuration = configuration
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            judge(channel).flatMap { ResponseGuard.add(to: channel) }
-        }
-        configuration.http2ConnectionDebugInitializer = { channel in
-            judge(channel).flatMap { ConnectionGuard.add(to: channel, silence: silence) }
-        }
-        configuration.http2StreamChannelDebugInitializer = { StreamGuard.add(to: $0) }
-        return HTTPClients(configuration)
     }
 
     /// Closes all connections; no request may be under way any more.
@@ -93,7 +68,7 @@ package final class HTTPTransport: Transport {
     /// One on which a server has yet to begin with HTTP/2 cannot be closed: it is waited for as long as a request does.
     package func shutdown() async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        let clients = ([direct, allowed] + proxied.values).flatMap { [$0.http1, $0.http2] }
+        let clients = ([direct, allowed] + proxied.values).flatMap(\.both) + forwarding.values.flatMap(\.all)
         for client in clients { client.shutdown { _ in end.yield() } }
         await withTaskGroup { [connectTimeout] group in
             group.addTask { for await _ in ended.prefix(clients.count) {} }
@@ -106,15 +81,17 @@ package final class HTTPTransport: Transport {
     package func proxy(for target: FetchTarget) -> Proxy? { proxies.proxy(for: target) }
 
     package func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
+        let proxy = proxy(for: target)
+        let forwarder = target.isSecure ? nil : proxy.flatMap { forwarding[$0] }
         var request = HTTPClientRequest(url: target.url)
         request.headers = headers
-        let clients =
-            proxy(for: target).flatMap { proxied[$0] } ?? (policy.isAllowed(target.host) ? allowed : direct)
+        if let forwarder { request = forwarder.request(for: target, headers: headers) }
+        let clients = proxy.flatMap { proxied[$0] } ?? (policy.isAllowed(target.host) ? allowed : direct)
         var retries = 0
         while true {
             let isHTTP1 = !target.isSecure || http1Origins.contains(target.origin)
             do {
-                let client = isHTTP1 ? clients.http1 : clients.http2
+                let client = forwarder?.client ?? (isHTTP1 ? clients.http1 : clients.http2)
                 let response = try await client.execute(request, deadline: .distantFuture)
                 return TransportResponse(
                     status: Int(response.status.code), headers: response.headers,
@@ -133,12 +110,6 @@ package final class HTTPTransport: Transport {
                 throw Self.failure(of: error)
             }
         }
-    }
-
-    /// The refusal of an address that a connection led to.
-    private static func refusal(in error: any Error) -> AddressPolicy.Refusal? {
-        let errors = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
-        return errors.lazy.compactMap { $0 as? AddressPolicy.Refusal }.first
     }
 
     /// How often a request goes out again at once after an error that says nothing of the server.
@@ -183,65 +154,13 @@ package final class HTTPTransport: Transport {
         func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: body.makeAsyncIterator()) }
     }
 
-    private static let unreachable = [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL]
-
-    private static let closed = FetchFailure(
-        "connection-closed", "the server closed the connection before the end", .passing)
-
-    /// What an error of BoringSSL says to people; its own text names lines of its source.
-    private static func reason(ofTLS error: String) -> String {
-        if error.contains("CERTIFICATE_VERIFY_FAILED") || error.contains("unableToValidateCertificate") {
-            return "the server's certificate is not trusted: correct it, or name its authority in fetch.caFile"
-        }
-        if error.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS" }
-        return "no TLS connection to the server can be made"
-    }
-
-    /// What an error of the library means.
-    private static func failure(of error: any Error) -> any Error {
-        switch error {
-        case is CancellationError: return CancellationError()
-        case let error as HTTPClientError:
-            switch error {
-            case .cancelled: return Task.isCancelled ? CancellationError() : Self.closed
-            case .connectTimeout, .tlsHandshakeTimeout:
-                return FetchFailure.timeout("fetch.connectTimeout to connect")
-            case .readTimeout, .deadlineExceeded: return FetchFailure.timeout("fetch.idleTimeout to go on")
-            case .remoteConnectionClosed: return Self.closed
-            default: return FetchFailure.protocolViolation("\(error)")
-            }
-        case let error as NIOConnectionError:
-            if error.connectionErrors.isEmpty {
-                return FetchFailure("dns", "the name \(error.host) cannot be resolved", .passing)
-            }
-            return FetchFailure("connect", "no connection to \(error.host) port \(error.port)", .passing)
-        case let error as IOError where unreachable.contains(error.errnoCode):
-            return FetchFailure("connect", "no connection (\(error))", .passing)
-        case is ChannelError, is IOError:
-            return FetchFailure("connection-closed", "the connection broke (\(error))", .passing)
-        case is StaleConnection, is UnprocessedRequest, HTTPParserError.closedConnection,
-            HTTPParserError.invalidEOFState:
-            return Self.closed
-        case is HTTPParserError: return FetchFailure.protocolViolation("\(error)")
-        default:
-            if error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError {
-                return FetchFailure("tls", reason(ofTLS: "\(error)"), .lasting)
-            }
-            return FetchFailure("protocol", "the download failed (\(error))", .passing)
-        }
-    }
 }
 
 extension HTTPClient.Configuration.Proxy {
     fileprivate init(_ proxy: Proxy) {
         switch proxy.kind {
-        case .http:
-            let authorization = proxy.credentials.map { HTTPClient.Authorization.basic(credentials: Self.base64($0)) }
-            self = .server(host: proxy.host, port: proxy.port, authorization: authorization)
-        case .socks5:
-            self = .socksServer(host: proxy.host, port: proxy.port)
+        case .http: self = .server(host: proxy.host, port: proxy.port, authorization: proxy.authorization)
+        case .socks5: self = .socksServer(host: proxy.host, port: proxy.port)
         }
     }
-
-    private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 }

@@ -55,21 +55,54 @@ struct ProxyTests {
         if case .failed(let failure) = outcome { failure } else { nil }
     }
 
-    @Test("the proxy connects to a host that nobody else knows, and gets what it needs to let the agent in")
-    func plain() async throws {
+    @Test(
+        "an HTTP proxy is asked for what http servers have, and gets what it needs to let the agent in",
+        arguments: [
+            ("http://icons.invalid/a.png?x=1", "http://icons.invalid/a.png?x=1", "icons.invalid"),
+            ("http://icons.invalid:8080?x=1", "http://icons.invalid:8080/?x=1", "icons.invalid:8080"),
+            ("http://[2001:4860::1]/%2f%c3%a9", "http://[2001:4860::1]/%2f%c3%a9", "[2001:4860::1]"),
+            ("http://[2001:4860::1]:8080/", "http://[2001:4860::1]:8080/", "[2001:4860::1]:8080"),
+        ])
+    func forward(url: String, target: String, host: String) async throws {
         let heads = try await withProxy(
-            tunnel: "HTTP/1.1 200 OK\r\n\r\n", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-            credentials: "user:pass@"
+            tunnel: "", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", credentials: "user:pass@"
         ) { fetcher in
-            let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png?x=1")).outcome
+            let outcome = await fetcher.fetch(try request(url)).outcome
             #expect(failure(outcome)?.code == "http-404")
         }
-        #expect(heads.count == 2)
-        let connect = try #require(heads.first)
-        #expect(connect.hasPrefix("CONNECT icons.invalid:80 HTTP/1.1\r\n"), "\(connect)")
-        #expect(connect.lowercased().contains("proxy-authorization: basic dxnlcjpwyxnz"), "\(connect)")
-        #expect(heads.last?.hasPrefix("GET /a.png?x=1 HTTP/1.1\r\n") == true, "\(heads)")
-        #expect(heads.last?.lowercased().contains("proxy-authorization") == false)
+        let head = try #require(heads.first)
+        #expect(heads.count == 1 && head.hasPrefix("GET \(target) HTTP/1.1\r\n"), "\(heads)")
+        let lines = head.lowercased().split(separator: "\r\n")
+        #expect(lines.filter { $0.hasPrefix("host:") } == ["host: \(host)"])
+        #expect(lines.contains("proxy-authorization: basic dxnlcjpwyxnz"))
+    }
+
+    @Test("a proxy that wants to know who asks is a failure, and is not retried at once")
+    func unauthorized() async throws {
+        let heads = try await withProxy(
+            tunnel: "", answer: "HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n"
+        ) { fetcher in
+            let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png")).outcome
+            #expect(failure(outcome)?.code == "http-407")
+        }
+        #expect(heads.count == 1)
+    }
+
+    @Test("a redirect from http to https leads from what the proxy fetches to what it connects to")
+    func redirect() async throws {
+        let heads = try await withProxy(
+            tunnel: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
+            answer: "HTTP/1.1 301 Moved\r\nLocation: https://icons.invalid/b.png\r\nContent-Length: 0\r\n\r\n",
+            credentials: "user:pass@"
+        ) { fetcher in
+            let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png")).outcome
+            #expect(failure(outcome) != nil)
+        }
+        #expect(
+            heads.map { $0.prefix { $0 != "\r\n" } } == [
+                "GET http://icons.invalid/a.png HTTP/1.1", "CONNECT icons.invalid:443 HTTP/1.1",
+            ])
+        #expect(heads.allSatisfy { $0.lowercased().contains("proxy-authorization: basic dxnlcjpwyxnz") })
     }
 
     @Test("a proxy that does not connect is a failure")
@@ -87,8 +120,7 @@ struct ProxyTests {
         settings.network.denyHosts = [try #require(HostPattern("*.invalid"))]
         settings.network.allowHosts = [try #require(HostPattern("10.1.2.3"))]
         let heads = try await withProxy(
-            tunnel: "HTTP/1.1 200 OK\r\n\r\n", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
-            settings: settings
+            tunnel: "", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", settings: settings
         ) { fetcher in
             for (host, code) in [
                 ("icons.invalid", "host-refused"), ("10.1.2.4", "address-refused"), ("10.1.2.3", "http-404"),
@@ -97,7 +129,7 @@ struct ProxyTests {
                 #expect(failure(outcome)?.code == code, "\(host): \(outcome)")
             }
         }
-        #expect(heads.count == 2 && heads.first?.hasPrefix("CONNECT 10.1.2.3:80 ") == true, "\(heads)")
+        #expect(heads.count == 1 && heads.first?.hasPrefix("GET http://10.1.2.3/a.png ") == true, "\(heads)")
     }
 
     @Test(
