@@ -148,7 +148,11 @@ package final class AgentLoop: Sendable {
             if case .published(let result) = event { log(result) }
             for action in plan.handle(event, now: clock.now) {
                 switch action {
-                case .fetch(let request): downloads[request.url] = start(action)
+                case .fetch(let request):
+                    logger.debug(
+                        "icon requested",
+                        metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
+                    downloads[request.url] = start(action)
                 case .cancel(let url): downloads[url]?.cancel()
                 case .publish, .release, .remove, .measureSpace: _ = start(action)
                 case .discard, .discardPartials, .remember: desk.yield(action)

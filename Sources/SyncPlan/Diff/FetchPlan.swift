@@ -31,17 +31,24 @@ package enum FetchPlan: Equatable, Sendable {
                 self = .refused
                 return
             }
-            self = next > now ? .waiting(until: next) : .fetch(.retry)
+            self = next > now ? .waiting(until: next) : .fetch(icon.fetchReason)
         } else if let image = icon.image {
             // An image that is not what the lists say is never fresh.
             let isAccepted = icon.accepts(image.sha256)
             if icon.isInline, isAccepted {
                 self = .inline
             } else {
-                self = icon.freshUntil > now && isAccepted ? .fresh(until: icon.freshUntil) : .fetch(.expired)
+                self = icon.freshUntil > now && isAccepted ? .fresh(until: icon.freshUntil) : .fetch(icon.fetchReason)
             }
         } else {
-            self = .fetch(icon.wasMissing ? .missingOnDisk : .notCached)
+            self = .fetch(icon.fetchReason)
         }
+    }
+}
+
+extension IconRecord {
+    /// Why the icon is asked for, if it is.
+    var fetchReason: FetchReason {
+        failure != nil ? .retry : image != nil ? .expired : wasMissing ? .missingOnDisk : .notCached
     }
 }

@@ -83,16 +83,13 @@ extension Reconciler {
             guard let icon = catalog.icons[url], let source = try? IconSource(url) else {
                 preconditionFailure("only known icons with a valid URL are queued")
             }
-            let reason: FetchReason =
-                icon.failure != nil
-                ? .retry : icon.image != nil ? .expired : icon.wasMissing ? .missingOnDisk : .notCached
             let known = icon.image == nil ? nil : icon.response?.validators
             let validators = known?.isEmpty ?? true ? nil : known
             catalog.updateIcon(url) { $0.phase = .fetching }
             actions.append(
                 .fetch(
                     FetchRequest(
-                        url: url, source: source, reason: reason, validators: validators,
+                        url: url, source: source, reason: icon.fetchReason, validators: validators,
                         mayResume: validators == nil && mayResume(url, after: icon.failure))))
         }
     }
