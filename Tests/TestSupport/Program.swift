@@ -20,6 +20,13 @@ package struct Program {
     package static func run(
         _ command: String..., reading text: String = "", environment: [String: String] = [:]
     ) async throws -> Program {
+        try await run(command, reading: text, environment: environment)
+    }
+
+    /// The same with the program and its arguments as a list.
+    package static func run(
+        _ command: [String], reading text: String = "", environment: [String: String] = [:]
+    ) async throws -> Program {
         let variables = environment.map { (Environment.Key(stringLiteral: $0), String?.some($1)) }
         let program = command[0]
         let result = try await Subprocess.run(

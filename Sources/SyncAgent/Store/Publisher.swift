@@ -19,6 +19,8 @@ package actor Publisher {
 
     /// What publications that failed could not take away again; nothing is published before it is gone.
     private var leftovers: [String] = []
+    /// The `by-url/` names that they could not take back; nothing is published before they are.
+    private var misled: [Publication.Link] = []
 
     /// Publishes a generation.
     ///
@@ -30,10 +32,12 @@ package actor Publisher {
             try removeLeftovers()
             return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, &done) }
         } catch {
-            for link in done.links { takeBack(link) }
             leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
             leftovers.append(Self.temporary)
+            // First what makes room: on a full disk a name can be taken back only then.
             leftovers.removeAll { folder.remove($0) == nil }
+            misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
+            misled.removeAll { (try? takeBack($0)) != nil }
             // Somebody removed one of the folders: the next try finds it again.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
             return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
@@ -98,12 +102,17 @@ package actor Publisher {
     }
 
     /// Has a `by-url/` name lead to the image that it led to before the publication.
-    private func takeBack(_ link: Publication.Link) {
+    private func takeBack(_ link: Publication.Link) throws(FileError) {
         let name = CacheLayout.byURL(link.url)
-        if let before = link.before, (try? folder.replaceLink(before, at: name, temporary: Self.temporary)) != nil {
-            return
+        do throws(FileError) {
+            if let before = link.before {
+                return try folder.replaceLink(before, at: name, temporary: Self.temporary)
+            }
+        } catch {
+            // Somebody removed that image: then the name leads nowhere.
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
         }
-        leftovers.append(name)
+        if let error = folder.remove(name) { throw error }
     }
 
     private func removeLeftovers() throws(FileError) {
@@ -111,6 +120,8 @@ package actor Publisher {
             if let error = folder.remove(name) { throw error }
         }
         leftovers = []
+        for link in misled { try takeBack(link) }
+        misled = []
     }
 
     private func put(_ text: [UInt8], at name: String, placed: inout [String]) throws(FileError) {

@@ -39,7 +39,6 @@ package struct IconRecord: Equatable, Sendable {
     @Boxed package var staged: StagedImage?
     /// What the server said of the image that waits to be published.
     @Boxed package var stagedResponse: StoredResponse?
-    package var phase = Phase.idle
     @Boxed package var failure: Failure?
     /// What the server said of the image on disk, if that is known.
     @Boxed package var response: StoredResponse?
@@ -51,6 +50,7 @@ package struct IconRecord: Equatable, Sendable {
     package var noted: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package var wasMissing = false
+    package var phase = Phase.idle
 
     package init(isInline: Bool = false) {
         self.isInline = isInline

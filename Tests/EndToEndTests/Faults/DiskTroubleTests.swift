@@ -4,6 +4,7 @@ import Glibc
 import IconCache
 import SyncPlan
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgentCLI
@@ -12,18 +13,17 @@ import Testing
 struct DiskTroubleTests {
     @Test(
         "a running agent tells why a publication failed, tries again, and comes to an end",
-        .enabled(if: Tool.isThere("strace"), "strace is not installed"),
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"),
         arguments: [
-            (FaultPoint(name: "renameat", file: "manifest.json", number: 1), "ENOSPC", "No space left on device"),
-            (FaultPoint(name: "renameat", file: "generations/1.json", number: 1), "EIO", "Input/output error"),
+            ("renameat", "manifest.json", 1, "ENOSPC", "No space left on device"),
+            ("renameat", "generations/1.json", 1, "EIO", "Input/output error"),
             // Its first flush is that of the start.
-            (FaultPoint(name: "syncfs", file: "cache", number: 2), "EIO", "Input/output error"),
+            ("syncfs", "", 2, "EIO", "Input/output error"),
         ])
-    func running(point: FaultPoint, error: String, words: String) async throws {
+    func running(call: String, file: String, number: Int, error: String, words: String) async throws {
         try await World.with { world in
             let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
-            var point = point
-            if point.file == "cache" { point.file = world.agent.cache.string }
+            let point = FaultPoint(call, on: file, in: world.agent.cache, number: number)
             let agent = try world.traced(
                 by: Fault.error(error).options(at: point), log: world.folder.appending("trace"), getsSignals: true)
             try world.drop(["Mail", "Maps"])
@@ -63,7 +63,7 @@ struct DiskTroubleTests {
 
     @Test(
         "one publication flushes four times at most, however many images it has",
-        .enabled(if: Tool.isThere("strace"), "strace is not installed"))
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"))
     func flushes() async throws {
         try await World.with { world in
             try world.drop([])
@@ -77,7 +77,7 @@ struct DiskTroubleTests {
                 .split(separator: "\n").compactMap { TracedCall($0) }
             let generations = try #require(CacheCheck(world.agent.cache).generation) - 1
             #expect(try world.expectWholeCache() == 300)
-            let flushes = calls.count { $0.file.hasPrefix(world.agent.cache.string) }
+            let flushes = calls.count { $0.path.hasPrefix(world.agent.cache.string) }
             // The start's own is one.
             #expect(flushes <= 4 * generations + 1)
             print("300 icons in \(generations) publications: \(flushes) flushes of the cache, \(calls.count) in all")
@@ -86,7 +86,7 @@ struct DiskTroubleTests {
 
     @Test(
         "where syncfs cannot be relied on, every file is flushed before the manifest, and every name of it",
-        .enabled(if: Tool.isThere("strace"), "strace is not installed"))
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"))
     func eachFile() async throws {
         try await World.with { world in
             try world.drop(["Mail", "Maps"])
@@ -97,9 +97,9 @@ struct DiskTroubleTests {
             let calls = String(decoding: try FileBytes.read(log), as: UTF8.self)
                 .split(separator: "\n").compactMap { TracedCall($0) }
             #expect(!calls.contains { $0.name == "syncfs" })
-            let publication = try #require(calls.lastIndex { $0.file == CacheLayout.manifest })
-            let flushes = calls.map { $0.name == "fsync" ? String($0.file) : "" }
             let cache = world.agent.cache
+            let publication = try #require(calls.lastIndex { $0.path == cache.appending(CacheLayout.manifest).string })
+            let flushes = calls.map { $0.name == "fsync" ? $0.path : "" }
             for name in try files(in: cache.appending("icons")).map({ "icons/\($0)" }) + ["generations/1.json"] {
                 let path = cache.appending(name)
                 let wanted = [path, path.removingLastComponent(), cache].map(\.string)
@@ -144,7 +144,7 @@ struct DiskTroubleTests {
             try makeFolder(state.appending("state.sqlite"))
             let run = try await world.agent.call("run", "--once")
             #expect(run.code == 73)
-            #expect(run.messages.contains(state.string) && run.messages.contains("Is a directory"), "\(run.messages)")
+            #expect(run.messages.contains("\(state)/state.sqlite is a folder, and should be a file"), "\(run.messages)")
         }
     }
 }

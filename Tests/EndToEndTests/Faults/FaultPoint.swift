@@ -1,31 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
+import SystemPackage
 
-/// A call of a run at which a fault can be put: the n-th one of its name on its file.
+/// A call of a run at which a fault can be put: the n-th one of its name that has to do with its file.
 ///
 /// strace counts the calls of each thread by itself. So a point is given by the call's file too: the few calls of one name
 /// on one file nearly always come from one thread.
-struct FaultPoint: Equatable, CustomStringConvertible {
-    var name: String
-    var file: String
-    var number: Int
+struct FaultPoint: Hashable, CustomStringConvertible {
+    let name: String
+    /// What strace knows the calls by that are counted.
+    let paths: [String]
+    let number: Int
 
-    var description: String { "\(name) \(file) #\(number)" }
+    /// The n-th call of this name on a file, whichever of the folders on its path the agent has open by then.
+    ///
+    /// - Parameters:
+    ///   - name: The call's.
+    ///   - file: The file's path in the folder; empty for the folder itself.
+    ///   - folder: The folder.
+    ///   - number: 1 for the first call.
+    init(_ name: String, on file: String, in folder: FilePath, number: Int) {
+        let names = file.split(separator: "/")
+        let ends = names.indices.map { names[$0...].joined(separator: "/") }
+        self.init(name: name, paths: [folder.appending(file).string] + ends, number: number)
+    }
+
+    private init(name: String, paths: [String], number: Int) {
+        self.name = name
+        self.paths = paths
+        self.number = number
+    }
+
+    var description: String { "\(name) \(paths[0]) #\(number)" }
 
     /// The points at those calls of a trace that are wanted.
     ///
-    /// - Returns: The points, in the order of the trace, and how many calls there are.
+    /// - Returns: The points, and how many calls there are.
     static func all(
-        in trace: [TracedCall], where isWanted: (TracedCall) -> Bool
-    ) -> (points: [FaultPoint], calls: Int) {
+        in trace: [TracedCall], where isWanted: (Int, TracedCall) -> Bool
+    ) -> (points: Set<FaultPoint>, calls: Int) {
         var made: [[Substring]: Int] = [:]
-        var points: [FaultPoint] = []
+        var points: Set<FaultPoint> = []
         var calls = 0
-        for call in trace {
-            made[[call.thread, call.name, call.file], default: 0] += 1
-            guard isWanted(call), let number = made[[call.thread, call.name, call.file]] else { continue }
+        for (index, call) in trace.enumerated() {
+            for subject in Set(call.subjects) { made[[call.thread, call.name, subject], default: 0] += 1 }
+            guard isWanted(index, call), let number = made[[call.thread, call.name, call.subject]] else { continue }
             calls += 1
-            let point = FaultPoint(name: String(call.name), file: String(call.file), number: number)
-            if !points.contains(point) { points.append(point) }
+            points.insert(FaultPoint(name: String(call.name), paths: [String(call.subject)], number: number))
         }
         return (points, calls)
     }
@@ -52,9 +72,8 @@ enum Fault: CustomStringConvertible {
             case .kill: "signal=KILL"
             case .error(let name): "error=\(name)"
             }
-        return [
-            "-e", "trace=\(point.name)", "-e", "inject=\(point.name):\(what):when=\(point.number)", "-P", point.file,
-        ]
+        let paths = point.paths.flatMap { ["-P", $0] }
+        return ["-e", "trace=\(point.name)", "-e", "inject=\(point.name):\(what):when=\(point.number)"] + paths
     }
 
     /// Whether a message says that it happened; SQLite tells no error of the system.

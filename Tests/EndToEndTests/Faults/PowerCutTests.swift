@@ -3,6 +3,7 @@ import DemoOrigin
 import Glibc
 import IconCache
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgentCLI
@@ -65,14 +66,14 @@ struct PowerCutTests {
 
     @Test(
         "what a start finds published is durable before anything is said of it",
-        .enabled(if: Tool.isThere("strace"), "strace is not installed"), arguments: Volume.Kind.allCases)
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"), arguments: Volume.Kind.allCases)
     func foundPublished(on kind: Volume.Kind) async throws {
         try await World.with(kind) { world, volume in
             try world.drop(["Mail"])
             #expect(try await world.agent.call("run", "--once").code == 0)
             try world.drop(["Mail", "Maps"])
             // The second time this is done, the manifest has just been replaced, and nothing flushed yet.
-            let point = FaultPoint(name: "unlinkat", file: "staging/publication", number: 2)
+            let point = FaultPoint("unlinkat", on: "staging/publication", in: world.agent.cache, number: 2)
             let killed = try world.traced(by: Fault.kill.options(at: point), log: world.folder.appending("trace"))
             #expect(try await killed.call("run", "--once").code == 128 + SIGKILL)
             #expect(CacheCheck(world.agent.cache).generation == 2)
@@ -85,7 +86,7 @@ struct PowerCutTests {
 
     @Test(
         "without the barrier there is damage, and it is seen",
-        .enabled(if: Tool.isThere("strace"), "strace is not installed"), arguments: Volume.Kind.allCases)
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"), arguments: Volume.Kind.allCases)
     func withoutBarrier(on kind: Volume.Kind) async throws {
         try await World.with(kind) { world, volume in
             try world.drop(["Mail", "Maps"])

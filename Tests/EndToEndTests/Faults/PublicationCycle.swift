@@ -4,6 +4,7 @@ import Glibc
 import IconCache
 import Synchronization
 import SystemPackage
+import TestSupport
 
 @testable import SyncAgentCLI
 
@@ -77,7 +78,7 @@ struct PublicationCycle: Sendable {
             } while beginning != .nothing && cycle.sent.count(of: changing) == 1
             if beginning == .interrupted {
                 try await cycle.restore()
-                let point = FaultPoint(name: "renameat", file: "manifest.json", number: 1)
+                let point = FaultPoint("renameat", on: CacheLayout.manifest, in: world.agent.cache, number: 1)
                 let killed = try await cycle.run(tracedBy: Fault.kill.options(at: point))
                 guard killed.isFaulty else { throw Tool.Failure(description: "it was not killed at \(point)") }
                 try await cycle.keep()

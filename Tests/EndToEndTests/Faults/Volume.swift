@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// A file system of its own, in a file, on which the power can be cut.
 struct Volume: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgentCLI
