@@ -36,8 +36,16 @@ struct Volume: Sendable {
         try await Tool.run("mount", "-o", "loop", image.string, path.string)
     }
 
+    /// Takes it off; waits for processes that are still ending.
+    ///
+    /// One that was just being started by an agent that was killed still has what the agent had open.
     func unmount() async throws {
-        try await Tool.run("umount", path.string)
+        let end = ContinuousClock.now + .seconds(5)
+        while umount2(path.string, 0) != 0 {
+            let error = Errno(rawValue: errno)
+            guard error == .resourceBusy, ContinuousClock.now < end else { throw error }
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     /// Cuts the power, and puts it on again.
