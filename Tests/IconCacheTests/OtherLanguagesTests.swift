@@ -137,6 +137,35 @@ struct OtherLanguagesTests {
     }
 
     @Test(
+        "read a cache that a web server serves as it is, and notice damage",
+        .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
+    func webServer() async throws {
+        let example = try #require(try Article("Copies").examples(in: "python").first)
+        let script = """
+            \(example)
+            import functools, http.server, sys, threading
+            files = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), files)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            base = f"http://127.0.0.1:{server.server_port}"
+            print(image(base, sys.argv[2]).decode(), flush=True)
+            print(images(base, "apps.plist"))
+            """
+        try await withExampleCache { cache, _ in
+            func read() async throws -> Program {
+                try await Program.run(
+                    "python3", "-c", script, cache.folder.string, Self.odd, environment: ["no_proxy": "*"])
+            }
+            let whole = try await read()
+            #expect(whole.output == "an odd icon\n{'\(Self.mail)': b'the mail icon'}\n", "\(whole.messages)")
+            try write("another icon!", to: cache.path(Sample.image("the mail icon").path))
+            let damaged = try await read()
+            #expect(damaged.output == "an odd icon\n" && damaged.code == 1)
+            #expect(damaged.messages.contains("\(Sample.image("the mail icon").path) is damaged"))
+        }
+    }
+
+    @Test(
         "find an image in C",
         .enabled(if: Tool.areInstalled("cc"), "cc is not installed"))
     func image() async throws {

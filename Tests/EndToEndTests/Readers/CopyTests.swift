@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+/// Copies of a cache in use, made as the documentation says.
+///
+/// `COPIES` in the environment is how many each row makes while generations were published.
+@Suite("Copies that are made while the agent publishes and removes", .serialized)
+struct CopyTests {
+    private static let copies = environmentNumber("COPIES") ?? 2
+
+    @Test(
+        "are valid caches if the manifest is copied first, within the grace",
+        arguments: [(0, "cp"), (1, "tar"), (2, "rsync")])
+    func withinGrace(example: Int, tool: String) async throws {
+        guard Self.canRun(tool) else { return }
+        let commands = try Article("Copies").examples(in: "sh")[example]
+        try await Churn.run(grace: "10m") { churn in
+            try await Self.repeatWhilePublished(churn) { number in
+                let copy = churn.world.folder.appending("copy-\(number)")
+                try makeFolder(copy)
+                let result = try await Self.run(commands, from: churn.world.agent.cache, to: copy)
+                #expect(result.code == 0 || Self.isWarning(result.code, of: tool), "\(result.messages)")
+                // Some file systems list folders without a name that is just being replaced.
+                try churn.read(IconCache(at: copy), mayLackNames: true)
+            }
+        }
+    }
+
+    @Test("are valid caches under a lease, without any grace, and stay valid while they are brought up to date")
+    func underLease() async throws {
+        guard Self.canRun("rsync"), Self.canRun("flock") else { return }
+        let commands = try Article("Copies").examples(in: "sh")[3]
+        try await Churn.run(grace: "0s") { churn in
+            let folder = churn.world.folder.appending("copy")
+            let copy = IconCache(at: folder)
+            try makeFolder(folder)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                try await Self.repeatWhilePublished(churn) { number in
+                    let result = try await Self.run(commands, from: churn.world.agent.cache, to: folder)
+                    #expect(result.code == 0, "\(result.messages)")
+                    try churn.read(copy, mayLackNames: true)
+                    guard number == 0 else { return }
+                    group.addTask {
+                        while !Task.isCancelled { try Self.readUnlessReplaced(copy, of: churn) }
+                    }
+                }
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private static func canRun(_ tool: String) -> Bool {
+        guard !Tool.areInstalled(tool) else { return true }
+        print("skipped: \(tool) is not installed")
+        return false
+    }
+
+    private static func run(_ commands: String, from cache: FilePath, to copy: FilePath) async throws -> Program {
+        try await Program.run("sh", "-c", commands, environment: ["cache": cache.string, "copy": copy.string])
+    }
+
+    /// Runs the body until it did so often enough while generations were published.
+    private static func repeatWhilePublished(_ churn: Churn, _ body: (Int) async throws -> Void) async throws {
+        var published = 0
+        for number in 0..<(10 * copies) where published < copies {
+            let before = try churn.cache.manifest().generation
+            try await body(number)
+            if try churn.cache.manifest().generation > before { published += 1 }
+        }
+        try #require(published == copies, "the agent published too seldom for the test to tell anything")
+    }
+
+    /// Whether this exit code says no more than that files were removed while they were copied.
+    private static func isWarning(_ code: Int?, of tool: String) -> Bool {
+        code == (tool == "rsync" ? 24 : 1)
+    }
+
+    /// Reads the copy, but for what goes when another manifest comes meanwhile: a copy gives no grace.
+    private static func readUnlessReplaced(_ copy: IconCache, of churn: Churn) throws {
+        let manifest = try copy.manifest()
+        do {
+            try churn.read(copy, mayLackNames: true)
+        } catch {
+            if try copy.manifest() == manifest { throw error }
+        }
+    }
+}
