@@ -130,5 +130,10 @@ package struct MemoChanges: Equatable, Sendable {
         origins += later.origins
         forgottenOrigins += later.forgottenOrigins
         isPaused = later.isPaused ?? isPaused
+        superseded.merge(later.superseded) { $1 }
+        for generation in later.released { superseded[generation] = nil }
+        released.removeAll { later.superseded[$0] != nil }
+        released += later.released
+        hold = later.hold ?? hold
     }
 }

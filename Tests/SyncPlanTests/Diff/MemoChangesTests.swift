@@ -31,4 +31,24 @@ struct MemoChangesTests {
         changes.append(MemoChanges())
         #expect(changes.remembered.count == 2)
     }
+
+    @Test("of generations and of the hold the later change counts too")
+    func evictions() {
+        let hold = EvictionBrake.Hold(since: Sample.start, generation: 1, images: 30, total: 40)
+        var changes = MemoChanges()
+        var later = MemoChanges()
+        later.superseded = [1: Sample.start, 2: Sample.start]
+        later.hold = .some(hold)
+        changes.append(later)
+        #expect(changes.superseded.keys.sorted() == [1, 2] && changes.hold == .some(hold))
+        later = MemoChanges()
+        later.released = [1]
+        later.superseded = [3: Sample.start]
+        changes.append(later)
+        #expect(changes.superseded.keys.sorted() == [2, 3] && changes.released == [1] && changes.hold == .some(hold))
+        later = MemoChanges()
+        later.hold = .some(nil)
+        changes.append(later)
+        #expect(changes.hold == .some(nil))
+    }
 }
