@@ -19,12 +19,13 @@ struct World: Sendable {
     var folder: FilePath { agent.lists.removingLastComponent() }
 
     /// Makes a world, and takes it away at the end.
-    static func with(_ body: @escaping @Sendable (World) async throws -> Void) async throws {
+    @discardableResult
+    static func with<R: Sendable>(_ body: @escaping @Sendable (World) async throws -> R) async throws -> R {
         try await withTemporaryFolder { folder in
             try await DemoOrigin.run { origin in
                 let agent = AgentProcess(program: BuiltProducts.path("syncagent"), folder: folder)
                 try makeFolder(agent.lists)
-                try await body(World(origin: origin, agent: agent))
+                return try await body(World(origin: origin, agent: agent))
             }
         }
     }

@@ -68,27 +68,32 @@ struct AgentProcess: Sendable {
     /// - Parameters:
     ///   - signal: What ends it; it must end well if this is SIGTERM.
     ///   - body: Called when the agent answers, with its process identifier.
+    /// - Returns: What the body returns.
     /// - Throws: What the body throws, and ``Failure`` if the agent does not answer or does not end well.
-    func whileRunning(
-        endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> Void
-    ) async throws {
+    @discardableResult
+    func whileRunning<R: Sendable>(
+        endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R
+    ) async throws -> R {
         let result = try await Subprocess.run(
             .path(program), arguments: Arguments(["run"] + Self.loopback + folders),
             environment: .inherit.updating(environment), input: .none, output: .discarded,
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in
+            let value: R
             do {
                 try await waitUntilAnswered()
-                try await body(execution.processIdentifier)
+                value = try await body(execution.processIdentifier)
             } catch {
                 try? execution.send(signal: .kill)
                 throw error
             }
             try execution.send(signal: signal)
+            return value
         }
         guard signal != .terminate || result.terminationStatus == .exited(0) else {
             throw Failure(description: "the agent ended with \(result.terminationStatus)")
         }
+        return result.closureResult
     }
 
     private func waitUntilAnswered() async throws {
