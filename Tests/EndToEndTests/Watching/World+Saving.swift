@@ -22,7 +22,7 @@ extension World {
         return try await world.agent.whileRunning { _ in
             var times: [String: Duration] = [:]
             for (number, pattern) in patterns.enumerated() {
-                guard pattern.tools.allSatisfy({ Tool.isThere($0) }) else {
+                guard pattern.tools.allSatisfy({ Tool.areInstalled($0) }) else {
                     print("Skipped: \(pattern.name): \(pattern.tools.joined(separator: ", ")) is not installed")
                     continue
                 }
