@@ -23,10 +23,10 @@ extension World {
 
     /// Runs the agent while lists change as fast as they are published, and cuts the power.
     ///
-    /// - Returns: The newest generation that the agent said is published; 0 if none.
-    func cutPower(of volume: Volume, after moment: Duration) async throws -> Int {
-        let acknowledged = Acknowledged()
-        let world = setting("SYNCAGENT_CACHE_GRACE", "10ms").setting("SYNCAGENT_LISTS_SETTLE", "10ms")
+    /// - Returns: What the agent said is published.
+    func cutPower(of volume: Volume, after moment: Duration) async throws -> Acknowledgement {
+        let acknowledged = Acknowledgement()
+        let world = setting("SYNCAGENT_LISTS_SETTLE", "10ms")
         _ = try dropAny()
         try await world.agent.whileRunning(endedBy: .kill) { _ in
             try await withThrowingTaskGroup { group in
@@ -44,6 +44,14 @@ extension World {
                         }
                     }
                 }
+                group.addTask {
+                    while !Task.isCancelled {
+                        let version = acknowledged.beginVersion()
+                        try world.drop(Acknowledgement.icons(version), as: Acknowledgement.list)
+                        let sync = try? await world.agent.call("sync", "--wait", Acknowledgement.list)
+                        if sync?.code == 0 { acknowledged.note(synced: version) }
+                    }
+                }
                 try await Task.sleep(for: moment)
                 try volume.cutPower()
                 group.cancelAll()
@@ -52,14 +60,52 @@ extension World {
             // Without a disk it still answers.
             try await world.agent.status { _ in true }
         }
-        return acknowledged.generation.withLock(\.self)
+        try remove(Acknowledgement.list)
+        return acknowledged
     }
 }
 
-private final class Acknowledged: Sendable {
-    let generation = Mutex(0)
+/// What an agent said is published, so that it must be there after the power has failed.
+final class Acknowledgement: Sendable {
+    private struct State {
+        var generation = 0
+        var synced = 0
+        var dropped = 0
+    }
 
-    func note(_ number: Int?) {
-        generation.withLock { $0 = max($0, number ?? 0) }
+    private let state = Mutex(State())
+
+    /// The newest generation; 0 if none.
+    var generation: Int { state.withLock(\.generation) }
+
+    /// The version of a list for which `sync --wait` ended with 0; 0 if none.
+    var synced: Int { state.withLock(\.synced) }
+
+    /// Whether all icons of that version, or of a later one, have images.
+    func isKept(_ hasImage: (String) -> Bool) -> Bool {
+        let (synced, dropped) = state.withLock { ($0.synced, $0.dropped) }
+        return synced == 0 || (synced...dropped).contains { Self.icons($0).allSatisfy(hasImage) }
+    }
+
+    fileprivate static let list = "waited-for.plist"
+
+    /// The icons of a version of the list: no other one has them.
+    fileprivate static func icons(_ version: Int) -> [String] {
+        (0..<4).map { "waited-for-\(version)-\($0)" }
+    }
+
+    fileprivate func note(_ generation: Int?) {
+        state.withLock { $0.generation = max($0.generation, generation ?? 0) }
+    }
+
+    fileprivate func note(synced version: Int) {
+        state.withLock { $0.synced = version }
+    }
+
+    fileprivate func beginVersion() -> Int {
+        state.withLock { state in
+            state.dropped += 1
+            return state.dropped
+        }
     }
 }

@@ -61,7 +61,7 @@ final class Churn: Sendable {
         try await World.with { world in
             let churn = Churn(
                 world.setting("SYNCAGENT_CACHE_GRACE", grace).setting("SYNCAGENT_LISTS_SETTLE", "1ms")
-                    .setting("SYNCAGENT_REFRESH_MINIMUM", "1s"))
+                    .setting("SYNCAGENT_REFRESH_MINIMUM", "1s").setting("SYNCAGENT_EVICTION_HOLD_ABOVE", "100%"))
             try await churn.world.agent.whileRunning { _ in
                 try churn.drop(0)
                 try await churn.ready(0)
