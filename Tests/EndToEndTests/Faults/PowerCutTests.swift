@@ -37,7 +37,7 @@ struct PowerCutTests {
                 let found = CacheCheck(world.agent.cache)
                 #expect(found.damages.isEmpty, "cut \(cut), after \(moment)")
                 #expect(found.generation ?? 0 >= acknowledged.generation, "cut \(cut), after \(moment)")
-                let isKept = acknowledged.isKept { found.images[world.origin.iconURL($0)] != nil }
+                let isKept = try acknowledged.isKept(in: IconCache(at: world.agent.cache))
                 #expect(isKept, "cut \(cut), after \(moment)")
                 published += max(acknowledged.generation - before, 0)
                 synced += acknowledged.synced

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import Subprocess
 import SyncPlan
 import Synchronization
@@ -81,10 +82,14 @@ final class Acknowledgement: Sendable {
     /// The version of a list for which `sync --wait` ended with 0; 0 if none.
     var synced: Int { state.withLock(\.synced) }
 
-    /// Whether all icons of that version, or of a later one, have images.
-    func isKept(_ hasImage: (String) -> Bool) -> Bool {
+    /// Whether a cache has that version of the list, all ready, or a later one.
+    func isKept(in cache: IconCache) throws -> Bool {
         let (synced, dropped) = state.withLock { ($0.synced, $0.dropped) }
-        return synced == 0 || (synced...dropped).contains { Self.icons($0).allSatisfy(hasImage) }
+        guard synced > 0 else { return true }
+        let apps = try cache.apps(in: Self.list) ?? []
+        let names = apps.map(\.name)
+        return names == Self.icons(synced) && apps.allSatisfy(\.isReady)
+            || synced < dropped && (synced + 1...dropped).contains { Self.icons($0) == names }
     }
 
     fileprivate static let list = "waited-for.plist"
