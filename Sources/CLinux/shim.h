@@ -11,6 +11,21 @@ extern int syncfs(int fd);
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+// The handle of an open file: how long it is, of what type, and its bytes (name_to_handle_at(2), MAX_HANDLE_SZ).
+struct open_file_handle {
+    unsigned int length;
+    int type;
+    unsigned char bytes[128];
+};
+
+// <fcntl.h> hides it without _GNU_SOURCE, and Swift calls no function that takes any number of arguments.
+static inline int get_file_handle(int fd, struct open_file_handle *handle)
+{
+    int mount;
+    handle->length = sizeof handle->bytes;
+    return syscall(SYS_name_to_handle_at, fd, "", handle, &mount, 0x1000 /* AT_EMPTY_PATH */);
+}
+
 // prctl(2) takes any number of arguments, and Swift calls no such function.
 static inline int process_control(int option, unsigned long first, const void *second)
 {

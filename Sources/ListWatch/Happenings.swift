@@ -24,12 +24,17 @@ package struct Happenings: Equatable, Sendable {
             return
         }
         switch mask {
-        case _ where mask & UInt32(IN_DELETE_SELF) != 0: loss = loss ?? .deleteSelf
-        case _ where mask & UInt32(IN_MOVE_SELF) != 0: loss = loss ?? .moveSelf
-        case _ where mask & UInt32(IN_UNMOUNT) != 0: loss = loss ?? .unmount
-        case _ where mask & UInt32(IN_IGNORED) != 0: loss = loss ?? .ignored
+        case _ where mask & UInt32(IN_DELETE_SELF) != 0: note(.deleteSelf)
+        case _ where mask & UInt32(IN_MOVE_SELF) != 0: note(.moveSelf)
+        case _ where mask & UInt32(IN_UNMOUNT) != 0: note(.unmount)
+        case _ where mask & UInt32(IN_IGNORED) != 0: note(.ignored)
         default: hasChanges = true
         }
+    }
+
+    /// Takes into account that the folder was lost; the first loss counts.
+    package mutating func note(_ loss: WatchLoss) {
+        self.loss = self.loss ?? loss
     }
 
     /// What there is to say: nothing twice, and the loss last.

@@ -8,24 +8,32 @@ enum StandardStreams {
         (STDIN_FILENO...STDERR_FILENO).allSatisfy { fcntl($0, F_GETFD) != -1 }
     }
 
-    /// Waits until a descriptor can be read.
+    /// What there is to see to, besides events.
+    struct Call {
+        /// Whether something came in on standard input, which asks whether all is well.
+        var isQuestion = false
+        /// Whether something was mounted or unmounted.
+        var areMountsChanged = false
+    }
+
+    /// Waits until there are events to read, or something else to see to.
     ///
-    /// What comes in on standard input meanwhile is passed over; only its end counts.
-    ///
-    /// - Returns: `false` if nobody is there any more: standard input has ended, or standard output has no reader.
-    static func wait(for descriptor: Int32) -> Bool {
+    /// - Returns: What there is; `nil` if nobody is there any more: standard input has ended, or standard output has no
+    ///   reader.
+    static func wait(for events: Int32, _ mounts: MountTable) -> Call? {
         var polled = [
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+            pollfd(fd: mounts.descriptor, events: Int16(POLLPRI), revents: 0),
         ]
         while true {
             guard poll(&polled, nfds_t(polled.count), -1) >= 0 else {
                 guard errno == EINTR else { fail("poll failed: \(String(cString: strerror(errno)))", status: EX_OSERR) }
                 continue
             }
-            if polled[1].revents != 0 && hasInputEnded() || polled[2].revents != 0 { return false }
-            if polled[0].revents != 0 { return true }
+            if polled[1].revents != 0 && hasInputEnded() || polled[2].revents != 0 { return nil }
+            return Call(isQuestion: polled[1].revents != 0, areMountsChanged: polled[3].revents != 0)
         }
     }
 

@@ -3,6 +3,7 @@ import Glibc
 
 /// Watches one folder and says on standard output, one record a line, that something has happened in it.
 ///
+/// Whatever comes in on standard input is a question, which it answers with `alive`.
 /// It ends with 0 when the watch is lost, when its standard input ends, and when nobody reads its standard output.
 @main
 enum WatchCommand {
@@ -28,6 +29,7 @@ enum WatchCommand {
     }
 
     private static func watch(_ path: String) throws(InotifyError) {
+        let mounts = MountTable()
         let folder: WatchedFolder
         do throws(InotifyError) {
             folder = try WatchedFolder(path: path)
@@ -38,10 +40,17 @@ enum WatchCommand {
         StandardStreams.write(.ready)
 
         var hasMore = false
-        while hasMore || StandardStreams.wait(for: folder.descriptor) {
-            let happenings = try folder.takeHappenings()
+        while true {
+            var call = StandardStreams.Call()
+            if !hasMore {
+                guard let next = StandardStreams.wait(for: folder.descriptor, mounts) else { return }
+                call = next
+            }
+            var happenings = try folder.takeHappenings()
+            if call.isQuestion || call.areMountsChanged, !folder.isAtItsPath { happenings.note(.replaced) }
             happenings.records.forEach(StandardStreams.write)
             if happenings.loss != nil { return }
+            if call.isQuestion { StandardStreams.write(.alive) }
             hasMore = happenings.hasMore
         }
     }

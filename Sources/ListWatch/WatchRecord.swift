@@ -8,6 +8,8 @@ package enum WatchRecord: Equatable, Sendable {
     case changed
     /// More happened than the kernel keeps in mind: anything may have changed.
     case overflow
+    /// It is watched still, and is what is at its path: the answer to a question.
+    case alive
     /// It is not watched any more.
     case lost(WatchLoss)
     /// It could not be watched, for the reason that this error of the system names, such as `ENOSPC`.
@@ -19,6 +21,7 @@ package enum WatchRecord: Equatable, Sendable {
         case .ready: "ready\n"
         case .changed: "changed\n"
         case .overflow: "overflow\n"
+        case .alive: "alive\n"
         case .lost(let loss): "lost \(loss.rawValue)\n"
         case .refused(let errno): "refused \(errno)\n"
         }
@@ -31,4 +34,6 @@ package enum WatchLoss: String, Sendable {
     case moveSelf = "move-self"
     case unmount
     case ignored
+    /// Another folder, or none, is at its path: something was mounted there, or a folder above it was renamed.
+    case replaced
 }

@@ -9,12 +9,16 @@ import Glibc
 struct WatchedFolder {
     /// What becomes readable when something has happened.
     let descriptor: Int32
+    private let path: String
+    private let identity: Identity
 
     /// Starts to watch a folder.
     ///
     /// - Parameter path: The folder. A symbolic link is followed now, and not looked at again.
     /// - Throws: ``InotifyError`` if there is no such folder, or a limit is reached.
     init(path: String) throws(InotifyError) {
+        self.path = path
+        let before = Identity(path)
         let others = Self.openDescriptors()
         guard inotifytools_initialize() != 0 else { throw Self.failure("start inotify") }
         // The library does not say which descriptor it has.
@@ -26,6 +30,26 @@ struct WatchedFolder {
             IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
             | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_CREATE
         guard inotifytools_watch_file(path, mask) != 0 else { throw Self.failure("watch \(path)") }
+        guard let before, before == Identity(path) else {
+            throw InotifyError(operation: "watch \(path)", name: "ESTALE", cause: "it is being replaced")
+        }
+        identity = before
+    }
+
+    /// Whether what is watched is what is at the path; no event tells that.
+    var isAtItsPath: Bool { Identity(path) == identity }
+
+    /// What tells the folder from every other as long as it is watched.
+    private struct Identity: Equatable {
+        var device: dev_t
+        var inode: ino_t
+
+        /// What is at a path; `nil` if there is nothing that can be looked at.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, inode) = (status.st_dev, status.st_ino)
+        }
     }
 
     /// Takes the events that are there, without waiting for any.

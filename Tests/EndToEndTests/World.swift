@@ -16,7 +16,7 @@ struct World: Sendable {
     var agent: AgentProcess
 
     /// The folder that everything is in.
-    var folder: FilePath { agent.lists.removingLastComponent() }
+    var folder: FilePath { agent.folder }
 
     /// Makes a world, and takes it away at the end.
     @discardableResult

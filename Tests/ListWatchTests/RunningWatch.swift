@@ -33,6 +33,10 @@ struct RunningWatch: ~Copyable {
         return try await rest()
     }
 
+    func ask() async throws {
+        _ = try await execution.standardInputWriter.write("?")
+    }
+
     func closeInput() async throws {
         try await execution.standardInputWriter.finish()
     }

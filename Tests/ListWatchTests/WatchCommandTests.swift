@@ -123,6 +123,65 @@ struct WatchCommandTests {
         }
     }
 
+    @Test("it answers when it is asked, after what happened before")
+    func question() async throws {
+        try await withFolder { folder in
+            let status = try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try await watch.ask()
+                #expect(try await watch.next() == "alive")
+                try write("", to: folder.appending("new"))
+                try await watch.ask()
+                #expect(try await watch.next() == "changed")
+                var record = try await watch.next()
+                while record == "changed" { record = try await watch.next() }
+                #expect(record == "alive")
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test("a folder above it that is renamed is found when it is asked", arguments: [false, true])
+    func parent(isReplaced: Bool) async throws {
+        try await withFolder { folder in
+            let parent = folder.appending("parent")
+            try check(mkdir(parent.string, 0o755))
+            let watched = parent.appending("watched")
+            try check(mkdir(watched.string, 0o755))
+            let status = try await withWatch(watched.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try parent.move(to: folder.appending("elsewhere"))
+                if isReplaced { for path in [parent, watched] { try check(mkdir(path.string, 0o755)) } }
+                try await watch.ask()
+                #expect(try await watch.rest() == ["lost replaced"])
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test("what is mounted over the folder takes its place, what is mounted elsewhere does not")
+    func mountOver() async throws {
+        try await withFolder { folder in
+            let other = folder.removingLastComponent().appending("other")
+            try check(mkdir(other.string, 0o755))
+            guard mount("tmpfs", other.string, "tmpfs", 0, "size=64k") == 0 else {
+                print("skipped: mounting a file system takes root's rights")
+                return
+            }
+            defer { umount2(other.string, Int32(MNT_DETACH)) }
+            let status = try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try check(umount2(other.string, 0))
+                try await watch.ask()
+                #expect(try await watch.next() == "alive")
+                try check(mount("tmpfs", folder.string, "tmpfs", 0, "size=64k"))
+                defer { umount2(folder.string, Int32(MNT_DETACH)) }
+                #expect(try await watch.rest() == ["lost replaced"])
+            }
+            #expect(status == .exited(0))
+        }
+    }
+
     @Test(
         "what is no folder is refused, with the name of the error",
         arguments: [("missing", "ENOENT"), ("lists/there", "ENOTDIR"), ("lists/loop", "ELOOP")])

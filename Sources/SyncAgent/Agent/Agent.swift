@@ -84,6 +84,7 @@ package struct Agent: Sendable {
         restored.isPaused = store.restored.isPaused
         restored.supersessions = store.restored.supersessions
         restored.hold = store.restored.hold
+        restored.folder = store.restored.folder
         if once {
             for index in restored.memos.indices { restored.memos[index].failure = nil }
             for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }

@@ -7,8 +7,7 @@ package import SystemPackage
 package actor ListFolder {
     /// The lists folder as it is at one moment.
     package struct Listing: Equatable, Sendable {
-        /// The file system that the folder is on.
-        package var device: UInt64
+        package var folder: ListedFolder
         /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
         package var files: [String: FileFingerprint?]
         /// What has a list's name, and is no file: a folder, a pipe, a socket, a device.
@@ -32,10 +31,10 @@ package actor ListFolder {
         guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
         defer { Glibc.close(folder) }
         var status = stat()
-        guard fstat(folder, &status) == 0 else {
+        guard let identity = FolderIdentity(ofFolder: folder) else {
             throw FileError("look at the lists folder", path.string, Errno(rawValue: errno))
         }
-        var listing = Listing(device: UInt64(status.st_dev), files: [:])
+        var listing = Listing(folder: ListedFolder(path: path.string, identity: identity), files: [:])
         let names: [(name: String, inode: UInt64)]
         do throws(Errno) {
             names = try FolderListing.names(in: dup(folder))

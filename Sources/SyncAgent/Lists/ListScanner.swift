@@ -19,8 +19,6 @@ package struct ListScanner: Sendable {
     private var known: [String: FileFingerprint] = [:]
     /// The files that are slow to parse, and not read yet.
     private var slow: Set<String> = []
-    /// The file system that the folder was on at the last look.
-    private var device: UInt64?
 
     /// What a look showed.
     package struct Look: Sendable {
@@ -51,11 +49,6 @@ package struct ListScanner: Sendable {
         } catch {
             return Look(scan: .unavailable(reason: "\(error)"))
         }
-        if let device, device != listing.device, listing.files.isEmpty {
-            let reason = "\(folder.path) is empty, and on another file system than before"
-            return Look(scan: .unavailable(reason: reason))
-        }
-        device = listing.device
         known = known.filter { listing.files[$0.key] != nil }
         let changed = listing.files.filter { $0.value == nil || known[$0.key] != $0.value }.keys.sorted()
         slow.formIntersection(changed)
@@ -77,8 +70,8 @@ package struct ListScanner: Sendable {
             }
         }
         return Look(
-            scan: .listed(present: Set(listing.files.keys), changed: readings), unsettled: unsettled, slow: slow,
-            others: listing.others)
+            scan: .listed(listing.folder, present: Set(listing.files.keys), changed: readings), unsettled: unsettled,
+            slow: slow, others: listing.others)
     }
 
     private enum Result {

@@ -66,7 +66,7 @@ package final class ListService: Sendable {
     package func run(_ report: @escaping @Sendable (ListScan) -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                try await WatchHelper(executable: watchProgram, folder: folder)
+                try await WatchHelper(executable: watchProgram, folder: folder, askingEvery: settings.rescan)
                     .watch { [trigger] signal in trigger.yield(.watch(signal)) }
             }
             group.addTask { [self] in await look(report) }
@@ -86,7 +86,7 @@ package final class ListService: Sendable {
         while true {
             let look = await scanner.look()
             log.note(others: look.others)
-            guard case .listed(let present, let changed) = look.scan else {
+            guard case .listed(let folder, let present, let changed) = look.scan else {
                 log.note(look.scan)
                 return look.scan
             }
@@ -94,7 +94,8 @@ package final class ListService: Sendable {
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
             if overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil { continue }
-            let whole = ListScan.listed(present: present, changed: readings.filter { present.contains($0.key) })
+            let whole = ListScan.listed(
+                folder, present: present, changed: readings.filter { present.contains($0.key) })
             log.note(whole)
             return whole
         }

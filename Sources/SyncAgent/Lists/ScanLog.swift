@@ -21,7 +21,7 @@ struct ScanLog: Sendable {
                     "the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
             }
             unavailable = reason
-        case .listed(let present, let changed):
+        case .listed(_, let present, let changed):
             if unavailable != nil { logger.notice("the lists folder is available again") }
             unavailable = nil
             rejections = rejections.filter { present.contains($0.key) }

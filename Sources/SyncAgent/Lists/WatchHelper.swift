@@ -1,56 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Subprocess
+import Synchronization
 package import SystemPackage
-
-/// What `syncagent-watch` says of the lists folder, and what becomes of it.
-package enum WatchSignal: Equatable, Sendable {
-    /// The folder is watched from now on. What happened before has to be looked for.
-    case ready
-    /// Something in the folder has changed.
-    case changed
-    /// More has changed than the kernel keeps in mind.
-    case overflow
-    /// The folder was deleted, moved or unmounted; `reason` is the helper's own word, such as `delete-self`.
-    case lost(reason: String)
-    /// The folder cannot be watched, because of the error of the system that has this name, such as `ENOSPC`.
-    case refused(errno: String)
-    /// The helper ended, or was ended, for a reason that is no loss of the folder.
-    case died(String)
-
-    /// The signal that a line of the helper's stands for, or `nil` if it stands for none.
-    init?(line: String) {
-        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        switch (words.first, words.count) {
-        case ("ready", 1): self = .ready
-        case ("changed", 1): self = .changed
-        case ("overflow", 1): self = .overflow
-        case ("lost", 2): self = .lost(reason: words[1])
-        case ("refused", 2): self = .refused(errno: words[1])
-        default: return nil
-        }
-    }
-
-    /// Whether the helper has nothing more to say after this.
-    var isLast: Bool {
-        switch self {
-        case .ready, .changed, .overflow: false
-        case .lost, .refused, .died: true
-        }
-    }
-}
 
 /// Watches the lists folder in `syncagent-watch`, a process of its own, because the library in it can die and is under
 /// another licence.
 package struct WatchHelper: Sendable {
     private let executable: FilePath
     private let folder: FilePath
+    private let interval: Duration
 
     /// - Parameters:
     ///   - executable: `syncagent-watch`, which lies beside the agent's own program.
     ///   - folder: The folder to watch. It need not be there yet.
-    package init(executable: FilePath, folder: FilePath) {
+    ///   - interval: How often a helper is asked whether it still watches what is at that path. One that has not said
+    ///     anything since it was asked the last time hangs, and another takes its place. The default is 30 s.
+    package init(executable: FilePath, folder: FilePath, askingEvery interval: Duration = .seconds(30)) {
         self.executable = executable
         self.folder = folder
+        self.interval = interval
     }
 
     /// Watches the folder, and goes on doing so until the task is cancelled: a helper that ends is started again.
@@ -105,18 +73,33 @@ package struct WatchHelper: Sendable {
             output: .sequence,
             error: .string(limit: 16 << 10)
         ) { execution -> Bool in
-            var hasSaidItsLast = false
-            for try await line in execution.standardOutput.strings(
-                separatedBy: .unicodeScalarSequence(["\n"]), bufferingPolicy: .maxLineLength(Self.longestLine))
-            {
-                guard let signal = WatchSignal(line: line) else { throw Nonsense(text: line) }
-                await report(signal)
-                hasSaidItsLast = signal.isLast
-                if hasSaidItsLast { break }
+            let question = Question()
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    while true {
+                        try await Task.sleep(for: interval)
+                        guard question.ask() else { return try execution.send(signal: .kill) }
+                        // One that cannot be asked has ended, and so has what it says.
+                        _ = try? await execution.standardInputWriter.write("?")
+                    }
+                }
+                defer { group.cancelAll() }
+                var hasSaidItsLast = false
+                for try await line in execution.standardOutput.strings(
+                    separatedBy: .unicodeScalarSequence(["\n"]), bufferingPolicy: .maxLineLength(Self.longestLine))
+                {
+                    question.noteAnswer()
+                    if line == Question.answer { continue }
+                    guard let signal = WatchSignal(line: line) else { throw Nonsense(text: line) }
+                    await report(signal)
+                    hasSaidItsLast = signal.isLast
+                    if hasSaidItsLast { break }
+                }
+                // It is about to end; one that is not is of no use any more.
+                await execution.teardown(using: [])
+                if question.isUnanswered { throw Hung() }
+                return hasSaidItsLast
             }
-            // It is about to end; one that is not is of no use any more.
-            await execution.teardown(using: [])
-            return hasSaidItsLast
         }
         return result.closureResult ? nil : Self.death(result.terminationStatus, message: result.standardError)
     }
@@ -131,6 +114,33 @@ package struct WatchHelper: Sendable {
             case .signaled(let signal): "signal \(signal)"
             }
         return ([end] + message.split(whereSeparator: \.isNewline).suffix(1).map(String.init)).joined(separator: ": ")
+    }
+
+    /// Whether all is well, as a helper is asked from time to time.
+    private final class Question: Sendable {
+        static let answer = "alive"
+        private let state = Mutex((isOpen: false, isUnanswered: false))
+
+        /// Whether it was asked again without having had an answer.
+        var isUnanswered: Bool { state.withLock(\.isUnanswered) }
+
+        /// Notes that it is asked, unless it was and nothing has been said since.
+        func ask() -> Bool {
+            state.withLock { state in
+                defer { state.isOpen = true }
+                state.isUnanswered = state.isOpen
+                return !state.isOpen
+            }
+        }
+
+        /// Notes that something was said, which shows as much as an answer.
+        func noteAnswer() {
+            state.withLock { $0.isOpen = false }
+        }
+    }
+
+    private struct Hung: Error, CustomStringConvertible {
+        var description: String { "does not answer" }
     }
 
     /// Something that a helper does not say.

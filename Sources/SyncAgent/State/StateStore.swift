@@ -24,6 +24,8 @@ package actor StateStore {
         /// When generations were superseded, by the clock of this run.
         package var supersessions: [Int: Timestamp] = [:]
         package var hold: EvictionBrake.Hold?
+        /// The folder that the lists were in.
+        package var folder: FolderIdentity?
 
         fileprivate init(_ database: Database, clock: AgentClock) throws {
             icons = try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
@@ -36,6 +38,7 @@ package actor StateStore {
             hold = try Row.fetchOne(database, sql: "SELECT * FROM hold").flatMap {
                 EvictionBrake.Hold($0, clock: clock)
             }
+            folder = try Row.fetchOne(database, sql: "SELECT * FROM folder").flatMap(FolderIdentity.init)
         }
     }
 
@@ -175,6 +178,17 @@ package actor StateStore {
         migrator.registerMigration("trail") { database in
             try database.execute(sql: "ALTER TABLE icon ADD COLUMN trail TEXT")
         }
+        migrator.registerMigration("lists folder") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE folder (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        file_system INTEGER NOT NULL,
+                        device INTEGER NOT NULL,
+                        handle BLOB NOT NULL
+                    );
+                    """)
+        }
         return migrator
     }
 
@@ -207,6 +221,13 @@ package actor StateStore {
                 try database.execute(sql: isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")
             }
             try storeEvictions(changes, in: database)
+            if let folder = changes.folder {
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO folder VALUES (1, ?, ?, ?)",
+                    arguments: [
+                        Int64(bitPattern: folder.fileSystem), Int64(bitPattern: folder.device), Data(folder.handle),
+                    ])
+            }
         }
     }
 
@@ -284,6 +305,16 @@ extension EvictionBrake.Hold {
         else { return nil }
         self.init(
             since: age.time(by: clock), generation: generation, images: images, total: total, isConfirmed: isConfirmed)
+    }
+}
+
+extension FolderIdentity {
+    fileprivate init?(_ row: Row) {
+        guard let fileSystem: Int64 = row.value("file_system"), let device: Int64 = row.value("device"),
+            let handle: Data = row.value("handle")
+        else { return nil }
+        self.init(
+            fileSystem: UInt64(bitPattern: fileSystem), device: UInt64(bitPattern: device), handle: Array(handle))
     }
 }
 

@@ -66,7 +66,7 @@ package struct DiskStatus: Sendable {
         case .unavailable(let reason):
             report.eviction = .suspended(reason)
             isCurrent = false
-        case .listed(_, let changed):
+        case .listed(_, _, let changed):
             readings = changed
             if !documents.keys.allSatisfy({ changed[$0] != nil || $0 == Reconciler.pinList }) { isCurrent = false }
         }

@@ -18,7 +18,8 @@ struct AgentProcess: Sendable {
     private static let patience: Duration = .seconds(30)
 
     private let program: FilePath
-    private let folder: FilePath
+    let folder: FilePath
+    var lists: FilePath
     /// What is set in the environment of every call.
     ///
     /// What is in a temporary folder need leave nothing free beside it.
@@ -27,9 +28,9 @@ struct AgentProcess: Sendable {
     init(program: FilePath, folder: FilePath) {
         self.program = program
         self.folder = folder
+        lists = folder.appending("lists.d")
     }
 
-    var lists: FilePath { folder.appending("lists.d") }
     var cache: FilePath { folder.appending("cache") }
     private var socket: FilePath { folder.appending("control.sock") }
 

@@ -109,6 +109,8 @@ package struct MemoChanges: Equatable, Sendable {
     package var released: [Int] = []
     /// The change whose eviction is held, `.some(nil)` if there is none any more; `nil` if that has not changed.
     package var hold: EvictionBrake.Hold??
+    /// The folder that the lists are in from now on; `nil` if that has not changed.
+    package var folder: FolderIdentity?
 
     package init(remembered: [IconMemo] = [], forgotten: [String] = []) {
         self.remembered = remembered
@@ -135,5 +137,6 @@ package struct MemoChanges: Equatable, Sendable {
         released.removeAll { later.superseded[$0] != nil }
         released += later.released
         hold = later.hold ?? hold
+        folder = later.folder ?? folder
     }
 }

@@ -20,17 +20,28 @@ package struct FileFingerprint: Hashable, Sendable {
     }
 }
 
+/// A folder that was listed.
+package struct ListedFolder: Equatable, Sendable {
+    package var path: String
+    package var identity: FolderIdentity
+
+    package init(path: String, identity: FolderIdentity) {
+        self.path = path
+        self.identity = identity
+    }
+}
+
 /// What one look at the lists folder showed.
 package enum ListScan: Sendable {
     /// The folder is missing, or could not be listed to its end: it says nothing of the lists, and is never taken for empty.
     case unavailable(reason: String)
     /// All lists that there are, and what became of those that are not as they were at the last look.
-    case listed(present: Set<String>, changed: [String: ListReading])
+    case listed(ListedFolder, present: Set<String>, changed: [String: ListReading])
 
     /// The same, with more that was found out of lists that are present.
     package func adding(_ readings: [String: ListReading]) -> ListScan {
-        guard case .listed(let present, let changed) = self else { return self }
-        return .listed(present: present, changed: changed.merging(readings) { $1 })
+        guard case .listed(let folder, let present, let changed) = self else { return self }
+        return .listed(folder, present: present, changed: changed.merging(readings) { $1 })
     }
 }
 

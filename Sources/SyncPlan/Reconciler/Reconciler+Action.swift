@@ -115,6 +115,8 @@ extension Reconciler {
         unremembered = []
         takeOriginChanges(&changes)
         takeEvictionChanges(&changes)
+        if isFolderUnremembered { changes.folder = folder }
+        isFolderUnremembered = false
         rememberAt = nil
         return changes
     }

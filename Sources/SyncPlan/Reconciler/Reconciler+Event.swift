@@ -79,8 +79,9 @@ extension Reconciler {
         switch scan {
         case .unavailable(let reason):
             unavailable = reason
-        case .listed(let present, let changed):
-            unavailable = nil
+        case .listed(let folder, let present, let changed):
+            unavailable = accept(folder, isEmpty: present.isEmpty, now: now)
+            if unavailable != nil { break }
             if manifest == nil, publishing == nil { window.noteChange(at: now) }
             applyListing(present: present, changed: changed, now: now, to: &actions)
         }

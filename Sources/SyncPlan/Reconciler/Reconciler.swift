@@ -26,8 +26,10 @@ package struct Reconciler: Sendable {
 
     /// Whether the lists folder has been looked at since the start: nothing is published or removed before.
     var hasScanned = false
-    /// Why the lists folder could not be listed at the last look.
+    /// Why the lists folder could not be listed at the last look, or what was listed is not taken for it.
     var unavailable: String?
+    /// The folder that the lists are in.
+    var folder: FolderIdentity?
     /// Why it is not known what all lists name.
     var listDoubt: String?
     var lastScan: Timestamp?
@@ -66,6 +68,7 @@ package struct Reconciler: Sendable {
     /// Generations that were superseded, or released, since that was last remembered.
     var unrememberedGenerations: Set<Int> = []
     var isHoldUnremembered = false
+    var isFolderUnremembered = false
     /// URLs of which the beginning may be in `staging/`, for the next attempt to go on with.
     var partials: Set<String> = []
     var rememberAt: Timestamp?
@@ -108,6 +111,7 @@ package struct Reconciler: Sendable {
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
         nextGeneration = restored.nextGeneration
         isPaused = restored.isPaused
+        folder = restored.folder
         brake = EvictionBrake(
             threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: restored.hold)
         partials = Set(restored.partials.map(\.url))
@@ -170,6 +174,8 @@ package struct RestoredState: Sendable {
     package var memos: [IconMemo] = []
     package var origins: [OriginMemo] = []
     package var isPaused = false
+    /// The folder that the lists were in.
+    package var folder: FolderIdentity?
     /// When each superseded generation was, by the clock of this run.
     package var supersessions: [Int: Timestamp] = [:]
     /// The change whose eviction was held, its time by the clock of this run.

@@ -85,6 +85,32 @@ struct WatchHelperTests {
         }
     }
 
+    @Test("one that answers is asked again, one that hangs is killed")
+    func hanging() async throws {
+        try await withTemporaryFolder { folder in
+            let lists = folder.appending("lists")
+            try makeFolder(lists)
+            // The third question is not answered.
+            let script = try makeScript(
+                "echo ready; for i in 1 2; do head -c 1 >/dev/null; echo alive; done; exec sleep 600", in: folder)
+            let signals = Signals()
+            try await WatchHelper(executable: script, folder: lists, askingEvery: .milliseconds(300))
+                .run { signals.append($0) }
+            #expect(signals.all == [.ready, .died("does not answer")])
+        }
+    }
+
+    @Test("one that is stopped is killed")
+    func stopped() async throws {
+        try await withTemporaryFolder { folder in
+            let script = try makeScript("echo ready; kill -STOP $$", in: folder)
+            let signals = Signals()
+            try await WatchHelper(executable: script, folder: folder, askingEvery: .milliseconds(100))
+                .run { signals.append($0) }
+            #expect(signals.all == [.ready, .died("does not answer")])
+        }
+    }
+
     @Test("a helper that is killed is started again and says that it is ready")
     func restart() async throws {
         try await withTemporaryFolder { folder in

@@ -85,6 +85,26 @@ struct StateStoreTests {
         }
     }
 
+    @Test("the lists folder comes back as the last one that was stored")
+    func listsFolder() async throws {
+        try await withTemporaryFolder { folder in
+            var changes = MemoChanges()
+            let identities = [
+                FolderIdentity(fileSystem: 1, device: 2, handle: [3]),
+                FolderIdentity(fileSystem: .max, device: .max, handle: [0, 255]),
+            ]
+            for identity in identities {
+                changes.folder = identity
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                try await store.apply(changes)
+                try await store.close()
+            }
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            #expect(store.restored.folder == identities[1])
+            try await store.close()
+        }
+    }
+
     @Test("graces and a held eviction come back as old as they are")
     func ages() async throws {
         try await withTemporaryFolder { folder in

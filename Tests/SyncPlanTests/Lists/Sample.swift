@@ -51,6 +51,10 @@ enum Sample {
         ListRecord(state: .ok, source: source(entries.map(\.icon)), entries: entries)
     }
 
+    /// The lists folder.
+    static let folder = ListedFolder(
+        path: "/lists.d", identity: FolderIdentity(fileSystem: 1, device: 1, handle: [1]))
+
     static func reading(_ urls: [String]) -> ListReading {
         ListReading(source: source(urls), verdict: .success(AppList(entries: entries(urls))))
     }

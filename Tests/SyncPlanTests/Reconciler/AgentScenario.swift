@@ -24,6 +24,8 @@ struct AgentScenario {
     /// The lists as they are in the folder.
     private(set) var lists: [String: [String]] = [:]
     private var lastStaged = 0
+    /// What is at the path of the lists folder.
+    var folder = Sample.folder
 
     init(_ change: (inout Settings) -> Void = { _ in }) {
         var settings = Settings()
@@ -60,7 +62,7 @@ struct AgentScenario {
         for name in rejected.keys { lists[name] = [] }
         var changed = changes.compactMapValues { $0.map(Sample.reading) }
         changed.merge(rejected.mapValues { ListReading(source: nil, verdict: .failure($0)) }) { $1 }
-        try handle(.scanned(.listed(present: Set(lists.keys), changed: changed)))
+        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: changed)))
     }
 
     /// Drops a list of one URL with the digest that a word stands for, or with none.
@@ -69,7 +71,7 @@ struct AgentScenario {
         let entries = [AppEntry(icon: url, expected: word.map(Digest.of))]
         let source = Sample.source([url, word ?? ""])
         let reading = ListReading(source: source, verdict: .success(AppList(entries: entries)))
-        try handle(.scanned(.listed(present: Set(lists.keys), changed: [name: reading])))
+        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }
 
     /// Puts a file in place of a list that is none.

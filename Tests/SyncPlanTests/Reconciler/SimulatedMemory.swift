@@ -9,6 +9,7 @@ struct SimulatedMemory {
     private(set) var isPaused = false
     private(set) var superseded: [Int: Timestamp] = [:]
     private(set) var hold: EvictionBrake.Hold?
+    private(set) var folder: FolderIdentity?
 
     mutating func store(_ changes: MemoChanges) {
         for memo in changes.remembered { icons[memo.url] = memo }
@@ -19,6 +20,7 @@ struct SimulatedMemory {
         superseded.merge(changes.superseded) { $1 }
         for generation in changes.released { superseded[generation] = nil }
         if let hold = changes.hold { self.hold = hold }
+        folder = changes.folder ?? folder
     }
 
     /// Adds what an agent finds in the database when it starts.
@@ -28,5 +30,6 @@ struct SimulatedMemory {
         state.isPaused = isPaused
         state.supersessions = superseded
         state.hold = hold
+        state.folder = folder
     }
 }

@@ -142,7 +142,7 @@ struct SimulatedWorld {
         seen = files
         hasLooked = true
         note("the folder is looked at")
-        try handle(.scanned(.listed(present: Set(files.keys), changed: changed)))
+        try handle(.scanned(.listed(Sample.folder, present: Set(files.keys), changed: changed)))
     }
 
     private mutating func endDownload(succeeds: Bool = false) throws(Violation) {

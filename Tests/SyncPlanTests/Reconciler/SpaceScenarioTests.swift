@@ -144,7 +144,8 @@ struct SpaceScenarioTests {
     @Test("an agent that is to end once does not wait for room")
     func once() {
         var plan = Reconciler(settings: Settings(), seed: 1, triesOnce: true, now: Sample.start)
-        let scan = ListScan.listed(present: ["1.plist"], changed: ["1.plist": Sample.reading([Self.urls[0]])])
+        let scan = ListScan.listed(
+            Sample.folder, present: ["1.plist"], changed: ["1.plist": Sample.reading([Self.urls[0]])])
         _ = plan.handle(.scanned(scan), now: Sample.start)
         _ = plan.handle(.fetched(url: Self.urls[0], .noRoom(Self.full)), now: Sample.start)
         _ = plan.handle(.published(.failed(reason: "full", isOutOfSpace: true)), now: Sample.start)

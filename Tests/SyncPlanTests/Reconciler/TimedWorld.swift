@@ -45,7 +45,7 @@ struct TimedWorld {
     }
 
     mutating func drop(_ name: String, _ urls: [String], beside names: Set<String> = []) {
-        handle(.scanned(.listed(present: names.union([name]), changed: [name: Sample.reading(urls)])))
+        handle(.scanned(.listed(Sample.folder, present: names.union([name]), changed: [name: Sample.reading(urls)])))
     }
 
     /// Lets things happen until all that can be done now has been done, or until a time has passed.

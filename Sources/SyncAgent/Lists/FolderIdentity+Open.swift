@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import SyncPlan
+
+extension FolderIdentity {
+    /// What an open folder is; `nil` if the system does not tell, with the reason in `errno`.
+    ///
+    /// Where the file system has no handles, the inode number stands for one.
+    init?(ofFolder descriptor: Int32) {
+        var status = stat()
+        var fileSystem = statfs()
+        guard fstat(descriptor, &status) == 0, fstatfs(descriptor, &fileSystem) == 0 else { return nil }
+        var handle = open_file_handle()
+        let bytes =
+            get_file_handle(descriptor, &handle) == 0
+            ? withUnsafeBytes(of: handle.bytes) { Array($0.prefix(Int(handle.length))) }
+            : withUnsafeBytes(of: UInt64(status.st_ino)) { Array($0) }
+        let identifier = withUnsafeBytes(of: fileSystem.f_fsid) { $0.load(as: UInt64.self) }
+        self.init(fileSystem: identifier, device: UInt64(status.st_dev), handle: bytes)
+    }
+}

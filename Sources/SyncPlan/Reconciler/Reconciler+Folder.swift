@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension Reconciler {
+    /// Takes a folder that was listed for the lists folder, unless there is reason to doubt that it is.
+    ///
+    /// A folder without lists, where another folder had some, is a mount point whose file system is not mounted, or is what
+    /// hides the lists, or was made by somebody who is about to fill it.
+    ///
+    /// - Returns: Why it is doubted; `nil` if it is not.
+    mutating func accept(_ found: ListedFolder, isEmpty: Bool, now: Timestamp) -> String? {
+        let hasLists = catalog.lists.keys.contains { $0 != Self.pinList }
+        if isEmpty, hasLists, folder?.isSame(as: found.identity) != true {
+            return
+                "\(found.path) is empty, and not the folder that the lists were in: is it mounted? They stay until it is "
+                + "back, or there is a list in this one"
+        }
+        if folder != found.identity {
+            folder = found.identity
+            isFolderUnremembered = true
+            rememberSoon(now: now)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import Testing
+
+@testable import SyncPlan
+
+@Suite("Folders that take the place of the lists folder")
+struct FolderScenarioTests {
+    private static let url = "https://a.example/1.png"
+    private static let other = ListedFolder(
+        path: "/lists.d", identity: FolderIdentity(fileSystem: 2, device: 2, handle: [2]))
+
+    private static func agent() -> AgentScenario {
+        AgentScenario { $0.cache.grace = .zero }
+    }
+
+    /// An agent that has published a list, and to which the lists folder is another one and empty by now.
+    private static func agentInDoubt() throws -> AgentScenario {
+        var agent = agent()
+        try agent.publish(["1.plist": [url: "x"]])
+        agent.folder = other
+        try agent.drop(["1.plist": nil])
+        return agent
+    }
+
+    private static func expectDoubt(_ agent: AgentScenario) throws {
+        let eviction = agent.plan.status.eviction
+        #expect(eviction.state == "suspended" && eviction.reason?.hasPrefix("/lists.d is empty, and not") == true)
+        #expect(agent.publication == nil && agent.release == nil && agent.isOnDisk("x"))
+        #expect(agent.plan.status.lists.map(\.name) == ["1.plist"] && !agent.plan.status.inSync)
+    }
+
+    @Test("an empty one is in doubt until the old one is back, also over a restart", arguments: [false, true])
+    func back(isRestarted: Bool) throws {
+        var agent = try Self.agentInDoubt()
+        try Self.expectDoubt(agent)
+        if isRestarted {
+            try agent.restart()
+            try agent.drop([:])
+            try Self.expectDoubt(agent)
+        }
+        try agent.pass(.seconds(3600))
+        try Self.expectDoubt(agent)
+        agent.folder = Sample.folder
+        try agent.drop(["1.plist": [Self.url]])
+        #expect(agent.plan.status.eviction == .active && agent.plan.status.inSync && agent.downloads.isEmpty)
+    }
+
+    @Test("a restart finds an empty one in the place of the lists folder, and one that it knows nothing of")
+    func start() throws {
+        for forgets in [false, true] {
+            var agent = Self.agent()
+            try agent.publish(["1.plist": [Self.url: "x"]])
+            try agent.pass(.seconds(5))
+            if forgets { agent.memory = SimulatedMemory() }
+            agent.folder = Self.other
+            try agent.restart()
+            try agent.drop(["1.plist": nil])
+            try Self.expectDoubt(agent)
+        }
+    }
+
+    @Test("one with a list is the lists folder from then on")
+    func taken() throws {
+        var agent = try Self.agentInDoubt()
+        try agent.drop(["2.plist": []])
+        #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.map(\.name) == ["2.plist"])
+        try agent.finishHousekeeping()
+        #expect(!agent.isOnDisk("x"))
+        try agent.drop(["2.plist": nil])
+        #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.isEmpty)
+    }
+
+    @Test("the old one is empty when its lists were removed, mounted anew or not")
+    func emptied() throws {
+        for device: UInt64 in [1, 7] {
+            var agent = Self.agent()
+            try agent.publish(["1.plist": [Self.url: "x"]])
+            agent.folder.identity.device = device
+            try agent.drop(["1.plist": nil])
+            #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.isEmpty)
+        }
+    }
+
+    @Test("pins are in no folder")
+    func pins() throws {
+        var agent = Self.agent()
+        try agent.drop([:])
+        try agent.handle(.pin(url: Self.url, isPinned: true))
+        agent.folder = Self.other
+        try agent.drop([:])
+        #expect(agent.plan.status.eviction == .active)
+    }
+
+    @Test(
+        "a folder is the same by what its file system calls it, and by the file system",
+        arguments: [
+            (FolderIdentity(fileSystem: 1, device: 9, handle: [1]), true),
+            (FolderIdentity(fileSystem: 1, device: 1, handle: [2]), false),
+            (FolderIdentity(fileSystem: 2, device: 1, handle: [1]), false),
+            (FolderIdentity(fileSystem: 0, device: 1, handle: [1]), true),
+            (FolderIdentity(fileSystem: 0, device: 9, handle: [1]), false),
+        ])
+    func identity(other: FolderIdentity, isSame: Bool) {
+        let folder = FolderIdentity(fileSystem: 1, device: 1, handle: [1])
+        #expect(folder.isSame(as: other) == isSame && other.isSame(as: folder) == isSame)
+    }
+}
