@@ -2,7 +2,7 @@
 import FoundationEssentials
 import GRDB
 import Glibc
-package import IconCache
+import IconCache
 package import Logging
 package import SyncPlan
 package import SystemPackage
@@ -15,32 +15,6 @@ package actor StateStore {
     private let thread = FileThread("state")
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
-
-    /// What an earlier run left.
-    package struct Restored: Sendable {
-        package var icons: [IconMemo]
-        package var origins: [OriginMemo]
-        package var isPaused: Bool
-        /// When generations were superseded, by the clock of this run.
-        package var supersessions: [Int: Timestamp] = [:]
-        package var hold: EvictionBrake.Hold?
-        /// The folder that the lists were in.
-        package var folder: FolderIdentity?
-
-        fileprivate init(_ database: Database, clock: AgentClock) throws {
-            icons = try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
-            origins = try Row.fetchAll(database, sql: "SELECT * FROM origin").compactMap(OriginMemo.init)
-            isPaused = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false
-            for row in try Row.fetchAll(database, sql: "SELECT * FROM superseded") {
-                guard let number: Int = row.value("generation"), let age = StoredAge(row) else { continue }
-                supersessions[number] = age.time(by: clock)
-            }
-            hold = try Row.fetchOne(database, sql: "SELECT * FROM hold").flatMap {
-                EvictionBrake.Hold($0, clock: clock)
-            }
-            folder = try Row.fetchOne(database, sql: "SELECT * FROM folder").flatMap(FolderIdentity.init)
-        }
-    }
 
     package nonisolated let restored: Restored
     private let clock: AgentClock
@@ -127,71 +101,6 @@ package actor StateStore {
         return (database, restored)
     }
 
-    private static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("icons, origins and pause") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE icon (
-                        url TEXT PRIMARY KEY NOT NULL,
-                        image TEXT,
-                        status INTEGER,
-                        fields TEXT,
-                        request_time INTEGER,
-                        response_time INTEGER,
-                        fresh_until INTEGER NOT NULL,
-                        failure TEXT,
-                        message TEXT,
-                        attempts INTEGER,
-                        next_attempt INTEGER
-                    ) WITHOUT ROWID;
-                    CREATE TABLE origin (
-                        origin TEXT PRIMARY KEY NOT NULL,
-                        failures INTEGER NOT NULL,
-                        waits_until INTEGER NOT NULL
-                    ) WITHOUT ROWID;
-                    -- It has a row while downloads are paused.
-                    CREATE TABLE pause (id INTEGER PRIMARY KEY CHECK (id = 1));
-                    """)
-        }
-        migrator.registerMigration("grace and hold") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE superseded (
-                        generation INTEGER PRIMARY KEY NOT NULL,
-                        elapsed INTEGER NOT NULL,
-                        boot TEXT,
-                        since_boot INTEGER NOT NULL
-                    );
-                    CREATE TABLE hold (
-                        id INTEGER PRIMARY KEY CHECK (id = 1),
-                        generation INTEGER NOT NULL,
-                        images INTEGER NOT NULL,
-                        total INTEGER NOT NULL,
-                        is_confirmed INTEGER NOT NULL,
-                        elapsed INTEGER NOT NULL,
-                        boot TEXT,
-                        since_boot INTEGER NOT NULL
-                    );
-                    """)
-        }
-        migrator.registerMigration("trail") { database in
-            try database.execute(sql: "ALTER TABLE icon ADD COLUMN trail TEXT")
-        }
-        migrator.registerMigration("lists folder") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE folder (
-                        id INTEGER PRIMARY KEY CHECK (id = 1),
-                        file_system INTEGER NOT NULL,
-                        device INTEGER NOT NULL,
-                        handle BLOB NOT NULL
-                    );
-                    """)
-        }
-        return migrator
-    }
-
     /// Ends the use of the database, with everything in its one file.
     package func close() throws {
         try database.close()
@@ -274,100 +183,5 @@ extension DatabaseError {
         case .SQLITE_BUSY, .SQLITE_LOCKED: .resourceBusy
         default: .ioError
         }
-    }
-}
-
-extension Row {
-    /// A value; `nil` if it is null, or of another type than was written.
-    fileprivate func value<T: DatabaseValueConvertible>(_ column: String) -> T? {
-        (self[column] as DatabaseValue?).flatMap(T.fromDatabaseValue)
-    }
-
-    fileprivate func time(_ column: String) -> Timestamp? {
-        (value(column) as Int64?).map(Timestamp.init(milliseconds:))
-    }
-}
-
-extension StoredAge {
-    fileprivate init?(_ row: Row) {
-        guard let elapsed: Int64 = row.value("elapsed"), let sinceBoot: Int64 = row.value("since_boot") else {
-            return nil
-        }
-        self.init(elapsed: elapsed, boot: row.value("boot"), sinceBoot: sinceBoot)
-    }
-}
-
-extension EvictionBrake.Hold {
-    fileprivate init?(_ row: Row, clock: AgentClock) {
-        guard let generation: Int = row.value("generation"), let images: Int = row.value("images"),
-            let total: Int = row.value("total"), let isConfirmed: Bool = row.value("is_confirmed"),
-            let age = StoredAge(row)
-        else { return nil }
-        self.init(
-            since: age.time(by: clock), generation: generation, images: images, total: total, isConfirmed: isConfirmed)
-    }
-}
-
-extension FolderIdentity {
-    fileprivate init?(_ row: Row) {
-        guard let fileSystem: Int64 = row.value("file_system"), let device: Int64 = row.value("device"),
-            let handle: Data = row.value("handle")
-        else { return nil }
-        self.init(
-            fileSystem: UInt64(bitPattern: fileSystem), device: UInt64(bitPattern: device), handle: Array(handle))
-    }
-}
-
-extension OriginMemo {
-    fileprivate init?(_ row: Row) {
-        guard let origin: String = row.value("origin"), let failures: Int = row.value("failures"),
-            let waitsUntil = row.time("waits_until")
-        else { return nil }
-        self.init(origin: origin, health: OriginHealth(failures: min(max(failures, 0), 1000), waitsUntil: waitsUntil))
-    }
-}
-
-extension StoredResponse {
-    fileprivate init?(_ row: Row) {
-        guard let status: Int = row.value("status"), let fields: String = row.value("fields"),
-            let requestTime = row.time("request_time"), let responseTime = row.time("response_time")
-        else { return nil }
-        self.init(
-            status: status, fields: HTTPFields(text: fields), requestTime: requestTime, responseTime: responseTime)
-    }
-}
-
-extension IconMemo {
-    fileprivate init?(_ row: Row) {
-        guard let url: String = row.value("url"), let freshUntil = row.time("fresh_until") else { return nil }
-        let failure = (row.value("failure") as String?).map { code in
-            IconRecord.Failure(
-                code: code, message: row.value("message") ?? "",
-                attempts: min(max(row.value("attempts") ?? 1, 1), 1000),
-                nextAttempt: row.time("next_attempt"))
-        }
-        self.init(
-            url: url, image: (row.value("image") as String?).flatMap { Digest(hex: $0) },
-            response: StoredResponse(row), freshUntil: freshUntil, failure: failure,
-            trail: (row.value("trail") as String?).flatMap(FetchTrail.init(text:)))
-    }
-}
-
-extension FetchTrail {
-    fileprivate var text: String? {
-        (try? JSONEncoder().encode(hops)).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    fileprivate init?(text: String) {
-        guard let hops = try? JSONDecoder().decode([Hop].self, from: Data(text.utf8)) else { return nil }
-        self.init(hops)
-    }
-}
-
-extension Timestamp {
-    fileprivate var milliseconds: Int64 { sinceEpoch.milliseconds }
-
-    fileprivate init(milliseconds: Int64) {
-        self.init(sinceEpoch: .milliseconds(milliseconds))
     }
 }

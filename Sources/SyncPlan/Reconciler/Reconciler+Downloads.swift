@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension Reconciler {
+    mutating func applyOutcome(
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: String, now: Timestamp, to actions: inout [Action]
+    ) {
+        guard let icon = catalog.icons[url] else {
+            preconditionFailure("an icon is not forgotten while it is being fetched")
+        }
+        let before = icon.state
+        let isDistrusted = distrusted.remove(url) != nil
+        catalog.updateIcon(url) {
+            $0.phase = .idle
+            if outcome != .cancelled { $0.trail = trail }
+        }
+        let judged = judged(outcome, of: url)
+        if case .image(let staged, _) = outcome, judged != outcome { actions.append(.discard([staged.name])) }
+        switch judged {
+        case .cancelled: break
+        case .notModified(let answer): noteNotModified(url, answer, now: now)
+        case .image(let staged, let response):
+            if icon.isReferenced, staged.image.sha256 != icon.image?.sha256, !isDistrusted {
+                catalog.updateIcon(url) {
+                    $0.staged = staged
+                    $0.stagedResponse = response
+                }
+                stagedURLs.insert(url)
+            } else {
+                actions.append(.discard([staged.name]))
+                if staged.image.sha256 == icon.image?.sha256 {
+                    noteFresh(url, response, now: now)
+                } else if icon.isReferenced {
+                    noteFailure(FetchFailure("disk", "a publication failed meanwhile", .passing), of: url, now: now)
+                }
+            }
+        case .failed(let failure): noteFailure(failure, of: url, now: now)
+        case .noRoom(let shortage): crowdOut(url, shortage, now: now)
+        }
+        notePartial(of: url, after: outcome, isTrusted: !isDistrusted, to: &actions)
+        noteState(of: url, was: before, now: now)
+        consider(url, now: now)
+        forgetIfDone(url, now: now)
+    }
+
+    /// The end of a download, held against what the lists say of the image.
+    package func judged(_ outcome: FetchOutcome, of url: String) -> FetchOutcome {
+        guard let icon = catalog.icons[url] else { return outcome }
+        let image: Digest? =
+            switch outcome {
+            case .image(let staged, _): staged.image.sha256
+            case .notModified: icon.image?.sha256
+            case .failed, .noRoom, .cancelled: nil
+            }
+        guard let image, !icon.accepts(image) else { return outcome }
+        return .failed(.digestMismatch)
+    }
+
+    mutating func noteFresh(_ url: String, _ response: StoredResponse, now: Timestamp) {
+        let check = NextCheck(for: response, under: refreshPolicy, using: &generator)
+        catalog.updateIcon(url) {
+            $0.failure = nil
+            $0.wasMissing = false
+            $0.response = response
+            $0.freshUntil = check.time
+        }
+        remember(url, now: now)
+    }
+
+    private mutating func noteNotModified(_ url: String, _ answer: StoredResponse, now: Timestamp) {
+        let freshening = catalog.icons[url]?.response?.freshened(
+            by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
+        switch freshening {
+        case .updated(let response): noteFresh(url, response, now: now)
+        case .contradicted, .unasked, nil:
+            // The answer is about another image: the next request is sent at once, and without conditions.
+            catalog.updateIcon(url) {
+                $0.response = nil
+                $0.freshUntil = now
+            }
+        }
+    }
+
+    private var refreshPolicy: RefreshPolicy {
+        RefreshPolicy(minimum: settings.refresh.minimum, default: settings.refresh.default)
+    }
+
+    mutating func noteFailure(_ failure: FetchFailure, of url: String, now: Timestamp) {
+        // What is likely to last is counted from its own first time, and not from that of the troubles before it.
+        let last = catalog.icons[url]?.failure
+        let goesOn = failure.persistence == .passing || failure.persistence == .throttled || last?.code == failure.code
+        let attempts = goesOn ? (last?.attempts ?? 0) + 1 : 1
+        let delay = backoff.delay(after: failure, attempt: attempts, using: &generator)
+        catalog.updateIcon(url) {
+            $0.failure = IconRecord.Failure(
+                code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
+        }
+        remember(url, now: now)
+    }
+}

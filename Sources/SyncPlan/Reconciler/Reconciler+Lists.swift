@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension Reconciler {
+    mutating func applyScan(_ scan: ListScan, now: Timestamp, to actions: inout [Action]) {
+        let isFirst = !hasScanned
+        hasScanned = true
+        lastScan = now
+        switch scan {
+        case .unavailable(let reason):
+            unavailable = reason
+        case .listed(let folder, let present, let changed):
+            unavailable = accept(folder, isEmpty: present.isEmpty, now: now)
+            if unavailable != nil { break }
+            if manifest == nil, publishing == nil { window.noteChange(at: now) }
+            applyListing(present: present, changed: changed, now: now, to: &actions)
+        }
+        if isFirst {
+            for url in catalog.icons.keys { consider(url, now: now) }
+            if unavailable == nil { brakeAtStart(now: now) }
+        }
+    }
+
+    private mutating func applyListing(
+        present: Set<String>, changed: [String: ListReading], now: Timestamp, to actions: inout [Action]
+    ) {
+        var added: Set<String> = []
+        var reconsidered: Set<String> = []
+        var removed: Set<String> = []
+        let shown = catalog.shownImages
+        for name in catalog.lists.keys where !present.contains(name) && name != Self.pinList {
+            let wasPublished = catalog.lists[name]?.published != nil
+            let diff = catalog.removeList(name)
+            dirtyLists.remove(name)
+            if wasPublished { window.noteChange(at: now) }
+            removed.formUnion(diff.removed)
+        }
+        for (name, reading) in changed where present.contains(name) {
+            switch reading.verdict {
+            case .failure(let rejection):
+                if catalog.lists[name]?.source == nil {
+                    _ = catalog.setList(name, ListRecord(state: .rejected(rejection)))
+                } else {
+                    catalog.updateList(name) { $0.state = .lastGood(rejection) }
+                }
+            case .success(let read):
+                let list = catalog.spelledApart(read)
+                let old = catalog.lists[name]
+                let record = ListRecord(
+                    state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
+                    published: old?.published)
+                let diff = catalog.setList(name, record)
+                if old?.source != record.source || old?.entries != record.entries { markDirty(name, now: now) }
+                added.formUnion(diff.added)
+                reconsidered.formUnion(diff.expected.keys)
+                removed.formUnion(diff.removed)
+            }
+        }
+        listDoubt = doubt(about: present)
+        brake(removed: removed, shown: shown, now: now)
+        take(IconDiff(added: added, removed: removed), now: now, to: &actions)
+        for url in reconsidered {
+            forgetMismatch(url, now: now)
+            consider(url, now: now)
+        }
+    }
+
+    /// Acts on what lists name now and what they name no more.
+    mutating func take(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
+        // What one list drops another one may have taken up: a renamed list cancels nothing.
+        for url in diff.removed where catalog.icons[url]?.isReferenced == false {
+            dereference(url, now: now, to: &actions)
+        }
+        for url in diff.added { consider(url, now: now) }
+        discardUnnamedPartials(to: &actions)
+    }
+
+    /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
+    private func doubt(about present: Set<String>) -> String? {
+        for name in present.sorted() {
+            guard let list = catalog.lists[name] else { return "\(name) is still being written" }
+            if let rejection = list.rejection, !ListVerdict.failure(rejection).isOfTheFile {
+                return "\(name): \(rejection.message)"
+            }
+        }
+        return nil
+    }
+
+    /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.
+    private mutating func forgetMismatch(_ url: String, now: Timestamp) {
+        guard catalog.icons[url]?.failure?.code == FetchFailure.digestMismatch.code else { return }
+        catalog.updateIcon(url) { $0.failure?.nextAttempt = now }
+    }
+
+    /// The last list that named a URL is gone: whatever is under way for it ends, and what is on disk is retired.
+    private mutating func dereference(_ url: String, now: Timestamp, to actions: inout [Action]) {
+        guard let icon = catalog.icons[url] else { return }
+        switch icon.phase {
+        case .idle: break
+        case .queued:
+            queue.remove(url)
+            catalog.updateIcon(url) { $0.phase = .idle }
+        case .fetching: actions.append(.cancel(url: url))
+        case .crowdedOut:
+            space.forget(url)
+            catalog.updateIcon(url) { $0.phase = .idle }
+        }
+        if let staged = icon.staged, publishing?.staged[url] == nil {
+            stagedURLs.remove(url)
+            catalog.updateIcon(url) { $0.staged = nil }
+            actions.append(.discard([staged.name]))
+        }
+        forgetIfDone(url, now: now)
+    }
+
+    /// Forgets an icon that no list names and of which nothing is on disk or under way.
+    mutating func forgetIfDone(_ url: String, now: Timestamp) {
+        guard let icon = catalog.icons[url], !icon.isReferenced, icon.image == nil, icon.staged == nil,
+            icon.phase == .idle
+        else { return }
+        catalog.forgetIcon(url)
+        remember(url, now: now)
+    }
+}
