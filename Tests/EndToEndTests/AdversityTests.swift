@@ -128,48 +128,4 @@ struct AdversityTests {
             #expect(try world.expectWholeCache() == names.count)
         }
     }
-
-    @Test("a watcher that is killed is started again, and no change is lost")
-    func watcherKilled() async throws {
-        try await World.with { world in
-            let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1h")
-            try await world.agent.whileRunning { agent in
-                for round in 0..<5 {
-                    let watcher = try #require(child(of: agent.value, named: "syncagent-watch"))
-                    try #require(kill(watcher, SIGKILL) == 0)
-                    try world.drop(["icon-\(round)"])
-                    try await world.published(["icon-\(round)"])
-                    try await world.agent.status { $0.watch.reason == nil && $0.watch.mode == "inotify" }
-                }
-            }
-        }
-    }
-
-    /// The child of a process that runs the program.
-    private func child(of parent: pid_t, named name: String) -> pid_t? {
-        let children = (try? allThreads(of: parent))?.flatMap { thread in
-            String(
-                decoding: (try? FileBytes.read(FilePath("/proc/\(parent)/task/\(thread)/children"))) ?? [],
-                as: UTF8.self
-            )
-            .split(separator: " ").compactMap { pid_t($0) }
-        }
-        return children?.first { pid in
-            let command = String(decoding: (try? FileBytes.read(FilePath("/proc/\(pid)/cmdline"))) ?? [], as: UTF8.self)
-            return command.prefix { $0 != "\0" }.hasSuffix(name)
-        }
-    }
-
-    private func allThreads(of process: pid_t) throws -> [String] {
-        let entries = try #require(opendir("/proc/\(process)/task"))
-        defer { closedir(entries) }
-        var names: [String] = []
-        while let entry = readdir(entries) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if Int(name) != nil { names.append(name) }
-        }
-        return names
-    }
 }

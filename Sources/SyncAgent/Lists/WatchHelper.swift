@@ -152,7 +152,7 @@ package struct WatchHelper: Sendable {
 
 /// How long to wait before a helper that has ended is started again.
 ///
-/// Not at all the first time; then 100 ms, and twice as long each time, up to 10 s.
+/// Not at all the first time; then 100 ms, and twice as long each time, up to 2 s.
 struct RestartPause {
     private var upcoming = Duration.zero
 
@@ -161,7 +161,7 @@ struct RestartPause {
     /// One that ran for 5 s counts as the first again.
     mutating func next(afterRunningFor time: Duration) -> Duration {
         let pause = time < .seconds(5) ? upcoming : .zero
-        upcoming = min(max(pause * 2, .milliseconds(100)), .seconds(10))
+        upcoming = min(max(pause * 2, .milliseconds(100)), .seconds(2))
         return pause
     }
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import FoundationEssentials
+import Glibc
+import IconCache
+import Subprocess
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+/// What can happen to `syncagent-watch`.
+///
+/// `WATCHER_KILLS` in the environment is how often it is killed.
+@Suite("A watcher that is killed, hangs, or cannot keep up", .serialized)
+struct WatcherTests {
+    private static let kills = environmentNumber("WATCHER_KILLS") ?? 8
+
+    @Test("one that is killed is started again, and no change is lost")
+    func killed() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1h")
+            try await world.agent.whileRunning { agent in
+                for round in 0..<Self.kills {
+                    try await world.agent.status { $0.watch.reason == nil && $0.watch.mode == "inotify" }
+                    let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
+                    // Before, at the same time, and afterwards.
+                    if round % 3 == 0 { try world.drop(["icon-\(round)"]) }
+                    try #require(kill(watcher, SIGKILL) == 0)
+                    if round % 3 == 1 { try world.drop(["icon-\(round)"]) }
+                    if round % 3 == 2 {
+                        try await world.agent.status { $0.watch.mode == "polling" }
+                        try world.drop(["icon-\(round)"])
+                    }
+                    try await world.published(["icon-\(round)"])
+                }
+                #expect(kill(agent.value, 0) == 0)
+            }
+        }
+    }
+
+    @Test("one that is stopped is replaced, and what it did not tell is found by the next look")
+    func stopped() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1s")
+            try await world.agent.whileRunning { agent in
+                try await world.agent.status { $0.watch.mode == "inotify" && $0.watch.lastScan != nil }
+                let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
+                try #require(kill(watcher, SIGSTOP) == 0)
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                try await world.agent.status { _ in
+                    let child = try? ProcessTree.child(of: agent.value, named: "syncagent-watch")
+                    return child.map { $0 != watcher } ?? false
+                }
+                #expect(kill(watcher, 0) == -1)
+                try await world.agent.status { $0.watch.mode == "inotify" && $0.watch.reason == nil }
+            }
+        }
+    }
+
+    @Test("an agent that has 1,100 descriptors open when it starts watches all the same")
+    func descriptors() async throws {
+        try await World.with { plain in
+            let script = plain.folder.appending("many")
+            let file = try FileDescriptor.open(
+                script, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWriteExecute)
+            let lines = """
+                #!/bin/bash
+                ulimit -n 4096
+                for number in {1..1100}; do exec {file}</dev/null; done
+                exec '\(BuiltProducts.path("syncagent"))' "$@"
+
+                """
+            try file.closeAfter { _ = try file.writeAll(lines.utf8) }
+            var world = plain
+            world.agent = AgentProcess(program: script, folder: plain.folder)
+            world.agent.environment = plain.setting("SYNCAGENT_LISTS_RESCAN", "1h").agent.environment
+            let agent = world
+            try await agent.agent.whileRunning { process in
+                try #require(access("/proc/\(process.value)/fd/1100", F_OK) == 0)
+                try await agent.agent.status { $0.watch.mode == "inotify" && $0.watch.reason == nil }
+                for names in [["Mail"], ["Mail", "Maps"]] {
+                    try agent.drop(names)
+                    try await agent.published(names)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "more changes than the kernel keeps are counted, and all of them found, within 2 s and the time to parse them")
+    func overflow() async throws {
+        let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+        // Each file is at least two events.
+        let count = max(20_000, try #require(Int(limit.dropLast())) / 2 + 1)
+        try await World.with { plain in
+            let world = plain.setting("SYNCAGENT_LISTS_RESCAN", "1h")
+            let lists = (0..<20).map { "list-\($0).plist" }
+            try await world.agent.whileRunning { agent in
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
+                for process in [agent.value, watcher] { try #require(kill(process, SIGSTOP) == 0) }
+                for number in 0..<count {
+                    let path = world.agent.lists.appending("\(number).txt")
+                    try FileDescriptor.open(
+                        path, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite
+                    ).close()
+                }
+                for list in lists { try world.drop(["Mail", list], as: list) }
+                let start = ContinuousClock.now
+                for process in [watcher, agent.value] { try #require(kill(process, SIGCONT) == 0) }
+                try await world.agent.status { $0.inSync && $0.lists.count == lists.count + 1 && $0.icons.ready == 21 }
+                let time = ContinuousClock.now - start
+                print("\(count) files while nobody looked: \(DurationText.format(time)) until all was published")
+                // Parsing takes some 10 ms a list where it is not optimised.
+                #expect(time < .seconds(3))
+                #expect(try await world.agent.status { _ in true }.watch.overflows >= 1)
+                #expect(try ProcessTree.child(of: agent.value, named: "syncagent-watch") == watcher)
+            }
+        }
+    }
+}
