@@ -56,6 +56,32 @@ struct CopyTests {
         }
     }
 
+    @Test("are put right by an agent and verify --repair, in whatever order the whole folder was copied")
+    func anyOrder() async throws {
+        try await Churn.run(grace: "0s") { churn in
+            let folder = churn.world.folder.appending("other")
+            var other = World(
+                origin: churn.world.origin,
+                agent: AgentProcess(program: BuiltProducts.path("syncagent"), folder: folder))
+            other.agent.environment = churn.world.agent.environment
+            other = other.setting("SYNCAGENT_NETWORK_ALLOW", "127.0.0.0/8")
+            try makeFolder(folder)
+            try makeFolder(other.agent.lists)
+            let names = Churn.lasting + ["Mail"]
+            try other.drop(names)
+            try await Self.repeatWhilePublished(churn) { _ in
+                try await Tool.run("rm", "-rf", other.agent.cache.string)
+                let copy = "cp -a \"$cache\" \"$copy\""
+                let result = try await Self.run(copy, from: churn.world.agent.cache, to: other.agent.cache)
+                #expect(result.code == 0 || Self.isWarning(result.code, of: "cp"), "\(result.messages)")
+                let run = try await other.agent.call("run", "--once")
+                #expect(run.code == 0, "\(run.messages)")
+                _ = try await other.agent.call("verify", "--repair")
+                #expect(try other.expectWholeCache() == names.count)
+            }
+        }
+    }
+
     private static func canRun(_ tool: String) -> Bool {
         guard !Tool.areInstalled(tool) else { return true }
         print("skipped: \(tool) is not installed")
