@@ -47,6 +47,8 @@ struct EvictionTests {
                 #expect(status.eviction.state == "held" && status.icons.retired == 25)
                 #expect(try await world.agent.call("status").code == 1)
             }
+            let stopped = try await world.agent.call("status", "--json")
+            #expect(stopped.code == 3 && stopped.output.contains("\"state\": \"held\""), "\(stopped.output)")
             try await world.agent.whileRunning { _ in
                 let status = try await world.agent.status { $0.inSync }
                 #expect(status.eviction.state == "held" && status.cache.images == 25)

@@ -15,6 +15,7 @@ package struct ControlServer: Sendable {
     private let logger: Logger
     let loop: AgentLoop
     let lists: ListService
+    let scrubber: Scrubber
 
     /// Makes ready to listen on a socket.
     ///
@@ -23,8 +24,9 @@ package struct ControlServer: Sendable {
     ///   - logger: Where troubles of the server go.
     ///   - loop: What is asked, and told.
     ///   - lists: What looks at the lists folder.
+    ///   - scrubber: What reads images that are said to be damaged.
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
-    init(at path: FilePath, logger: Logger, loop: AgentLoop, lists: ListService) throws {
+    init(at path: FilePath, logger: Logger, loop: AgentLoop, lists: ListService, scrubber: Scrubber) throws {
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen at", path.string, .fileNameTooLong)
         }
@@ -38,6 +40,7 @@ package struct ControlServer: Sendable {
         self.logger = logger
         self.loop = loop
         self.lists = lists
+        self.scrubber = scrubber
     }
 
     /// Answers until the task is cancelled.
@@ -90,7 +93,8 @@ package struct ControlServer: Sendable {
         }
         router.post("v1/repair") { request, _ in
             let text = String(buffer: try await request.body.collect(upTo: Self.longestRepair))
-            loop.post(.damaged(Set(text.split(separator: "\n").compactMap { Digest(hex: $0) })))
+            let suspects = Set(text.split(separator: "\n").compactMap { Digest(hex: $0) })
+            await recheck(suspects)
             return Self.answer(await status().json)
         }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
@@ -140,6 +144,23 @@ package struct ControlServer: Sendable {
         Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: json.text + "\n")))
+    }
+
+    /// Has images fetched again that are damaged, if they are: whoever says so may be wrong.
+    ///
+    /// To read them all may take longer than the answer may wait.
+    private func recheck(_ suspects: Set<Digest>) async {
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        Task { [loop, scrubber] in
+            loop.post(.damaged(await scrubber.read(suspects)))
+            end.finish()
+        }
+        await withTaskGroup { group in
+            group.addTask { for await _ in ended {} }
+            group.addTask { try? await Task.sleep(for: Self.patience) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// What the loop and the watch know.

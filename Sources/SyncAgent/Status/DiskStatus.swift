@@ -33,10 +33,20 @@ package struct DiskStatus: Sendable {
             report.publication.error = "\(error)"
         }
         countIcons(of: documents, in: &report)
+        report.eviction = evictionStatus(retired: report.icons.retired)
         let isCurrent = await readLists(documents, in: &report)
         report.inSync =
             isCurrent && report.generation != nil && report.icons.pending == 0 && report.publication.error == nil
         return report
+    }
+
+    /// Whether the next agent will go on to hold an eviction.
+    private func evictionStatus(retired: Int) -> StatusReport.Eviction {
+        guard retired > 0, let hold = StateStore.read(folder: folders.state)?.hold else { return .active }
+        var brake = EvictionBrake(
+            threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: hold)
+        brake.noteTime(AgentClock.wallTime)
+        return brake.status
     }
 
     private func countIcons(of documents: [String: AppListDocument], in report: inout StatusReport) {

@@ -18,16 +18,25 @@ package actor Scrubber {
     /// Reads a part of the images that the newest manifest names.
     ///
     /// - Returns: Those that are not what they were.
-    package func read(part: Int) -> Set<Digest> {
+    package func read(part: Int) -> Set<Digest> { damaged(among: { Self.part(of: $0) == part }) }
+
+    /// Reads these images, as far as the newest manifest names them.
+    ///
+    /// - Returns: Those that are not what they were.
+    package func read(_ images: Set<Digest>) -> Set<Digest> { damaged(among: images.contains) }
+
+    private func damaged(among isMeant: (Digest) -> Bool) -> Set<Digest> {
         guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return [] }
         defer { snapshot.end() }
-        var images: Set<AppListDocument.Image> = []
-        for document in (try? snapshot.documents()) ?? [] {
-            for case .ready(let image) in document.apps.lazy.map(\.state) where Self.part(of: image.sha256) == part {
-                images.insert(image)
-            }
+        var files: [String: AppListDocument.Image] = [:]
+        for app in ((try? snapshot.documents()) ?? []).lazy.flatMap(\.apps) {
+            guard case .ready(let image) = app.state, isMeant(image.sha256) else { continue }
+            files[image.path] = image
+            // It is the same file, unless somebody put another one there.
+            let name = CacheLayout.byURL(app.icon)
+            if folder.entry(name)?.inode != folder.entry(image.path)?.inode { files[name] = image }
         }
-        return Set(images.filter { Verification.flaw(of: $0, at: $0.path, in: folder) != nil }.map(\.sha256))
+        return Set(files.filter { Verification.flaw(of: $1, at: $0, in: folder) != nil }.values.map(\.sha256))
     }
 
     /// The part that an image belongs to: digests are spread evenly.

@@ -52,7 +52,14 @@ extension Reconciler {
 
     var evictionStatus: StatusReport.Eviction {
         if let doubt = evictionDoubt { return .suspended(doubt) }
-        guard let hold = brake.heldNow, let end = brake.end else { return .active }
+        return brake.status
+    }
+}
+
+extension EvictionBrake {
+    /// What it has to do with evictions.
+    package var status: StatusReport.Eviction {
+        guard let hold = heldNow, let end else { return .active }
         return .held(
             "one change retired \(hold.images) of \(hold.total) images: they stay until \(end), unless "
                 + "syncagent evict --confirm lets them go")
