@@ -138,7 +138,8 @@ package struct Agent: Sendable {
         let socketFolder = folders.socket.removingLastComponent()
         try AgentFolders.make(socketFolder, mode: [.ownerReadWriteExecute])
         try FolderTrust.checkSocketFolder(socketFolder)
-        let control = try ControlServer(at: folders.socket, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
+        let control = try ControlServer(
+            at: folders.socket, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }
             group.addTask {
