@@ -28,6 +28,38 @@ struct SyncTests {
         }
     }
 
+    @Test("it does not wait for a file that goes on growing, and says so; what is whole is published")
+    func growing() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { _ in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    let growing = try FileDescriptor.open(
+                        world.agent.lists.appending("growing.plist"), .writeOnly, options: [.create, .closeOnExec],
+                        permissions: .ownerReadWrite)
+                    defer { try? growing.close() }
+                    group.addTask {
+                        while !Task.isCancelled {
+                            try growing.writeAll(" ".utf8)
+                            await Task.yield()
+                        }
+                    }
+                    try world.drop(["Mail"])
+                    let start = ContinuousClock.now
+                    let result = try await world.agent.call("sync", "--wait")
+                    #expect(ContinuousClock.now - start < .seconds(6))
+                    #expect(result.code == 1 && result.output.contains("1 ready"), "\(result.output)")
+                    #expect(result.messages.contains("growing.plist: The file is still being written"))
+                    #expect(try world.expectWholeCache() == 1)
+                    group.cancelAll()
+                    try await group.waitForAll()
+                    _ = try growing.writeAll("(\"\(world.origin.iconURL("Maps"))\")".utf8)
+                }
+                #expect(try await world.agent.call("sync", "--wait").code == 0)
+                try await world.published(["Maps"], as: "growing.plist")
+            }
+        }
+    }
+
     @Test("it ends with 1 when an icon failed, a list is not acceptable or not there, and downloads are paused")
     func troubles() async throws {
         try await World.with { world in

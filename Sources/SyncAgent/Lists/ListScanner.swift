@@ -16,9 +16,15 @@ package struct ListScanner: Sendable {
     private let parser: ParseHelper
     private let maxBytes: ByteCount
     /// The files that were read, as they were then.
-    private var known: [String: FileFingerprint] = [:]
+    private var known: [String: Version] = [:]
     /// The files that are slow to parse, and not read yet.
     private var slow: Set<String> = []
+
+    private struct Version {
+        var fingerprint: FileFingerprint
+        /// What was in it; `nil` if it could not be read.
+        var sha256: Digest?
+    }
 
     /// What a look showed.
     package struct Look: Sendable {
@@ -39,10 +45,13 @@ package struct ListScanner: Sendable {
 
     /// Looks once.
     ///
-    /// - Parameter isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
-    ///   parsed at once: so that, however many there are, no other list waits for more than one of them.
+    /// - Parameters:
+    ///   - isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
+    ///     parsed at once: so that, however many there are, no other list waits for more than one of them.
+    ///   - isThorough: Whether the files that look as they did are read too. What is written through a mapping changes
+    ///     nothing else of a file, until the system gets round to writing it to the disk (mmap(2)).
     /// - Returns: What there is to tell, and the files that are to be looked at again.
-    package mutating func look(isHasty: Bool = false) async -> Look {
+    package mutating func look(isHasty: Bool = false, isThorough: Bool = false) async -> Look {
         let listing: ListFolder.Listing
         do {
             listing = try await folder.list()
@@ -50,7 +59,12 @@ package struct ListScanner: Sendable {
             return Look(scan: .unavailable(reason: "\(error)"))
         }
         known = known.filter { listing.files[$0.key] != nil }
-        let changed = listing.files.filter { $0.value == nil || known[$0.key] != $0.value }.keys.sorted()
+        var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
+        if isThorough {
+            for name in Set(known.keys).subtracting(changed).sorted() where await hasOtherContents(name) {
+                changed.append(name)
+            }
+        }
         slow.formIntersection(changed)
         let late = slow.sorted().prefix(Self.parsers)
         var unsettled: Set<String> = []
@@ -64,7 +78,10 @@ package struct ListScanner: Sendable {
                 readings[name] = reading
                 slow.remove(name)
                 // What says nothing of the file is no reason not to try it again.
-                known[name] = reading.verdict.isOfTheFile ? fingerprint ?? listing.files[name] ?? nil : nil
+                known[name] =
+                    reading.verdict.isOfTheFile
+                    ? (fingerprint ?? listing.files[name] ?? nil)
+                        .map { Version(fingerprint: $0, sha256: reading.source?.sha256) } : nil
             case .unsettled: unsettled.insert(name)
             case .slow: slow.insert(name)
             }
@@ -72,6 +89,15 @@ package struct ListScanner: Sendable {
         return Look(
             scan: .listed(listing.folder, present: Set(listing.files.keys), changed: readings), unsettled: unsettled,
             slow: slow, others: listing.others)
+    }
+
+    /// Whether there is something else in a file than when it was read.
+    private func hasOtherContents(_ name: String) async -> Bool {
+        guard let sha256 = known[name]?.sha256,
+            let (file, contents) = try? await folder.open(name, maxBytes: maxBytes)
+        else { return false }
+        _ = try? await folder.close(file)
+        return contents.sha256 != sha256
     }
 
     private enum Result {

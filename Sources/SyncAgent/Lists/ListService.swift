@@ -56,6 +56,8 @@ package final class ListService: Sendable {
     }
 
     /// Has the folder looked at now, and returns when everything in it was read and reported.
+    ///
+    /// A file that is still being written after `lists.settleMax` has a verdict that says so.
     package func look() async {
         await withCheckedContinuation { continuation in
             if case .terminated = trigger.yield(.asked(continuation)) { continuation.resume() }
@@ -106,8 +108,9 @@ package final class ListService: Sendable {
         var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
         var log = ScanLog(logger: logger)
-        var unsettled = UnsettledLists(patience: settings.rescan)
+        var unsettled = UnsettledLists(patience: settings.settleMax)
         var nextScan = clock.now
+        var nextReading = clock.now + settings.rescanContent
         var waiting: [CheckedContinuation<Void, Never>] = []
         alarm.set(nextScan)
         for await trigger in triggers {
@@ -116,24 +119,29 @@ package final class ListService: Sendable {
                 note(signal)
                 window.noteChange(at: clock.now)
             case .asked(let continuation):
-                nextScan = clock.now
+                (nextScan, nextReading) = (clock.now, clock.now)
                 if let continuation { waiting.append(continuation) }
             case .alarm: alarm.rang()
             }
             if min(window.due ?? nextScan, nextScan) <= clock.now {
                 window.reset()
-                let look = await scanner.look(isHasty: true)
-                let scan = look.scan.adding(unsettled.note(look.unsettled, at: clock.now))
+                let isThorough = nextReading <= clock.now
+                if isThorough { nextReading = clock.now + settings.rescanContent }
+                let look = await scanner.look(isHasty: true, isThorough: isThorough)
+                let overdue = unsettled.note(look.unsettled, at: clock.now)
+                let scan = look.scan.adding(overdue)
                 log.note(others: look.others)
                 log.note(scan)
                 report(scan)
-                if look.unsettled.isEmpty, look.slow.isEmpty {
+                nextScan = clock.now + interval(after: scan)
+                if overdue.count == look.unsettled.count, look.slow.isEmpty {
+                    // Nobody waits for a file that goes on growing.
                     for continuation in waiting { continuation.resume() }
                     waiting = []
+                    if !overdue.isEmpty { nextScan = min(nextScan, clock.now + settings.settleMax) }
                 } else {
                     window.noteChange(at: clock.now)
                 }
-                nextScan = clock.now + interval(after: scan)
             }
             alarm.set(min(window.due ?? nextScan, nextScan))
         }

@@ -49,6 +49,7 @@ extension SettingKey {
         .duration("lists.settle", \.lists.settle),
         .duration("lists.settleMax", \.lists.settleMax),
         .duration("lists.rescan", \.lists.rescan, atLeast: .milliseconds(100)),
+        .duration("lists.rescanContent", \.lists.rescanContent, atLeast: .milliseconds(100)),
         .bytes("lists.maxBytes", \.lists.maxBytes, upTo: .mebibytes(64)),
         .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000),
         .list("lists.iconKeys", "keys, with commas between", \.lists.iconKeys, { $0.isEmpty ? nil : $0 }, { $0 }),

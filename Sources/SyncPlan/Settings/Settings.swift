@@ -17,6 +17,10 @@ package struct Settings: Equatable, Sendable {
         ///
         /// The default is 30 s.
         package var rescan: Duration = .seconds(30)
+        /// How often the contents of lists are compared although nothing else of their files has changed.
+        ///
+        /// The default is 10 minutes.
+        package var rescanContent: Duration = .seconds(600)
         /// The largest property list accepted.
         ///
         /// The default is 8 MiB.

@@ -53,6 +53,26 @@ struct ListScannerTests {
         }
     }
 
+    @Test("what is written through a mapping is found by a thorough look")
+    func mapped() async throws {
+        try await withTemporaryFolder { folder in
+            var scanner = scanner(folder)
+            let list = folder.appending("a.plist")
+            try write("(\"http://a/1\")", to: list)
+            let file = try FileDescriptor.open(list, .readWrite)
+            defer { try? file.close() }
+            let memory = try #require(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file.rawValue, 0))
+            defer { munmap(memory, 4096) }
+            // The first write to a page changes the file's time, the next one nothing.
+            memory.storeBytes(of: UInt8(ascii: "2"), toByteOffset: 11, as: UInt8.self)
+            #expect(try await settled(&scanner).changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/2"])
+            memory.storeBytes(of: UInt8(ascii: "3"), toByteOffset: 11, as: UInt8.self)
+            #expect(try await settled(&scanner).changed.isEmpty)
+            guard case .listed(_, _, let changed) = await scanner.look(isThorough: true).scan else { return }
+            #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/3"])
+        }
+    }
+
     @Test("a list that cannot be looked at is there all the same, and is read as soon as it can be")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in

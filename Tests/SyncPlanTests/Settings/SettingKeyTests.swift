@@ -11,7 +11,8 @@ struct SettingKeyTests {
     @Test(
         "the contract's defaults",
         arguments: [
-            ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"), ("lists.maxBytes", "8 MiB"),
+            ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"),
+            ("lists.rescanContent", "10m"), ("lists.maxBytes", "8 MiB"),
             ("lists.maxEntries", "50000"), ("lists.iconKeys", "icon,icon_url,iconURL,iconUrl,artwork"),
             ("lists.iconBaseURL", ""), ("cache.grace", "10m"), ("cache.mode", "0755"), ("cache.minFree", "5%"),
             ("fetch.concurrency", "32"),
