@@ -50,7 +50,7 @@ struct AdversityTests {
                 try makeFolder(world.agent.lists)
                 try world.drop(["Mail", "Maps"])
                 try await world.published(["Mail", "Maps"])
-                let healed = try await world.agent.status { $0.watch.reason == nil }
+                let healed = try await world.agent.status { $0.watch.isEstablished }
                 #expect(healed.eviction.state == "active")
             }
             #expect(world.origin.requestCount == 2)

@@ -66,6 +66,11 @@ struct World: Sendable {
     }
 }
 
+extension StatusReport.Watch {
+    /// Whether what is done in the folder on this machine is told, also where its file system (overlayfs) has it polled.
+    var isEstablished: Bool { reason.map { $0.contains("overlayfs") } ?? true }
+}
+
 extension AppListDocument.App {
     var isReady: Bool {
         if case .ready = state { true } else { false }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 package import SyncPlan
 package import SystemPackage
@@ -8,6 +9,8 @@ package actor ListFolder {
     /// The lists folder as it is at one moment.
     package struct Listing: Equatable, Sendable {
         package var folder: ListedFolder
+        /// Why not all changes in it are told.
+        package var trouble: WatchTrouble?
         /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
         package var files: [String: FileFingerprint?]
         /// What has a list's name, and is no file: a folder, a pipe, a socket, a device.
@@ -30,11 +33,14 @@ package actor ListFolder {
         let folder = Glibc.open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
         defer { Glibc.close(folder) }
-        var status = stat()
-        guard let identity = FolderIdentity(ofFolder: folder) else {
+        var fileSystem = statfs()
+        guard let identity = FolderIdentity(ofFolder: folder), fstatfs(folder, &fileSystem) == 0 else {
             throw FileError("look at the lists folder", path.string, Errno(rawValue: errno))
         }
-        var listing = Listing(folder: ListedFolder(path: path.string, identity: identity), files: [:])
+        var status = stat()
+        var listing = Listing(
+            folder: ListedFolder(path: path.string, identity: identity),
+            trouble: WatchTrouble.of(fileSystem: UInt32(truncatingIfNeeded: fileSystem.f_type)), files: [:])
         let names: [(name: String, inode: UInt64)]
         do throws(Errno) {
             names = try FolderListing.names(in: dup(folder))

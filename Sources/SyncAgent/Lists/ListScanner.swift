@@ -35,6 +35,10 @@ package struct ListScanner: Sendable {
         package var slow: Set<String> = []
         /// What has a list's name, and is no file.
         package var others: Set<String> = []
+        /// Why not all changes in the folder are told.
+        package var trouble: WatchTrouble?
+        /// How long it took to list it.
+        package var cost = Duration.zero
     }
 
     package init(folder: FilePath, parser: ParseHelper, maxBytes: ByteCount) {
@@ -52,12 +56,14 @@ package struct ListScanner: Sendable {
     ///     nothing else of a file, until the system gets round to writing it to the disk (mmap(2)).
     /// - Returns: What there is to tell, and the files that are to be looked at again.
     package mutating func look(isHasty: Bool = false, isThorough: Bool = false) async -> Look {
+        let start = ContinuousClock.now
         let listing: ListFolder.Listing
         do {
             listing = try await folder.list()
         } catch {
             return Look(scan: .unavailable(reason: "\(error)"))
         }
+        let cost = ContinuousClock.now - start
         known = known.filter { listing.files[$0.key] != nil }
         var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
         if isThorough {
@@ -88,7 +94,7 @@ package struct ListScanner: Sendable {
         }
         return Look(
             scan: .listed(listing.folder, present: Set(listing.files.keys), changed: readings), unsettled: unsettled,
-            slow: slow, others: listing.others)
+            slow: slow, others: listing.others, trouble: listing.trouble, cost: cost)
     }
 
     /// Whether there is something else in a file than when it was read.

@@ -12,10 +12,15 @@ package import SystemPackage
 package final class ListService: Sendable {
     /// How the folder is being watched.
     package struct WatchState: Sendable {
-        package var mode = "inotify"
-        /// Why it is not watched through inotify.
-        package var reason: String?
+        /// What is wrong with the watch.
+        var trouble: WatchTrouble?
+        /// What the folder's file system does not tell, however well it is watched.
+        var blindness: WatchTrouble?
         package var overflows = 0
+
+        package var mode: String { reason == nil ? "inotify" : "polling" }
+        /// Why it is not watched through inotify, or not through that alone.
+        package var reason: String? { (trouble ?? blindness)?.reason }
     }
 
     private enum Trigger: Sendable {
@@ -133,7 +138,8 @@ package final class ListService: Sendable {
                 log.note(others: look.others)
                 log.note(scan)
                 report(scan)
-                nextScan = clock.now + interval(after: scan)
+                noteBlindness(look)
+                nextScan = clock.now + interval(after: look)
                 if overdue.count == look.unsettled.count, look.slow.isEmpty {
                     // Nobody waits for a file that goes on growing.
                     for continuation in waiting { continuation.resume() }
@@ -149,35 +155,36 @@ package final class ListService: Sendable {
     }
 
     /// How long to wait for the next look, if nothing is reported.
-    private func interval(after scan: ListScan) -> Duration {
-        let polling: Duration = .seconds(2)
-        if case .unavailable = scan { return min(polling, settings.rescan) }
-        return watch.reason == nil ? settings.rescan : min(polling, settings.rescan)
+    private func interval(after look: ListScanner.Look) -> Duration {
+        if case .listed = look.scan, watch.reason == nil { return settings.rescan }
+        return PollingPace.interval(cost: look.cost, rescan: settings.rescan)
     }
 
     private func note(_ signal: WatchSignal) {
         switch signal {
-        case .ready:
-            watchState.withLock { ($0.mode, $0.reason) = ("inotify", nil) }
+        case .ready: watchState.withLock { $0.trouble = nil }
         case .changed: break
         case .overflow:
             watchState.withLock { $0.overflows += 1 }
             logger.notice("more changes than could be told apart: the folder is listed anew")
-        case .lost(let reason):
-            noteBlind("the watch was lost (\(reason))")
-        case .refused(let errno):
-            noteBlind("the watch was refused (\(errno))")
-        case .died(let reason):
-            noteBlind("syncagent-watch ended (\(reason))")
+        case .lost(let reason): change { $0.trouble = .lost(reason) }
+        case .refused(let errno): change { $0.trouble = .refused(errno: errno) }
+        case .died(let reason): change { $0.trouble = .died(reason) }
         }
     }
 
-    private func noteBlind(_ reason: String) {
-        let isNew = watchState.withLock { state in
-            defer { (state.mode, state.reason) = ("polling", reason) }
-            return state.reason != reason
+    private func noteBlindness(_ look: ListScanner.Look) {
+        if case .listed = look.scan { change { $0.blindness = look.trouble } }
+    }
+
+    /// Changes how the folder is watched, and logs it if it is polled for another reason than before.
+    private func change(_ change: (inout WatchState) -> Void) {
+        let reason = watchState.withLock { state in
+            let before = state.reason
+            change(&state)
+            return state.reason == before ? nil : state.reason
         }
-        if isNew { logger.warning("the lists folder is polled for now", metadata: ["reason": "\(reason)"]) }
+        if let reason { logger.warning("the lists folder is polled", metadata: ["reason": "\(reason)"]) }
     }
 }
 

@@ -115,7 +115,7 @@ extension World {
     /// Waits until everything is as it was before, and a change counts.
     fileprivate func expectHealed(after trouble: FolderTrouble, since before: StatusReport) async throws {
         let healed = try await agent.status {
-            $0.eviction.state == "active" && $0.watch.mode == "inotify" && $0.inSync && $0.lists == before.lists
+            $0.eviction.state == "active" && $0.watch.isEstablished && $0.inSync && $0.lists == before.lists
         }
         #expect(healed.icons == before.icons && origin.requestCount == Self.names.count, "\(trouble.name)")
         try drop(["News"], as: "c.plist")

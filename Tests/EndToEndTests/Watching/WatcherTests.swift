@@ -24,14 +24,14 @@ struct WatcherTests {
             let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1h")
             try await world.agent.whileRunning { agent in
                 for round in 0..<Self.kills {
-                    try await world.agent.status { $0.watch.reason == nil && $0.watch.mode == "inotify" }
+                    try await world.agent.status { $0.watch.isEstablished }
                     let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
                     // Before, at the same time, and afterwards.
                     if round % 3 == 0 { try world.drop(["icon-\(round)"]) }
                     try #require(kill(watcher, SIGKILL) == 0)
                     if round % 3 == 1 { try world.drop(["icon-\(round)"]) }
                     if round % 3 == 2 {
-                        try await world.agent.status { $0.watch.mode == "polling" }
+                        try await world.agent.status { !$0.watch.isEstablished }
                         try world.drop(["icon-\(round)"])
                     }
                     try await world.published(["icon-\(round)"])
@@ -46,7 +46,7 @@ struct WatcherTests {
         try await World.with { world in
             let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1s")
             try await world.agent.whileRunning { agent in
-                try await world.agent.status { $0.watch.mode == "inotify" && $0.watch.lastScan != nil }
+                try await world.agent.status { $0.watch.isEstablished && $0.watch.lastScan != nil }
                 let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
                 try #require(kill(watcher, SIGSTOP) == 0)
                 try world.drop(["Mail"])
@@ -56,7 +56,7 @@ struct WatcherTests {
                     return child.map { $0 != watcher } ?? false
                 }
                 #expect(kill(watcher, 0) == -1)
-                try await world.agent.status { $0.watch.mode == "inotify" && $0.watch.reason == nil }
+                try await world.agent.status { $0.watch.isEstablished }
             }
         }
     }
@@ -81,7 +81,7 @@ struct WatcherTests {
             let agent = world
             try await agent.agent.whileRunning { process in
                 try #require(access("/proc/\(process.value)/fd/1100", F_OK) == 0)
-                try await agent.agent.status { $0.watch.mode == "inotify" && $0.watch.reason == nil }
+                try await agent.agent.status { $0.watch.isEstablished }
                 for names in [["Mail"], ["Mail", "Maps"]] {
                     try agent.drop(names)
                     try await agent.published(names)
