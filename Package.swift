@@ -113,8 +113,8 @@ let package = Package(
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", httpClient, logging, nioCore,
-                nioHTTP1, system,
+                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", httpClient, logging,
+                nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
@@ -133,8 +133,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport",
-                subprocess, system,
+                "CLinux", "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan",
+                "TestSupport", subprocess, system,
             ],
             swiftSettings: settings
         ),

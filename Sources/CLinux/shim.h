@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of Linux that Swift's Glibc module leaves out.
+#include <dirent.h>
 #include <sys/vfs.h>
 
 // Declared here, since <unistd.h> hides it without _GNU_SOURCE (syncfs(2)).
@@ -30,4 +31,11 @@ static inline int get_file_handle(int fd, struct open_file_handle *handle)
 static inline int process_control(int option, unsigned long first, const void *second)
 {
     return prctl(option, first, second, 0L, 0L);
+}
+
+// An entry of a folder ends with its name (readdir(3)): to copy all 256 bytes of the field, as Swift does, reads what may
+// not be there.
+static inline const char *entry_name(const struct dirent *entry)
+{
+    return entry->d_name;
 }

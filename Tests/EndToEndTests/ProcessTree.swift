@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 import IconCache
 import SystemPackage
@@ -21,10 +22,7 @@ enum ProcessTree {
         defer { closedir(entries) }
         var numbers: [pid_t] = []
         while let entry = readdir(entries) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let number = pid_t(name) { numbers.append(number) }
+            if let number = pid_t(String(cString: entry_name(entry))) { numbers.append(number) }
         }
         return numbers
     }

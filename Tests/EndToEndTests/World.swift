@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import DemoOrigin
 import Glibc
 import IconCache
@@ -87,7 +88,7 @@ func files(in folder: FilePath) throws -> [String] {
     defer { closedir(entries) }
     var names: [String] = []
     while let entry = readdir(entries) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let name = String(cString: entry_name(entry))
         guard name != ".", name != ".." else { continue }
         if Int(entry.pointee.d_type) == Int(DT_DIR) {
             names += try files(in: folder.appending(name)).map { "\(name)/\($0)" }

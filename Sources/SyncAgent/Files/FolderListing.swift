@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 import SystemPackage
 
@@ -23,9 +24,7 @@ enum FolderListing {
                 if errno != 0 { throw Errno(rawValue: errno) }
                 return names
             }
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            let name = String(cString: entry_name(entry))
             if name != ".", name != ".." { names.append((name, UInt64(entry.pointee.d_ino))) }
         }
     }
