@@ -27,9 +27,10 @@ package enum WatchTrouble: Equatable, Sendable {
         }
     }
 
-    /// The trouble with a file system, if there is any.
+    /// The trouble with a file system.
     ///
     /// - Parameter magic: The number of its kind (statfs(2)).
+    /// - Returns: `nil` if there is none.
     package static func of(fileSystem magic: UInt32) -> WatchTrouble? {
         blindFileSystems[magic].map { .blind(fileSystem: $0) }
     }
