@@ -69,7 +69,7 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, hummingbirdCore,
-                httpClient, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, subprocess,
+                httpClient, lifecycle, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

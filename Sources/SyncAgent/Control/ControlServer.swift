@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Hummingbird
-import HummingbirdCore
 import IconCache
 import LocalServer
 import Logging
@@ -11,7 +10,7 @@ import SystemPackage
 
 /// Answers on the control socket.
 package struct ControlServer: Sendable {
-    private let path: FilePath
+    let path: FilePath
     private let logger: Logger
     let loop: AgentLoop
     let lists: ListService
@@ -109,16 +108,9 @@ package struct ControlServer: Sendable {
         }
         var quiet = logger
         quiet.logLevel = .warning
-        let application = Application(
-            router: router,
-            // Requests that do not come to their end hold a descriptor each.
-            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10))),
-            configuration: ApplicationConfiguration(address: .unixDomainSocket(path: path.string), serverName: nil),
-            onServerRunning: { _ in chmod(path.string, 0o600) },
-            logger: quiet)
         defer { unlink(path.string) }
         do {
-            try await LocalServer.run(application, patience: .milliseconds(500), logger: quiet)
+            try await LocalServer.run(service(router, logger: quiet), patience: .milliseconds(500), logger: quiet)
         } catch let error as IOError {
             throw FileError("listen at", path.string, Errno(rawValue: error.errnoCode))
         }

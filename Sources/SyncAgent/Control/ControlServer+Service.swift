@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServiceLifecycle
+import SystemPackage
+
+extension ControlServer {
+    /// A server at the socket.
+    ///
+    /// Hummingbird's `Application` would wake up every second to have the date at hand, which no client of this one asks for.
+    func service(_ router: Router<BasicRequestContext>, logger: Logger) throws -> any Service {
+        let responder = router.buildResponder()
+        // Requests that do not come to their end hold a descriptor each.
+        let server = HTTPServerBuilder.http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10)))
+        return try server.buildServer(
+            configuration: ServerConfiguration(address: .unixDomainSocket(path: path.string)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
+        ) { request, writer, channel in
+            let context = BasicRequestContext(
+                source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            let response: Response
+            do {
+                response = try await responder.respond(to: request, context: context)
+            } catch let error as HTTPParserError {
+                throw error
+            } catch {
+                response = Response(status: .internalServerError)
+            }
+            try await writer.write(response: response.head, body: response.body)
+        } onServerRunning: { [path] _ in
+            chmod(path.string, 0o600)
+        }
+    }
+}

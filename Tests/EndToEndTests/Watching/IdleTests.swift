@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import Subprocess
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+/// What the agent costs while nothing happens.
+///
+/// `IDLE_SECONDS` in the environment is for how long it is watched.
+@Suite("An agent with nothing to do")
+struct IdleTests {
+    private static let seconds = environmentNumber("IDLE_SECONDS") ?? 10
+
+    @Test("it hardly wakes up, and takes next to no time")
+    func idle() async throws {
+        try await World.with { world in
+            for number in 0..<200 { try world.drop(["icon-\(number % 20)"], as: "\(number).plist") }
+            try await world.agent.whileRunning { agent in
+                try await world.agent.status { $0.inSync && $0.lists.count == 200 && $0.icons.ready == 20 }
+                let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
+                // What has just been done has an end, and idle threads give up waiting after some seconds.
+                try await Task.sleep(for: .seconds(6))
+                let before = try [agent.value, watcher].map(Usage.init)
+                try await Task.sleep(for: .seconds(Self.seconds))
+                let after = try [agent.value, watcher].map(Usage.init)
+                let wakeUps = zip(after, before).map { $0.wakeUps - $1.wakeUps }
+                let time = zip(after, before).map { $0.milliseconds - $1.milliseconds }
+                print(
+                    "\(Self.seconds) s with 200 lists: agent \(wakeUps[0]) wake-ups, \(time[0]) ms; "
+                        + "syncagent-watch \(wakeUps[1]) wake-ups, \(time[1]) ms")
+                #expect(wakeUps[0] <= Self.mostWakeUps && wakeUps[1] <= 2 + Self.seconds / 10)
+                // A hundredth of a processor, and what its clock counts in.
+                #expect(time[0] + time[1] <= Self.seconds * 10 + 10)
+            }
+        }
+    }
+
+    private static let mostWakeUps = 60 + seconds * 6
+
+    /// What a process with all its threads, and its children that have ended, has taken so far.
+    private struct Usage {
+        /// How often a thread waited for something.
+        var wakeUps = 0
+        var milliseconds = 0
+
+        init(of process: pid_t) throws {
+            for thread in try ProcessTree.threads(of: process) {
+                let status = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/status", encoding: .utf8)
+                let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+                wakeUps += line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+            }
+            let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            // After the name, which may have anything in it: utime, stime, cutime and cstime (proc_pid_stat(5)).
+            let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+            let ticks = fields.dropFirst(12).prefix(4).compactMap { Int($0) }.reduce(0, +)
+            milliseconds = ticks * 1000 / sysconf(Int32(_SC_CLK_TCK))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import FoundationEssentials
+import Subprocess
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Lists as long as they may be")
+struct LargeListTests {
+    @Test("50,000 entries are planned in time, in XML and in binary", arguments: ["XML", "binary"])
+    func plan(format: String) async throws {
+        try await World.with { world in
+            let icons = (0..<50_000).map { "\(world.origin.baseURL)/\($0).png" }
+            let path = world.folder.appending("new")
+            let file = try FileDescriptor.open(
+                path, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+            try file.closeAfter {
+                if format == "XML" {
+                    _ = try file.writeAll(propertyList(icons.map { ("App", $0) }).utf8)
+                } else {
+                    let encoder = PropertyListEncoder()
+                    encoder.outputFormat = .binary
+                    _ = try file.writeAll(try encoder.encode(icons.map { ["name": "App", "icon": $0] }))
+                }
+            }
+            try await world.agent.whileRunning { agent in
+                #expect(try await world.agent.call("pause").code == 0)
+                let memory = try ProcessStatus(of: agent.value).peakMemory ?? 0
+                let start = ContinuousClock.now
+                try await Tool.run("mv", path.string, world.agent.lists.appending("long.plist").string)
+                try await world.agent.status(within: .seconds(60)) { $0.lists.first?.apps == 50_000 }
+                let time = ContinuousClock.now - start
+                let peak = try ProcessStatus(of: agent.value).peakMemory ?? 0
+                print(
+                    "50,000 entries in \(format): \(DurationText.format(time)) from drop to plan, "
+                        + "\(peak / 1024) MiB at most (\(memory / 1024) MiB before)")
+                #expect(peak < 512 << 10)
+            }
+        }
+    }
+}
