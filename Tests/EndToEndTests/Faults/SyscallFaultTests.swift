@@ -24,9 +24,9 @@ struct SyscallFaultTests {
 
     private static var sweeps: [Sweep] {
         [
-            Sweep(fault: .kill, sample: 6, calls: "changes") { $0.isChange },
-            Sweep(fault: .error("EIO"), sample: 6, calls: "changes") { $0.isChange },
-            Sweep(fault: .error("ENOSPC"), sample: 3, calls: "changes") { $0.takesSpace },
+            Sweep(fault: .kill, sample: 4, calls: "changes") { $0.isChange },
+            Sweep(fault: .error("EIO"), sample: 4, calls: "changes") { $0.isChange },
+            Sweep(fault: .error("ENOSPC"), sample: 2, calls: "changes") { $0.takesSpace },
             Sweep(fault: .error("EIO"), sample: 1, calls: "other calls", isOfStart: false) { !$0.isChange },
             Sweep(fault: .error("EIO"), sample: 1, calls: "other calls of the start", isOfCycle: false) {
                 !$0.isChange
