@@ -28,7 +28,7 @@ struct IdleTests {
                 let before = try [agent.value, watcher].map(Usage.init)
                 try await Task.sleep(for: .seconds(Self.seconds))
                 let after = try [agent.value, watcher].map(Usage.init)
-                let wakeUps = zip(after, before).map { $0.wakeUps - $1.wakeUps }
+                let wakeUps = zip(after, before).map { $0.wakeUps(since: $1) }
                 let time = zip(after, before).map { $0.milliseconds - $1.milliseconds }
                 print(
                     "\(Self.seconds) s with 200 lists: agent \(wakeUps[0]) wake-ups, \(time[0]) ms; "
@@ -40,25 +40,31 @@ struct IdleTests {
         }
     }
 
+    /// libdispatch looks at its own threads once a second, and swift-subprocess at its processes.
     private static let mostWakeUps = 60 + seconds * 6
 
     /// What a process with all its threads, and its children that have ended, has taken so far.
     private struct Usage {
-        /// How often a thread waited for something.
-        var wakeUps = 0
-        var milliseconds = 0
+        /// How often each thread waited for something.
+        private var waits: [pid_t: Int] = [:]
+        private(set) var milliseconds = 0
 
         init(of process: pid_t) throws {
             for thread in try ProcessTree.threads(of: process) {
                 let status = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/status", encoding: .utf8)
                 let line = status?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
-                wakeUps += line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
+                waits[thread] = line?.split(separator: "\t").last.flatMap { Int($0) }
             }
             let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
             // After the name, which may have anything in it: utime, stime, cutime and cstime (proc_pid_stat(5)).
             let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
             let ticks = fields.dropFirst(12).prefix(4).compactMap { Int($0) }.reduce(0, +)
             milliseconds = ticks * 1000 / sysconf(Int32(_SC_CLK_TCK))
+        }
+
+        /// How often the threads that there are now have waited since then.
+        func wakeUps(since before: Usage) -> Int {
+            waits.map { $1 - (before.waits[$0] ?? 0) }.reduce(0, +)
         }
     }
 }
