@@ -146,6 +146,7 @@ package final class AgentLoop: Sendable {
                 log(plan.judged(outcome, of: url), of: url)
             }
             if case .published(let result) = event { log(result) }
+            let doubt = plan.folderDoubt
             for action in plan.handle(event, now: clock.now) {
                 switch action {
                 case .fetch(let request):
@@ -158,6 +159,7 @@ package final class AgentLoop: Sendable {
                 case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
+            if case .scanned(.listed) = event, plan.folderDoubt != doubt { logDoubt(plan.folderDoubt) }
             watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
             if plan.isSettled, untilSettled || plan.isStopping { break }
             alarm.set(plan.nextWake)
@@ -206,6 +208,12 @@ package final class AgentLoop: Sendable {
             case .fetch, .cancel, .publish, .release, .remove, .measureSpace: break
             }
         }
+    }
+
+    /// Logs that a folder which could be listed is not taken for that of the lists, or is again.
+    private func logDoubt(_ reason: String?) {
+        guard let reason else { return logger.notice("the lists folder is taken for what it says") }
+        logger.warning("the lists folder is in doubt: all lists stay as they were", metadata: ["reason": "\(reason)"])
     }
 
     private func log(_ result: PublicationResult) {
