@@ -95,11 +95,14 @@ struct XMLFault {
 
     private mutating func text() -> String? {
         let end = bytes[offset...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
-        defer { move(to: end) }
-        if let last = open.last, !Self.containers.contains(last.name) { return reference(before: end) }
-        guard let first = bytes[offset..<end].firstIndex(where: { $0 > 0x20 }) else { return nil }
-        move(to: first)
-        return "text that is in no element"
+        if let last = open.last, !Self.containers.contains(last.name) {
+            if let fault = reference(before: end) { return fault }
+        } else if let first = bytes[offset..<end].firstIndex(where: { $0 > 0x20 }) {
+            move(to: first)
+            return "text that is in no element"
+        }
+        move(to: end)
+        return nil
     }
 
     private mutating func reference(before end: Int) -> String? {

@@ -78,6 +78,9 @@ struct EvictionTests {
             }
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
+                let pins = try await world.agent.call("list", "pins")
+                #expect(
+                    pins.code == 0 && pins.output.contains(url) && !pins.output.contains("accepted"), "\(pins.output)")
                 #expect(try await world.agent.call("unpin", url).code == 0)
                 try await world.agent.status { $0.inSync && $0.icons.retired == 0 && $0.icons.ready == 0 }
                 #expect(try await world.agent.call("path", url).code == 1)

@@ -14,6 +14,11 @@ struct XMLFaultTests {
             ("<array>\n\n<string>x</string>\n", "line 5: the file ends here, and <array> of line 2 is not closed"),
             ("<array>\n<string>", "line 3: the file ends here, and <string> of line 3 is not closed"),
             ("<array>\n<string>a?b=c&d</string></array>", "line 3: “&” that begins no known reference: write “&amp;”"),
+            (
+                "<array>\n<string>a&b\n\n\n</string></array>",
+                "line 3: “&” that begins no known reference: write “&amp;”"
+            ),
+            ("<array>\nx\n\n\n</array>", "line 3: text that is in no element"),
             ("<array><string>&nbsp;</string></array>", "line 2: “&” that begins no known reference: write “&amp;”"),
             ("<dict><string>x</string></dict>", "line 2: <string> without a <key> before it"),
             ("<dict>\n<key>a</key>\n<key>b</key></dict>", "line 4: <key>, and the key before it has no value"),

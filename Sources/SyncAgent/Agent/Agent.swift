@@ -99,10 +99,11 @@ package struct Agent: Sendable {
         let transport = HTTPTransport(settings: settings, proxies: proxies)
         let staging = Staging(folder, reserve: settings.cache.minFree, partials: restored.partials)
         let thread = FileThread("store")
+        let publisher = Publisher(folder, thread: thread)
         let loop = AgentLoop(
             fetcher: Fetcher(transport: transport, staging: staging, settings: settings, clock: clock),
             staging: staging,
-            publisher: Publisher(folder, thread: thread), evictor: Evictor(folder, thread: thread, logger: logger),
+            publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
             store: store, clock: clock, logger: logger)
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
@@ -115,7 +116,9 @@ package struct Agent: Sendable {
                 if once {
                     try await runOnce(plan, loop, lists)
                 } else {
-                    try await run(plan, loop, lists, Scrubber(folder), clock: clock, wakeUps: wakeUps)
+                    try await run(
+                        plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
+                        wakeUps: wakeUps)
                 }
         } catch {
             await transport.shutdown()

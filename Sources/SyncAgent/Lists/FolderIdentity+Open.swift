@@ -9,14 +9,16 @@ extension FolderIdentity {
     /// Where the file system has no handles, the inode number stands for one.
     init?(ofFolder descriptor: Int32) {
         var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
         var fileSystem = statfs()
-        guard fstat(descriptor, &status) == 0, fstatfs(descriptor, &fileSystem) == 0 else { return nil }
+        // Where it fails there is no identifier.
+        fstatfs(descriptor, &fileSystem)
         var handle = open_file_handle()
         let bytes =
             get_file_handle(descriptor, &handle) == 0
             ? withUnsafeBytes(of: handle.bytes) { Array($0.prefix(Int(handle.length))) }
             : withUnsafeBytes(of: UInt64(status.st_ino)) { Array($0) }
-        let identifier = withUnsafeBytes(of: fileSystem.f_fsid) { $0.load(as: UInt64.self) }
+        let identifier = withUnsafeBytes(of: fileSystem.f_fsid) { $0.loadUnaligned(as: UInt64.self) }
         self.init(fileSystem: identifier, device: UInt64(status.st_dev), handle: bytes)
     }
 }

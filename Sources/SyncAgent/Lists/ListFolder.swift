@@ -33,17 +33,18 @@ package actor ListFolder {
         let folder = Glibc.open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
         defer { Glibc.close(folder) }
-        var fileSystem = statfs()
-        guard let identity = FolderIdentity(ofFolder: folder), fstatfs(folder, &fileSystem) == 0 else {
+        guard let identity = FolderIdentity(ofFolder: folder) else {
             throw FileError("look at the lists folder", path.string, Errno(rawValue: errno))
         }
+        var fileSystem = statfs()
+        fstatfs(folder, &fileSystem)
         var status = stat()
         var listing = Listing(
             folder: ListedFolder(path: path.string, identity: identity),
             trouble: WatchTrouble.of(fileSystem: UInt32(truncatingIfNeeded: fileSystem.f_type)), files: [:])
         let names: [(name: String, inode: UInt64)]
         do throws(Errno) {
-            names = try FolderListing.names(in: dup(folder))
+            names = try FolderListing.names(in: fcntl(folder, F_DUPFD_CLOEXEC, 0))
         } catch {
             throw FileError("list", path.string, error)
         }

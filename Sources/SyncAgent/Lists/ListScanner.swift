@@ -88,8 +88,10 @@ package struct ListScanner: Sendable {
                     reading.verdict.isOfTheFile
                     ? (fingerprint ?? listing.files[name] ?? nil)
                         .map { Version(fingerprint: $0, sha256: reading.source?.sha256) } : nil
-            case .unsettled: unsettled.insert(name)
-            case .slow: slow.insert(name)
+            case .unsettled, .slow:
+                // What made it be looked at may show at this look only.
+                known[name] = nil
+                if case .slow = result { slow.insert(name) } else { unsettled.insert(name) }
             }
         }
         return Look(

@@ -73,8 +73,11 @@ package final class ListService: Sendable {
     package func run(_ report: @escaping @Sendable (ListScan) -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                try await WatchHelper(executable: watchProgram, folder: folder, askingEvery: settings.rescan)
-                    .watch { [trigger] signal in trigger.yield(.watch(signal)) }
+                // A busy machine may need a moment for an answer.
+                try await WatchHelper(
+                    executable: watchProgram, folder: folder, askingEvery: max(settings.rescan, .seconds(1))
+                )
+                .watch { [trigger] signal in trigger.yield(.watch(signal)) }
             }
             group.addTask { [self] in await look(report) }
             defer { group.cancelAll() }
@@ -121,14 +124,13 @@ package final class ListService: Sendable {
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
-                note(signal)
-                window.noteChange(at: clock.now)
+                if note(signal) { window.noteChange(at: clock.now) }
             case .asked(let continuation):
                 (nextScan, nextReading) = (clock.now, clock.now)
                 if let continuation { waiting.append(continuation) }
             case .alarm: alarm.rang()
             }
-            if min(window.due ?? nextScan, nextScan) <= clock.now {
+            if min(window.due ?? nextScan, nextScan, nextReading) <= clock.now {
                 window.reset()
                 let isThorough = nextReading <= clock.now
                 if isThorough { nextReading = clock.now + settings.rescanContent }
@@ -149,7 +151,7 @@ package final class ListService: Sendable {
                     window.noteChange(at: clock.now)
                 }
             }
-            alarm.set(min(window.due ?? nextScan, nextScan))
+            alarm.set(min(window.due ?? nextScan, nextScan, nextReading))
         }
         for continuation in waiting { continuation.resume() }
     }
@@ -160,17 +162,20 @@ package final class ListService: Sendable {
         return PollingPace.interval(cost: look.cost, rescan: settings.rescan)
     }
 
-    private func note(_ signal: WatchSignal) {
+    /// - Returns: Whether the folder is to be looked at for it. A watch that fails again and again is no reason to: there is
+    ///   polling for that, at its own pace.
+    private func note(_ signal: WatchSignal) -> Bool {
         switch signal {
         case .ready: watchState.withLock { $0.trouble = nil }
         case .changed: break
         case .overflow:
             watchState.withLock { $0.overflows += 1 }
             logger.notice("more changes than could be told apart: the folder is listed anew")
-        case .lost(let reason): change { $0.trouble = .lost(reason) }
-        case .refused(let errno): change { $0.trouble = .refused(errno: errno) }
-        case .died(let reason): change { $0.trouble = .died(reason) }
+        case .lost(let reason): return change { $0.trouble = .lost(reason) }
+        case .refused(let errno): return change { $0.trouble = .refused(errno: errno) }
+        case .died(let reason): return change { $0.trouble = .died(reason) }
         }
+        return true
     }
 
     private func noteBlindness(_ look: ListScanner.Look) {
@@ -178,13 +183,17 @@ package final class ListService: Sendable {
     }
 
     /// Changes how the folder is watched, and logs it if it is polled for another reason than before.
-    private func change(_ change: (inout WatchState) -> Void) {
+    ///
+    /// - Returns: Whether it is.
+    @discardableResult
+    private func change(_ change: (inout WatchState) -> Void) -> Bool {
         let reason = watchState.withLock { state in
             let before = state.reason
             change(&state)
             return state.reason == before ? nil : state.reason
         }
         if let reason { logger.warning("the lists folder is polled", metadata: ["reason": "\(reason)"]) }
+        return reason != nil
     }
 }
 

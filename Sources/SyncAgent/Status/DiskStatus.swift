@@ -76,7 +76,13 @@ package struct DiskStatus: Sendable {
         case .unavailable(let reason):
             report.eviction = .suspended(reason)
             isCurrent = false
-        case .listed(_, _, let changed):
+        case .listed(let folder, let present, let changed):
+            let hasLists = documents.keys.contains { $0 != Reconciler.pinList }
+            if present.isEmpty, hasLists,
+                let doubt = folder.doubt(isEmpty: true, since: StateStore.read(folder: folders.state)?.folder)
+            {
+                report.eviction = .suspended(doubt)
+            }
             readings = changed
             if !documents.keys.allSatisfy({ changed[$0] != nil || $0 == Reconciler.pinList }) { isCurrent = false }
         }

@@ -71,7 +71,9 @@ package final class CacheFolder: Sendable {
     /// Opens a file to write on at its end.
     func openToAppend(_ name: String) throws(FileError) -> FileDescriptor {
         let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW
-        return FileDescriptor(rawValue: try check("open", name, openat(descriptor.rawValue, name, flags)))
+        return try inFolder(of: name) { (folder, last) throws(FileError) in
+            FileDescriptor(rawValue: try check("open", name, openat(folder, last, flags)))
+        }
     }
 
     /// Reads a whole file.
@@ -87,9 +89,11 @@ package final class CacheFolder: Sendable {
 
     /// Takes everybody's right to write to a file.
     func makeReadOnly(_ name: String) throws(FileError) {
-        var status = stat()
-        try check("stat", name, fstatat(descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW))
-        try check("change the mode of", name, fchmodat(descriptor.rawValue, name, status.st_mode & 0o444, 0))
+        try inFolder(of: name) { (folder, last) throws(FileError) in
+            var status = stat()
+            try check("stat", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+            try check("change the mode of", name, fchmodat(folder, last, status.st_mode & 0o444, 0))
+        }
     }
 
     /// Gives a file another name, in place of whatever has that name.

@@ -115,6 +115,17 @@ package actor Publisher {
         if let error = folder.remove(name) { throw error }
     }
 
+    /// A name that is to lead to the file that another one leads to.
+    package typealias Repair = (from: String, to: String)
+
+    /// Makes names lead to the images that they led to when a generation was published, unless it is superseded.
+    package func repair(_ repairs: [Repair], of generation: Int) {
+        let current = folder.entry(CacheLayout.manifest)?.inode
+        guard !repairs.isEmpty, current == folder.entry(CacheLayout.generation(generation))?.inode else { return }
+        for repair in repairs { try? folder.replaceLink(repair.from, at: repair.to, temporary: Self.temporary) }
+        try? barrier.pass(names: repairs.map(\.to))
+    }
+
     private func removeLeftovers() throws(FileError) {
         for name in leftovers + [Self.temporary] {
             if let error = folder.remove(name) { throw error }

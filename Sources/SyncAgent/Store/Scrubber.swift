@@ -1,42 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
+package import Logging
 
 /// Reads every image again once a week, a part of them each hour, so that bytes that rot on the disk are found.
+///
+/// An image has several names. Where one of them leads to something else, it is made to lead to the image again.
 package actor Scrubber {
     /// How many parts there are: one for each hour of a week.
     static let parts = 168
 
     private let folder: CacheFolder
+    private let publisher: Publisher
+    private let logger: Logger
     private let thread = FileThread("scrub")
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package init(_ folder: CacheFolder) {
+    package init(_ folder: CacheFolder, publisher: Publisher, logger: Logger) {
         self.folder = folder
+        self.publisher = publisher
+        self.logger = logger
     }
 
     /// Reads a part of the images that the newest manifest names.
     ///
-    /// - Returns: Those that are not what they were.
-    package func read(part: Int) -> Set<Digest> { damaged(among: { Self.part(of: $0) == part }) }
+    /// - Returns: Those that are not what they were, or are not there any more.
+    package func read(part: Int) async -> Set<Digest> { await lost(among: { Self.part(of: $0) == part }) }
 
     /// Reads these images, as far as the newest manifest names them.
     ///
-    /// - Returns: Those that are not what they were.
-    package func read(_ images: Set<Digest>) -> Set<Digest> { damaged(among: images.contains) }
+    /// - Returns: Those that are not what they were, or are not there any more.
+    package func read(_ images: Set<Digest>) async -> Set<Digest> { await lost(among: images.contains) }
 
-    private func damaged(among isMeant: (Digest) -> Bool) -> Set<Digest> {
+    private func lost(among isMeant: (Digest) -> Bool) async -> Set<Digest> {
         guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return [] }
         defer { snapshot.end() }
-        var files: [String: AppListDocument.Image] = [:]
-        for app in ((try? snapshot.documents()) ?? []).lazy.flatMap(\.apps) {
-            guard case .ready(let image) = app.state, isMeant(image.sha256) else { continue }
-            files[image.path] = image
-            // It is the same file, unless somebody put another one there.
-            let name = CacheLayout.byURL(app.icon)
-            if folder.entry(name)?.inode != folder.entry(image.path)?.inode { files[name] = image }
+        var names: [AppListDocument.Image: Set<String>] = [:]
+        for list in snapshot.manifest.lists.keys.sorted() {
+            do {
+                for app in try snapshot.document(of: list)?.apps ?? [] {
+                    guard case .ready(let image) = app.state, isMeant(image.sha256) else { continue }
+                    names[image, default: []].insert(CacheLayout.byURL(app.icon))
+                }
+            } catch {
+                logger.error(
+                    "a list document is damaged: the next start puts it right",
+                    metadata: ["list": "\(list)", "reason": "\(error)"])
+            }
         }
-        return Set(files.filter { Verification.flaw(of: $1, at: $0, in: folder) != nil }.values.map(\.sha256))
+        var lost: Set<Digest> = []
+        var repairs: [Publisher.Repair] = []
+        for (image, names) in names {
+            switch Verification.flaw(of: image, at: image.path, in: folder) {
+            case nil: repairs += names.filter { isWrong(image, at: $0) }.map { (image.path, $0) }
+            case .missing:
+                if let name = names.first(where: { Verification.flaw(of: image, at: $0, in: folder) == nil }) {
+                    repairs.append((name, image.path))
+                } else {
+                    lost.insert(image.sha256)
+                }
+            case .wrong: lost.insert(image.sha256)
+            case .unreadable(let reason):
+                logger.warning("an image cannot be read", metadata: ["path": "\(image.path)", "reason": "\(reason)"])
+            }
+        }
+        await publisher.repair(repairs, of: snapshot.manifest.generation)
+        return lost
+    }
+
+    /// Whether another name of an image that is whole leads to something else.
+    private func isWrong(_ image: AppListDocument.Image, at name: String) -> Bool {
+        guard folder.entry(name)?.inode != folder.entry(image.path)?.inode else { return false }
+        switch Verification.flaw(of: image, at: name, in: folder) {
+        case .missing, .wrong: return true
+        case nil, .unreadable: return false
+        }
     }
 
     /// The part that an image belongs to: digests are spread evenly.

@@ -53,9 +53,9 @@ package struct Verification: Sendable {
         let damaged = Set(found.damage.map(\.path))
         for (name, image) in names where !damaged.contains(image.path) {
             guard folder.entry(name)?.inode != folder.entry(image.path)?.inode,
-                let reason = flaw(of: image, at: name, in: folder)
+                let flaw = flaw(of: image, at: name, in: folder)
             else { continue }
-            found.damage.append(Damage(path: name, reason: reason, image: image.sha256))
+            found.damage.append(Damage(path: name, reason: flaw.reason, image: image.sha256))
         }
         found.images = images.count
         found.bytes = images.values.reduce(0) { $0 + $1.bytes }
@@ -72,8 +72,8 @@ package struct Verification: Sendable {
                 group.addTask {
                     var damage: [Damage] = []
                     for image in stride(from: worker, to: images.count, by: workers).lazy.map({ images[$0] }) {
-                        if let reason = flaw(of: image, at: image.path, in: folder) {
-                            damage.append(Damage(path: image.path, reason: reason, image: image.sha256))
+                        if let flaw = flaw(of: image, at: image.path, in: folder) {
+                            damage.append(Damage(path: image.path, reason: flaw.reason, image: image.sha256))
                         }
                         progress(images.count)
                     }
@@ -84,18 +84,36 @@ package struct Verification: Sendable {
         }
     }
 
-    /// What is wrong with an image's file, as a clause; `nil` if nothing is.
-    static func flaw(of image: AppListDocument.Image, at name: String, in folder: CacheFolder) -> String? {
+    /// What is wrong with an image's file; `nil` if nothing is.
+    static func flaw(of image: AppListDocument.Image, at name: String, in folder: CacheFolder) -> Flaw? {
         do {
             let file = try folder.open(name)
             defer { try? file.close() }
             let bytes = try FileBytes.read(file)
-            guard bytes.count == image.bytes else { return "it has \(bytes.count) bytes, and not \(image.bytes)" }
-            return Digest.of(bytes) == image.sha256 ? nil : "its bytes are not what was published"
+            guard bytes.count == image.bytes else {
+                return .wrong("it has \(bytes.count) bytes, and not \(image.bytes)")
+            }
+            return Digest.of(bytes) == image.sha256 ? nil : .wrong("its bytes are not what was published")
         } catch let error as FileError {
-            return error.errno == .noSuchFileOrDirectory ? "it is missing" : "\(error)"
+            return error.errno == .noSuchFileOrDirectory ? .missing : .unreadable("\(error)")
         } catch {
-            return "it cannot be read (\(error))"
+            return .unreadable("it cannot be read (\(error))")
+        }
+    }
+
+    enum Flaw {
+        case missing
+        /// All of it could be read.
+        case wrong(String)
+        /// It says nothing of the file: another time it may be read.
+        case unreadable(String)
+
+        /// A clause.
+        var reason: String {
+            switch self {
+            case .missing: "it is missing"
+            case .wrong(let reason), .unreadable(let reason): reason
+            }
         }
     }
 }

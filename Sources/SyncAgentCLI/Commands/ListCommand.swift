@@ -35,7 +35,8 @@ struct ListCommand: AsyncParsableCommand {
         do {
             let document = try IconCache(at: folders.cache).document(of: list)
             if json, let document { return try Message.output(document.json, terminator: "") }
-            let verdict = await check.verdict(on: folders.lists.appending(list))
+            let verdict =
+                list == Reconciler.pinList ? nil : await check.verdict(on: folders.lists.appending(list))
             guard let document else { throw Self.missing(list, verdict) }
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
@@ -48,8 +49,9 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func missing(_ list: String, _ verdict: ListVerdict) -> any Error {
+    private static func missing(_ list: String, _ verdict: ListVerdict?) -> any Error {
         switch verdict {
+        case nil: Exit.because("Nothing is pinned.", code: .attention)
         case .failure(let rejection):
             Exit.because(
                 "There is no good version of \(printable(list)): \(printable(rejection.message)) [\(rejection.code)]",
@@ -60,8 +62,11 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     /// What is to be said of the file as it is now.
-    private static func notes(on verdict: ListVerdict) -> [String] {
+    private static func notes(on verdict: ListVerdict?) -> [String] {
         switch verdict {
+        case nil: []
+        case .failure(let rejection) where !ListVerdict.failure(rejection).isOfTheFile:
+            ["not known as it is now: \(printable(rejection.message)) [\(rejection.code)]"]
         case .failure(let rejection):
             ["not accepted as it is now: \(printable(rejection.message)) [\(rejection.code)]"]
         case .success(let list): list.problems.map { "passed over: \(printable($0.description))" }

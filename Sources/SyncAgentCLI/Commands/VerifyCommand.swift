@@ -44,7 +44,7 @@ struct VerifyCommand: AsyncParsableCommand {
         if try await ControlClient(socket: folders.socket).repair(images) == nil {
             try await RunCommand.syncOnce(configuration, isThorough: true)
         }
-        Message.error("\(images.count) images are fetched again: see syncagent status.")
+        Message.error("Of \(images.count) images those are fetched again that are damaged: see syncagent status.")
     }
 
     private static func text(of result: Verification) -> String {

@@ -15,9 +15,10 @@ extension Reconciler {
             if manifest == nil, publishing == nil { window.noteChange(at: now) }
             applyListing(present: present, changed: changed, now: now, to: &actions)
         }
-        if isFirst {
-            for url in catalog.icons.keys { consider(url, now: now) }
-            if unavailable == nil { brakeAtStart(now: now) }
+        if isFirst { for url in catalog.icons.keys { consider(url, now: now) } }
+        if unavailable == nil, !hasBrakedAtStart {
+            hasBrakedAtStart = true
+            brakeAtStart(now: now)
         }
     }
 

@@ -26,6 +26,8 @@ package struct Reconciler: Sendable {
 
     /// Whether the lists folder has been looked at since the start: nothing is published or removed before.
     var hasScanned = false
+    /// Whether what earlier runs left is held against lists that could be read.
+    var hasBrakedAtStart = false
     /// Why the lists folder could not be listed at the last look, or what was listed is not taken for it.
     var unavailable: String?
     /// The folder that the lists are in.

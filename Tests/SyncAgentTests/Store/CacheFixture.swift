@@ -41,11 +41,11 @@ struct CacheFixture {
         return StagedImage(name: name, image: image)
     }
 
-    /// Publishes a generation with one list, whose icons have these contents.
+    /// Publishes a generation with a list, whose icons have these contents, beside the lists of the generation before.
     @discardableResult
-    func publish(_ generation: Int, _ icons: KeyValuePairs<String, String>, new: Set<String>? = nil) async throws
-        -> Manifest
-    {
+    func publish(
+        _ generation: Int, _ icons: KeyValuePairs<String, String>, new: Set<String>? = nil, list: String = "apps.plist"
+    ) async throws -> Manifest {
         var publication = Publication(generation: generation, published: Timestamp(sinceEpoch: .seconds(generation)))
         var apps: [AppListDocument.App] = []
         for (url, text) in icons {
@@ -60,7 +60,8 @@ struct CacheFixture {
         }
         let source = AppListDocument.Source(
             sha256: .of("\(generation)"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(generation)))
-        publication.documents = [AppListDocument(list: "apps.plist", source: source, apps: apps)]
+        publication.documents = [AppListDocument(list: list, source: source, apps: apps)]
+        publication.kept = (try? IconCache(at: path).manifest().lists) ?? [:]
         guard case .published(let manifest, _, nil) = await publisher.publish(publication) else {
             Issue.record("generation \(generation) was not published")
             return Manifest(generation: 0, published: publication.published, lists: [:])

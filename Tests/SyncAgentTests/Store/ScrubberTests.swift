@@ -9,23 +9,30 @@ import Testing
 
 @Suite("Looking for damage")
 struct ScrubberTests {
-    /// Runs the body with a cache of four images, the second of which is damaged; the third is so where its URL leads.
-    private func withDamage(_ body: (Scrubber) async throws -> Void) async throws {
+    /// Runs the body with a cache of four images, each named by a URL that ends in its word.
+    private func withCache(_ body: (CacheFixture, Scrubber) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
             try await cache.publish(
-                1, ["http://a/1": "one", "http://a/2": "two", "http://a/3": "three", "http://a/4": "four"])
-            for name in [CacheLayout.image(.of("two"), suffix: "png"), CacheLayout.byURL("http://a/3")] {
-                try #require(cache.folder.remove(name) == nil)
-                try cache.folder.write("xyz".utf8, to: name, mode: CacheFolder.imageMode)
-            }
-            try await body(Scrubber(cache.folder))
+                1, ["http://a/one": "one", "http://a/two": "two", "http://a/three": "three", "http://a/four": "four"])
+            try await body(
+                cache, Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger))
         }
+    }
+
+    private static func image(_ word: String) -> String { CacheLayout.image(.of(word), suffix: "png") }
+    private static func name(_ word: String) -> String { CacheLayout.byURL("http://a/\(word)") }
+
+    /// Puts other bytes in the place of a file.
+    private func spoil(_ name: String, in cache: CacheFixture) throws {
+        try #require(cache.folder.remove(name) == nil)
+        try cache.folder.write("xyz".utf8, to: name, mode: CacheFolder.imageMode)
     }
 
     @Test("the parts together find all that is damaged, each its own")
     func parts() async throws {
-        try await withDamage { scrubber in
+        try await withCache { cache, scrubber in
+            for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
             var found: Set<Digest> = []
             for part in 0..<Scrubber.parts {
                 let damaged = await scrubber.read(part: part)
@@ -38,9 +45,47 @@ struct ScrubberTests {
 
     @Test("of images that are said to be damaged, those are found that are")
     func suspects() async throws {
-        try await withDamage { scrubber in
+        try await withCache { cache, scrubber in
+            for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
             #expect(await scrubber.read([.of("one"), .of("two"), .of("nothing of the cache")]) == [.of("two")])
             #expect(await scrubber.read([.of("one"), .of("four")]).isEmpty)
+        }
+    }
+
+    @Test("names of an image that is whole lead to it again, and nothing is fetched for them")
+    func names() async throws {
+        try await withCache { cache, scrubber in
+            try spoil(Self.name("one"), in: cache)
+            try #require(cache.folder.remove(Self.name("two")) == nil)
+            // The other way round: there is only the URL's name left of it.
+            try #require(cache.folder.remove(Self.image("three")) == nil)
+            #expect(await scrubber.read([.of("one"), .of("two"), .of("three")]).isEmpty)
+            for word in ["one", "two", "three"] {
+                let inode = cache.folder.entry(Self.image(word))?.inode
+                #expect(inode != nil && cache.folder.entry(Self.name(word))?.inode == inode)
+                #expect(try cache.folder.read(Self.image(word)) == Array(word.utf8))
+            }
+        }
+    }
+
+    @Test("an image that cannot be read is not taken for damaged, one that is gone is lost")
+    func unreadable() async throws {
+        try await withCache { cache, scrubber in
+            try #require(cache.folder.remove(Self.image("one")) == nil)
+            // A folder in its place cannot be read.
+            try cache.folder.makeFolder(Self.image("one"), mode: .ownerReadWriteExecute)
+            for name in [Self.image("two"), Self.name("two")] { try #require(cache.folder.remove(name) == nil) }
+            #expect(await scrubber.read([.of("one"), .of("two")]) == [.of("two")])
+        }
+    }
+
+    @Test("a damaged document of one list hides no damage of others")
+    func documents() async throws {
+        try await withCache { cache, scrubber in
+            let manifest = try await cache.publish(2, ["http://a/five": "five"], list: "other.plist")
+            try spoil(#require(manifest.lists["other.plist"]).document, in: cache)
+            try spoil(Self.image("two"), in: cache)
+            #expect(await scrubber.read([.of("two")]) == [.of("two")])
         }
     }
 
@@ -48,7 +93,8 @@ struct ScrubberTests {
     func empty() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
-            #expect(await Scrubber(cache.folder).read([.of("one")]).isEmpty)
+            let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger)
+            #expect(await scrubber.read([.of("one")]).isEmpty)
         }
     }
 }
