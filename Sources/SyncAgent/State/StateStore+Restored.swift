@@ -109,9 +109,7 @@ extension IconMemo {
 }
 
 extension FetchTrail {
-    var text: String? {
-        (try? JSONEncoder().encode(hops)).map { String(decoding: $0, as: UTF8.self) }
-    }
+    var text: String { JSON.array(hops.map(\.json)).text }
 
     fileprivate init?(text: String) {
         guard let hops = try? JSONDecoder().decode([Hop].self, from: Data(text.utf8)) else { return nil }

@@ -27,6 +27,13 @@ package struct IconRecord: Equatable, Sendable {
         }
     }
 
+    /// What a server said of an image.
+    package struct Answer: Equatable, Sendable {
+        package var response: StoredResponse
+        /// Until when no request is sent for the image.
+        package var freshUntil: Timestamp
+    }
+
     /// Whether the URL carries the image itself, so that there never is another one.
     package let isInline: Bool
     /// The lists that name it; none if it is retired.
@@ -38,7 +45,7 @@ package struct IconRecord: Equatable, Sendable {
     /// The image that waits to be published.
     @Boxed package var staged: StagedImage?
     /// What the server said of the image that waits to be published.
-    @Boxed package var stagedResponse: StoredResponse?
+    @Boxed package var stagedAnswer: Answer?
     @Boxed package var failure: Failure?
     /// What the server said of the image on disk, if that is known.
     @Boxed package var response: StoredResponse?

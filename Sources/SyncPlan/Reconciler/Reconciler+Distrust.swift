@@ -26,7 +26,7 @@ extension Reconciler {
     ) {
         catalog.updateIcon(url) {
             $0.staged = nil
-            $0.stagedResponse = nil
+            $0.stagedAnswer = nil
         }
         if isOutOfSpace {
             crowdOut(url, Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason), now: now)

@@ -21,15 +21,17 @@ extension Reconciler {
         case .notModified(let answer): noteNotModified(url, answer, now: now)
         case .image(let staged, let response):
             if icon.isReferenced, staged.image.sha256 != icon.image?.sha256, !isDistrusted {
+                // Not when it is published: then all others wait for it.
+                let answer = judge(response)
                 catalog.updateIcon(url) {
                     $0.staged = staged
-                    $0.stagedResponse = response
+                    $0.stagedAnswer = answer
                 }
                 stagedURLs.insert(url)
             } else {
                 actions.append(.discard([staged.name]))
                 if staged.image.sha256 == icon.image?.sha256 {
-                    noteFresh(url, response, now: now)
+                    noteFresh(url, judge(response), now: now)
                 } else if icon.isReferenced {
                     noteFailure(FetchFailure("disk", "a publication failed meanwhile", .passing), of: url, now: now)
                 }
@@ -56,13 +58,18 @@ extension Reconciler {
         return .failed(.digestMismatch)
     }
 
-    mutating func noteFresh(_ url: String, _ response: StoredResponse, now: Timestamp) {
+    /// What a response says of an image, in time.
+    private mutating func judge(_ response: StoredResponse) -> IconRecord.Answer {
         let check = NextCheck(for: response, under: refreshPolicy, using: &generator)
+        return IconRecord.Answer(response: response, freshUntil: check.time)
+    }
+
+    mutating func noteFresh(_ url: String, _ answer: IconRecord.Answer, now: Timestamp) {
         catalog.updateIcon(url) {
             $0.failure = nil
             $0.wasMissing = false
-            $0.response = response
-            $0.freshUntil = check.time
+            $0.response = answer.response
+            $0.freshUntil = answer.freshUntil
         }
         remember(url, now: now)
     }
@@ -71,7 +78,7 @@ extension Reconciler {
         let freshening = catalog.icons[url]?.response?.freshened(
             by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
         switch freshening {
-        case .updated(let response): noteFresh(url, response, now: now)
+        case .updated(let response): noteFresh(url, judge(response), now: now)
         case .contradicted, .unasked, nil:
             // The answer is about another image: the next request is sent at once, and without conditions.
             catalog.updateIcon(url) {

@@ -63,13 +63,13 @@ extension Reconciler {
                 }
             }
             for (url, staged) in done.staged {
-                guard let response = catalog.icons[url]?.stagedResponse else { continue }
+                guard let answer = catalog.icons[url]?.stagedAnswer else { continue }
                 catalog.updateIcon(url) {
                     $0.image = staged.image
                     $0.staged = nil
-                    $0.stagedResponse = nil
+                    $0.stagedAnswer = nil
                 }
-                noteFresh(url, response, now: now)
+                noteFresh(url, answer, now: now)
                 consider(url, now: now)
             }
         case .failed(let reason, let isOutOfSpace):

@@ -38,7 +38,7 @@ extension IconReport.Origin {
 }
 
 extension FetchTrail.Hop {
-    fileprivate var json: JSON {
+    package var json: JSON {
         [
             "url": .string(url), "status": status.map(JSON.number) ?? .null, "allowedBy": .string(orNull: allowedBy),
             "proxy": .string(orNull: proxy),
