@@ -14,6 +14,7 @@ package struct Fetcher: Sendable {
     let settings: Settings
     let clock: AgentClock
     let inspector: ImageInspector
+    private let deadlines: Deadlines
 
     package init(transport: any Transport, staging: Staging, settings: Settings, clock: AgentClock) {
         self.transport = transport
@@ -23,6 +24,7 @@ package struct Fetcher: Sendable {
         policy = NetworkPolicy(settings.network)
         resolver = Resolver(policy: policy)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
+        deadlines = Deadlines(limit: settings.fetch.totalTimeout)
     }
 
     /// Downloads an icon; ends early, as `.cancelled`, when its task is cancelled.
@@ -39,7 +41,7 @@ package struct Fetcher: Sendable {
 
     private func outcome(of request: FetchRequest, _ recorder: TrailRecorder) async -> FetchOutcome {
         do {
-            return try await withDeadline(settings.fetch.totalTimeout) {
+            return try await deadlines.run {
                 switch request.source {
                 case .server(let target): try await download(request, at: target, recorder)
                 case .inline(let url): try await decode(url)
