@@ -76,13 +76,8 @@ package final class AgentLoop: Sendable {
         _ event: Reconciler.Event, andWaitUntil isDone: @escaping @Sendable (Reconciler) -> Bool, atMost limit: Duration
     ) async {
         post(event)
-        await withTaskGroup { group in
-            group.addTask { [self] in
-                for await _ in changes() where await ask(isDone) ?? true { return }
-            }
-            group.addTask { try? await Task.sleep(for: limit) }
-            await group.next()
-            group.cancelAll()
+        await wait(atMost: limit) { [self] in
+            for await _ in changes() where await ask(isDone) ?? true { return }
         }
     }
 
@@ -146,7 +141,7 @@ package final class AgentLoop: Sendable {
                 log(plan.judged(outcome, of: url), of: url)
             }
             if case .published(let result) = event { log(result) }
-            let doubt = plan.folderDoubt
+            let doubt = plan.unavailable
             for action in plan.handle(event, now: clock.now) {
                 switch action {
                 case .fetch(let request):
@@ -159,7 +154,7 @@ package final class AgentLoop: Sendable {
                 case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
-            if case .scanned(.listed) = event, plan.folderDoubt != doubt { logDoubt(plan.folderDoubt) }
+            if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
             watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
             if plan.isSettled, untilSettled || plan.isStopping { break }
             alarm.set(plan.nextWake)

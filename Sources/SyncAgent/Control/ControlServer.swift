@@ -147,12 +147,7 @@ package struct ControlServer: Sendable {
             loop.post(.damaged(await scrubber.read(suspects)))
             end.finish()
         }
-        await withTaskGroup { group in
-            group.addTask { for await _ in ended {} }
-            group.addTask { try? await Task.sleep(for: Self.patience) }
-            await group.next()
-            group.cancelAll()
-        }
+        await wait(atMost: Self.patience) { for await _ in ended {} }
     }
 
     /// What the loop and the watch know.

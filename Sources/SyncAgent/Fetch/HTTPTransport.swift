@@ -70,12 +70,7 @@ package final class HTTPTransport: Transport {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         let clients = ([direct, allowed] + proxied.values).flatMap(\.both) + forwarding.values.flatMap(\.all)
         for client in clients { client.shutdown { _ in end.yield() } }
-        await withTaskGroup { [connectTimeout] group in
-            group.addTask { for await _ in ended.prefix(clients.count) {} }
-            group.addTask { try? await Task.sleep(for: connectTimeout) }
-            await group.next()
-            group.cancelAll()
-        }
+        await wait(atMost: connectTimeout) { for await _ in ended.prefix(clients.count) {} }
     }
 
     package func proxy(for target: FetchTarget) -> Proxy? { proxies.proxy(for: target) }

@@ -79,19 +79,19 @@ package struct ListScanner: Sendable {
             await read(changed.filter { !slow.contains($0) }, within: isHasty ? Self.patience : nil)
             + read(Array(late), within: nil)
         for (name, result) in results {
+            // What made it be looked at may show at this look only: what is not read now is unknown.
+            known[name] = nil
             switch result {
             case .read(let reading, let fingerprint):
                 readings[name] = reading
                 slow.remove(name)
                 // What says nothing of the file is no reason not to try it again.
-                known[name] =
-                    reading.verdict.isOfTheFile
-                    ? (fingerprint ?? listing.files[name] ?? nil)
-                        .map { Version(fingerprint: $0, sha256: reading.source?.sha256) } : nil
-            case .unsettled, .slow:
-                // What made it be looked at may show at this look only.
-                known[name] = nil
-                if case .slow = result { slow.insert(name) } else { unsettled.insert(name) }
+                if reading.verdict.isOfTheFile {
+                    known[name] = (fingerprint ?? listing.files[name] ?? nil)
+                        .map { Version(fingerprint: $0, sha256: reading.source?.sha256) }
+                }
+            case .unsettled: unsettled.insert(name)
+            case .slow: slow.insert(name)
             }
         }
         return Look(

@@ -33,16 +33,17 @@ package struct DiskStatus: Sendable {
             report.publication.error = "\(error)"
         }
         countIcons(of: documents, in: &report)
-        report.eviction = evictionStatus(retired: report.icons.retired)
-        let isCurrent = await readLists(documents, in: &report)
+        // It has a row for every icon: it is read at most once, and only where it has something to say.
+        lazy var stored = StateStore.read(folder: folders.state)
+        if report.icons.retired > 0, let hold = stored?.hold { report.eviction = status(of: hold) }
+        let isCurrent = await readLists(documents, in: &report) { stored?.folder }
         report.inSync =
             isCurrent && report.generation != nil && report.icons.pending == 0 && report.publication.error == nil
         return report
     }
 
     /// Whether the next agent will go on to hold an eviction.
-    private func evictionStatus(retired: Int) -> StatusReport.Eviction {
-        guard retired > 0, let hold = StateStore.read(folder: folders.state)?.hold else { return .active }
+    private func status(of hold: EvictionBrake.Hold) -> StatusReport.Eviction {
         var brake = EvictionBrake(
             threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: hold)
         brake.noteTime(AgentClock.wallTime)
@@ -68,7 +69,9 @@ package struct DiskStatus: Sendable {
     /// Reads the lists that are in the folder now.
     ///
     /// - Returns: Whether what was published is what they say.
-    private func readLists(_ documents: [String: AppListDocument], in report: inout StatusReport) async -> Bool {
+    private func readLists(
+        _ documents: [String: AppListDocument], in report: inout StatusReport, known: () -> FolderIdentity?
+    ) async -> Bool {
         var readings: [String: ListReading] = [:]
         var isCurrent = true
         var scanner = ListScanner(folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes)
@@ -79,7 +82,7 @@ package struct DiskStatus: Sendable {
         case .listed(let folder, let present, let changed):
             let hasLists = documents.keys.contains { $0 != Reconciler.pinList }
             if present.isEmpty, hasLists,
-                let doubt = folder.doubt(isEmpty: true, since: StateStore.read(folder: folders.state)?.folder)
+                let doubt = folder.doubt(isEmpty: true, since: known())
             {
                 report.eviction = .suspended(doubt)
             }

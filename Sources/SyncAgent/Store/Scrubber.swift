@@ -70,8 +70,7 @@ package actor Scrubber {
 
     /// Whether another name of an image that is whole leads to something else.
     private func isWrong(_ image: AppListDocument.Image, at name: String) -> Bool {
-        guard folder.entry(name)?.inode != folder.entry(image.path)?.inode else { return false }
-        switch Verification.flaw(of: image, at: name, in: folder) {
+        switch Verification.flaw(of: image, alsoAt: name, in: folder) {
         case .missing, .wrong: return true
         case nil, .unreadable: return false
         }

@@ -52,9 +52,7 @@ package struct Verification: Sendable {
         found.damage += await read(Array(images.values), in: folder, progress: progress)
         let damaged = Set(found.damage.map(\.path))
         for (name, image) in names where !damaged.contains(image.path) {
-            guard folder.entry(name)?.inode != folder.entry(image.path)?.inode,
-                let flaw = flaw(of: image, at: name, in: folder)
-            else { continue }
+            guard let flaw = flaw(of: image, alsoAt: name, in: folder) else { continue }
             found.damage.append(Damage(path: name, reason: flaw.reason, image: image.sha256))
         }
         found.images = images.count
@@ -99,6 +97,11 @@ package struct Verification: Sendable {
         } catch {
             return .unreadable("it cannot be read (\(error))")
         }
+    }
+
+    /// The same of another name of it, which is read only if it leads to another file.
+    static func flaw(of image: AppListDocument.Image, alsoAt name: String, in folder: CacheFolder) -> Flaw? {
+        folder.entry(name)?.inode == folder.entry(image.path)?.inode ? nil : flaw(of: image, at: name, in: folder)
     }
 
     enum Flaw {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The way that a download took: the URL itself, and every one that a redirect led to.
-package struct FetchTrail: Codable, Hashable, Sendable {
+package struct FetchTrail: Hashable, Sendable {
     /// A URL on the way, and what became of the request for it.
     package struct Hop: Codable, Hashable, Sendable {
         /// The URL, as logs show it.

@@ -2,9 +2,6 @@
 import IconCache
 
 extension Reconciler {
-    /// Why the lists folder, as it was at the last look, says nothing of the lists; `nil` if it does.
-    package var folderDoubt: String? { unavailable }
-
     /// Takes a folder that was listed for the lists folder, unless there is reason to doubt that it is.
     ///
     /// A folder without lists, where another folder had some, is a mount point whose file system is not mounted, or is what

@@ -29,7 +29,7 @@ package struct Reconciler: Sendable {
     /// Whether what earlier runs left is held against lists that could be read.
     var hasBrakedAtStart = false
     /// Why the lists folder could not be listed at the last look, or what was listed is not taken for it.
-    var unavailable: String?
+    package internal(set) var unavailable: String?
     /// The folder that the lists are in.
     var folder: FolderIdentity?
     /// Why it is not known what all lists name.

@@ -58,27 +58,14 @@ extension SettingKey {
         },
         .duration("cache.grace", \.cache.grace),
         .duration("cache.leaseMax", \.cache.leaseMax),
-        SettingKey(
-            name: "cache.mode", form: "0755 or 0750",
-            read: { text, settings in
-                guard let mode = CacheMode(rawValue: text) else { return false }
-                settings.cache.mode = mode
-                return true
-            }, show: { $0.cache.mode.rawValue }),
-        SettingKey(
-            name: "cache.minFree", form: "a share of the file system up to 90%, or a size (B, KiB, MiB, GiB)",
-            read: { text, settings in
-                guard let reserve = SpaceReserve(text) else { return false }
-                settings.cache.minFree = reserve
-                return true
-            }, show: { $0.cache.minFree.description }),
-        SettingKey(
-            name: "eviction.holdAbove", form: "a share of all images, as 50% or 50% and 20 images",
-            read: { text, settings in
-                guard let threshold = HoldThreshold(text) else { return false }
-                settings.eviction.holdAbove = threshold
-                return true
-            }, show: { $0.eviction.holdAbove.description }),
+        .value(
+            "cache.mode", "0755 or 0750", \.cache.mode, CacheMode.init(rawValue:), \.rawValue),
+        .value(
+            "cache.minFree", "a share of the file system up to 90%, or a size (B, KiB, MiB, GiB)", \.cache.minFree,
+            { SpaceReserve($0) }, \.description),
+        .value(
+            "eviction.holdAbove", "a share of all images, as 50% or 50% and 20 images", \.eviction.holdAbove,
+            { HoldThreshold($0) }, \.description),
         .duration("eviction.holdFor", \.eviction.holdFor),
         .count("fetch.concurrency", \.fetch.concurrency, 1...1000),
         .count("fetch.perHost", \.fetch.perHost, 1...1000),
@@ -120,38 +107,44 @@ extension SettingKey {
     private static func duration(
         _ name: String, _ path: any WritableKeyPath<Settings, Duration> & Sendable, atLeast minimum: Duration = .zero
     ) -> SettingKey {
-        SettingKey(
-            name: name, form: "a whole number with its unit (ms, s, m, h, d), at least \(DurationText.format(minimum))",
-            read: { text, settings in
-                guard let value = DurationText.parse(text), value >= minimum else { return false }
-                settings[keyPath: path] = value
-                return true
-            }, show: { DurationText.format($0[keyPath: path]) })
+        value(
+            name, "a whole number with its unit (ms, s, m, h, d), at least \(DurationText.format(minimum))", path,
+            { text in DurationText.parse(text).flatMap { $0 >= minimum ? $0 : nil } }, DurationText.format)
     }
 
     private static func bytes(
         _ name: String, _ path: any WritableKeyPath<Settings, ByteCount> & Sendable,
         upTo limit: ByteCount = .mebibytes(1024)
     ) -> SettingKey {
-        SettingKey(
-            name: name, form: "a size from 1 B to \(limit) (B, KiB, MiB, GiB)",
-            read: { text, settings in
-                guard let value = ByteCount(text), value.bytes > 0, value <= limit else { return false }
-                settings[keyPath: path] = value
-                return true
-            }, show: { $0[keyPath: path].description })
+        value(
+            name, "a size from 1 B to \(limit) (B, KiB, MiB, GiB)", path,
+            { text in ByteCount(text).flatMap { $0.bytes > 0 && $0 <= limit ? $0 : nil } }, \.description)
     }
 
     private static func count(
         _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>
     ) -> SettingKey {
+        value(
+            name, "a whole number from \(range.lowerBound) to \(range.upperBound)", path,
+            { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }, \.description)
+    }
+
+    private static func flag(_ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable) -> SettingKey {
+        value(name, "true or false", path, { Bool($0) }, \.description)
+    }
+
+    /// One whose text is that of one value; `parse` says `nil` for what is not of the form.
+    private static func value<Value>(
+        _ name: String, _ form: String, _ path: any WritableKeyPath<Settings, Value> & Sendable,
+        _ parse: @escaping @Sendable (String) -> Value?, _ format: @escaping @Sendable (Value) -> String
+    ) -> SettingKey {
         SettingKey(
-            name: name, form: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            name: name, form: form,
             read: { text, settings in
-                guard let value = Int(text), range.contains(value) else { return false }
+                guard let value = parse(text) else { return false }
                 settings[keyPath: path] = value
                 return true
-            }, show: { String($0[keyPath: path]) })
+            }, show: { format($0[keyPath: path]) })
     }
 
     private static func optional(
@@ -165,16 +158,6 @@ extension SettingKey {
                 settings[keyPath: path] = text.isEmpty ? nil : text
                 return true
             }, show: { $0[keyPath: path] ?? "" }, flaw: flaw)
-    }
-
-    private static func flag(_ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable) -> SettingKey {
-        SettingKey(
-            name: name, form: "true or false",
-            read: { text, settings in
-                guard let value = Bool(text) else { return false }
-                settings[keyPath: path] = value
-                return true
-            }, show: { String($0[keyPath: path]) })
     }
 
     private static func list<Element>(
