@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// How a place in a property list is named: `[3].icon`, `apps[3]`, `["Nine Lives"]`.
 enum ListPath {
@@ -8,19 +9,13 @@ enum ListPath {
     /// A key at the top: as it is if it looks like a name, in brackets and quotes otherwise.
     static func key(_ key: String) -> String {
         let isName = !key.isEmpty && key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
-        return isName ? printable(key) : "[\"\(printable(key))\"]"
+        return isName ? shown(key) : "[\"\(shown(key))\"]"
     }
 
-    /// The text on one line and of bounded length, without control characters.
-    static func printable(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars.prefix(maxLength) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: result += "�"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return text.unicodeScalars.count > maxLength ? result + "…" : result
+    /// The text as messages show it, and no longer than that.
+    static func shown(_ text: String) -> String {
+        let beginning = printable(String(String.UnicodeScalarView(text.unicodeScalars.prefix(maxLength))))
+        return text.unicodeScalars.count > maxLength ? beginning + "…" : beginning
     }
 }
 

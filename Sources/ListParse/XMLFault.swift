@@ -62,7 +62,7 @@ struct XMLFault {
         let start = offset + (isEnd ? 2 : 1)
         let name = self.name(from: start)
         guard Self.elements.contains(name) else {
-            return "<\(isEnd ? "/" : "")\(ListPath.printable(name))> is no element of property lists"
+            return "<\(isEnd ? "/" : "")\(ListPath.shown(name))> is no element of property lists"
         }
         if let fault = isEnd ? end(name) : begin(name) { return fault }
         guard let close = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else { return "a tag without its end" }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
 import Glibc
 public import SystemPackage
 
@@ -91,7 +92,27 @@ extension IconCache {
 
     /// Why the manifest could not be opened or read.
     func unreadable(_ errno: Errno) -> IconCacheError {
-        errno.isAbsence ? .noCache(path: folder.string) : .unreadable(path: manifestPath.string, errno: errno)
+        errno.isAbsence ? absence : .unreadable(path: manifestPath.string, errno: errno)
+    }
+
+    /// Why there is no manifest: nothing was ever published here, or it was removed.
+    ///
+    /// The first generation is on disk a moment before the first manifest is.
+    private var absence: IconCacheError {
+        guard let newest = newestGeneration, newest > 1 else { return .noCache(path: folder.string) }
+        return missingManifest(newest)
+    }
+
+    /// The manifest is gone that a generation had.
+    package func missingManifest(_ generation: Int) -> IconCacheError {
+        .damaged(path: manifestPath.string, reason: "it is missing, although generation \(generation) is there")
+    }
+
+    /// The number of the newest generation in the folder, whether it is in force or not; `nil` if there is none.
+    package var newestGeneration: Int? {
+        let names = try? FileManager.default.contentsOfDirectory(
+            atPath: folder.appending(CacheLayout.generations).string)
+        return names?.compactMap { CacheLayout.generationNumber(fileName: $0) }.max()
     }
 
     /// What the file system says of a file; `nil` if there is none.
@@ -106,7 +127,7 @@ extension IconCache {
 
     /// Throws ``IconCacheError/noCache(path:)`` if nothing was ever published here.
     func expectManifest() throws(IconCacheError) {
-        guard try status(of: manifestPath) != nil else { throw .noCache(path: folder.string) }
+        guard try status(of: manifestPath) != nil else { throw absence }
     }
 
     private static func absolute(_ folder: FilePath) -> FilePath {

@@ -21,7 +21,7 @@ extension IconCacheError: CustomStringConvertible {
         case .unreadable(let path, let errno):
             "Cannot read \(path): \(errno)."
         case .damaged(let path, let reason):
-            "\(path) is damaged: \(reason). Restart syncagent: it goes back to the newest good generation."
+            "\(path) is damaged: \(printable(reason)). Restart syncagent: it goes back to the newest good generation."
         case .unknownFormat(let path, let format):
             "\(path) has format \(format), and this program reads format \(CacheLayout.format): install a newer version of it."
         }

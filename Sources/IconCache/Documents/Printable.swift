@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text from outside as terminals, messages and logs show it: on one line, with nothing in it that acts on a terminal.
+///
+/// Control characters (C0, DEL, C1), line and paragraph separators, and format characters (bidirectional controls,
+/// zero-width characters, tags) are written as JSON escapes, such as `\u202e`. So JSON text stays the same document, and
+/// text that was escaped once stays as it is.
+package func printable(_ text: String) -> String {
+    escaped(text, keepsNewlines: false)
+}
+
+/// The same of JSON text, whose line breaks are no part of any string in it.
+package func printable(json text: String) -> String {
+    escaped(text, keepsNewlines: true)
+}
+
+private func escaped(_ text: String, keepsNewlines: Bool) -> String {
+    let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) || keepsNewlines && $0 == UInt8(ascii: "\n") }
+    guard !isPlain else { return text }
+    var result = ""
+    for scalar in text.unicodeScalars {
+        if keepsNewlines && scalar == "\n" || !scalar.needsEscape {
+            result.unicodeScalars.append(scalar)
+        } else {
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+    }
+    return result
+}
+
+extension Unicode.Scalar {
+    /// Whether it may move the cursor, reorder or hide what stands beside it, or end the line.
+    fileprivate var needsEscape: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: false
+        }
+    }
+}
