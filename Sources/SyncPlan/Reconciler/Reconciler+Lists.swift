@@ -2,6 +2,9 @@
 import IconCache
 
 extension Reconciler {
+    /// Whether a version of a list is in force, be it the last good one.
+    package func hasGoodVersion(of list: String) -> Bool { catalog.lists[list]?.source != nil }
+
     mutating func applyScan(_ scan: ListScan, now: Timestamp, to actions: inout [Action]) {
         let isFirst = !hasScanned
         hasScanned = true

@@ -16,6 +16,28 @@ extension Reconciler {
             && (manifest?.lists[Self.pinList] == nil) == pins.isEmpty
     }
 
+    /// What keeps a URL from being pinned, as a clause; `nil` if nothing does.
+    ///
+    /// Whether it can be fetched with these settings is not asked here: that may change.
+    package static func flaw(inPin url: String) -> String? {
+        if let flaw = AppEntry.flaw(inIcon: url) { return flaw.description }
+        do {
+            _ = try IconSource(url)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    /// The same with what is pinned already: there are no more pins than a list may have entries.
+    package func flaw(inPin url: String) -> String? {
+        let (pins, limit) = (pins, settings.lists.maxEntries)
+        guard pins.count < limit || pins.contains(url) else {
+            return "\(limit) icons are pinned, and lists.maxEntries allows no more"
+        }
+        return Self.flaw(inPin: url)
+    }
+
     mutating func pin(_ url: String, _ isPinned: Bool, now: Timestamp, to actions: inout [Action]) {
         guard pins.contains(url) != isPinned else { return }
         let urls = isPinned ? pins + [url] : pins.filter { $0 != url }

@@ -23,6 +23,13 @@ package struct SettingKey: Sendable {
         return variable
     }
 
+    /// The setting whose variable is spelled most like a text; `nil` if none is at all like it.
+    package static func nearest(to variable: String) -> SettingKey? {
+        guard variable.utf8.count <= 64 else { return nil }
+        let distances = all.map { ($0, EditDistance.between(variable, $0.variable)) }
+        return distances.min { $0.1 < $1.1 }.flatMap { $0.1 * 3 <= variable.utf8.count ? $0.0 : nil }
+    }
+
     /// Sets it from text.
     ///
     /// - Throws: ``SettingError`` if the text is not of the setting's form, or out of its range.

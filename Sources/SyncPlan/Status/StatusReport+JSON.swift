@@ -6,6 +6,7 @@ extension StatusReport {
     package var json: JSON {
         [
             "format": 1, "state": .string(state.rawValue), "pid": pid.map(JSON.number) ?? .null,
+            "reachable": .bool(reachable ?? true),
             "version": .string(version), "generation": generation.map(JSON.number) ?? .null,
             "published": .string(orNull: published), "inSync": .bool(inSync),
             "lists": .lines(.array(lists.map(\.json))),

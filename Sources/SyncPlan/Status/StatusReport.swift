@@ -5,6 +5,8 @@ package import IconCache
 package struct StatusReport: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         case running, paused, stopped
+        /// Nobody else may look whether an agent runs.
+        case unknown
     }
 
     package struct List: Codable, Equatable, Sendable {
@@ -69,6 +71,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package static func suspended(_ reason: String) -> Eviction { Eviction(state: "suspended", reason: reason) }
 
         package static func held(_ reason: String) -> Eviction { Eviction(state: "held", reason: reason) }
+
+        /// Only the agent knows, and it cannot be asked.
+        package static let unknown = Eviction(state: "unknown")
     }
 
     package struct Watch: Codable, Equatable, Sendable {
@@ -88,6 +93,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     package var state: State
     package var pid: Int?
+    /// Whether the agent itself tells this; what is told of one that runs and cannot be asked comes from disk.
+    ///
+    /// An agent of an older version does not say so.
+    package var reachable: Bool?
     package var version = Version.current
     package var generation: Int?
     package var published: String?
@@ -103,13 +112,19 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     package init(state: State) {
         self.state = state
+        reachable = state != .stopped
     }
 
     /// Whether something is wrong that a person should look at: icons that failed or cannot be asked for, bad lists, a
-    /// folder in doubt, a full disk.
+    /// folder in doubt, an eviction that is held, a full disk.
     package var needsAttention: Bool {
+        hasFailures || ![.active, .unknown].contains(eviction) || state == .unknown
+    }
+
+    /// Whether something was not done that the lists ask for: icons that failed or cannot be asked for, bad lists, a full
+    /// disk.
+    package var hasFailures: Bool {
         icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != "ok" }
-            || eviction != .active
             || publication.error != nil
     }
 }

@@ -3,14 +3,23 @@ package import IconCache
 
 /// How far the icons of some lists are, as `syncagent sync` tells it.
 package struct SyncReport: Codable, Equatable, Sendable {
-    /// Lists that were asked for, and are not there or never were acceptable.
+    /// A list that is not accepted as it is now.
+    package struct Rejection: Codable, Equatable, Sendable {
+        package var list: String
+        /// What is wrong with it.
+        package var message: String
+    }
+
+    /// Lists that were asked for, and are not in the folder.
     package var missing: [String] = []
+    /// Every list that is not accepted, sorted by name.
+    package var rejected: [Rejection] = []
     package var ready = 0
     package var pending = 0
     package var failed = 0
     /// Whether nothing more comes for now: everything is published, or has failed, or waits for something else.
     package var isDone = false
-    /// Why it is not published, or not up to date.
+    /// Why it is not published.
     package var error: String?
 
     package init(missing: [String] = []) {
@@ -18,16 +27,22 @@ package struct SyncReport: Codable, Equatable, Sendable {
     }
 
     /// Whether all is ready and durable.
-    package var isWhole: Bool { isDone && missing.isEmpty && pending == 0 && failed == 0 && error == nil }
+    package var isWhole: Bool {
+        isDone && missing.isEmpty && rejected.isEmpty && pending == 0 && failed == 0 && error == nil
+    }
 
     /// The JSON document, with its keys in their order.
     package var json: JSON {
         [
-            "format": 1, "missing": .array(missing.map(JSON.string)), "ready": .number(ready),
-            "pending": .number(pending), "failed": .number(failed), "isDone": .bool(isDone),
+            "format": 1, "missing": .array(missing.map(JSON.string)), "rejected": .array(rejected.map(\.json)),
+            "ready": .number(ready), "pending": .number(pending), "failed": .number(failed), "isDone": .bool(isDone),
             "error": .string(orNull: error),
         ]
     }
+}
+
+extension SyncReport.Rejection {
+    fileprivate var json: JSON { ["list": .string(list), "message": .string(message)] }
 }
 
 extension Reconciler {
@@ -37,7 +52,7 @@ extension Reconciler {
     /// - Returns: Each icon once, however many of the lists name it.
     /// - Complexity: O(*n*) in the number of their entries.
     package func syncReport(of names: [String]) -> SyncReport {
-        var report = SyncReport(missing: names.filter { catalog.lists[$0]?.source == nil })
+        var report = SyncReport(missing: names.filter { catalog.lists[$0] == nil })
         let lists = names.isEmpty ? Array(catalog.lists.keys) : names.filter { catalog.lists[$0] != nil }
         var isOnItsWay = false
         for url in Set(lists.lazy.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
@@ -49,10 +64,10 @@ extension Reconciler {
             }
             isOnItsWay = isOnItsWay || icon.staged != nil || isUnderWay(url, icon)
         }
-        let rejection = lists.sorted().lazy.compactMap { name in
-            catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }
-        }.first
-        report.error = unavailable ?? publicationFailure ?? rejection
+        report.rejected = Set(lists).sorted().compactMap { name in
+            catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
+        }
+        report.error = unavailable ?? publicationFailure
         let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(during: .none) == nil
         report.isDone =
             hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
@@ -64,6 +79,11 @@ extension Reconciler {
         names.isEmpty
             ? Array(catalog.icons.filter(\.value.isReferenced).keys)
             : names.flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
+    }
+
+    /// Whether an icon's state may change by what is being done now.
+    package func isComing(_ url: String) -> Bool {
+        catalog.icons[url].map { $0.staged != nil || isUnderWay(url, $0) } ?? false
     }
 
     /// Whether an image may come of what is being done now.

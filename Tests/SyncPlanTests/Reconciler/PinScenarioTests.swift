@@ -46,6 +46,49 @@ struct PinScenarioTests {
         #expect(!agent.isOnDisk("x"))
     }
 
+    @Test(
+        "what is no icon's URL cannot be pinned",
+        arguments: [
+            ("https://h.example/a.png", nil), ("data:image/png;base64,AAAA", nil), ("http://10.0.0.1/a.png", nil),
+            ("", "empty"), ("a b", "has a space or a control character in it"),
+            ("https://h.example/\na", "has a space or a control character in it"),
+            ("a.png", "relative URL, and lists.iconBaseURL is not set"),
+            ("ftp://h.example/a", "only http and https are asked for, not “ftp”"),
+            ("http://h.example:0/a", "its port is not between 1 and 65535"),
+        ] as [(String, String?)])
+    func flaws(url: String, flaw: String?) {
+        #expect(Reconciler.flaw(inPin: url) == flaw)
+        #expect(AgentScenario().plan.flaw(inPin: url) == flaw)
+    }
+
+    @Test("no more icons are pinned than a list may have entries")
+    func limit() throws {
+        var agent = AgentScenario { $0.lists.maxEntries = 1 }
+        try agent.drop([:])
+        try agent.finishPublication()
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        #expect(agent.plan.flaw(inPin: Self.a) == nil)
+        #expect(agent.plan.flaw(inPin: Self.b) == "1 icons are pinned, and lists.maxEntries allows no more")
+    }
+
+    @Test("a pinned icon is on its way until it is published, or has failed")
+    func coming() throws {
+        var agent = AgentScenario()
+        try agent.drop([:])
+        try agent.finishPublication()
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        #expect(agent.plan.isComing(Self.a) && !agent.plan.isComing(Self.b))
+        try agent.finish(Self.a, with: "x")
+        while agent.publication != nil {
+            #expect(agent.plan.isComing(Self.a))
+            try agent.finishPublication()
+        }
+        #expect(!agent.plan.isComing(Self.a))
+        try agent.handle(.pin(url: Self.b, isPinned: true))
+        try agent.finish(Self.b, .failed(.status(404)))
+        #expect(!agent.plan.isComing(Self.b))
+    }
+
     @Test("what is pinned already, or was not, changes nothing")
     func again() throws {
         var agent = AgentScenario()

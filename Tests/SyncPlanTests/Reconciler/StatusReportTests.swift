@@ -26,7 +26,7 @@ struct StatusReportTests {
             let index = try #require(rest.firstIndex(of: key), "“\(key)” is not where the contract has it")
             rest = rest[rest.index(after: index)...]
         }
-        let added = ["problems", "blocked", "reason", "reason", "publication", "error"]
+        let added = ["reachable", "problems", "blocked", "reason", "reason", "publication", "error"]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
 
@@ -34,7 +34,7 @@ struct StatusReportTests {
     func empty() {
         #expect(
             StatusReport(state: .stopped).json.line.hasPrefix(
-                "{ \"format\": 1, \"state\": \"stopped\", \"pid\": null, \"version\": \"\(Version.current)\", "
+                "{ \"format\": 1, \"state\": \"stopped\", \"pid\": null, \"reachable\": false, \"version\": \"\(Version.current)\", "
                     + "\"generation\": null, \"published\": null, \"inSync\": false, \"lists\": [], "))
     }
 
@@ -57,6 +57,37 @@ struct StatusReportTests {
         #expect(agent.plan.status.needsAttention)
     }
 
+    @Test("what a sync could not do: not an eviction that is held, suspended or unknown, but all else")
+    func failures() {
+        func hasFailures(_ change: (inout StatusReport) -> Void) -> Bool {
+            var report = StatusReport(state: .running)
+            change(&report)
+            return report.hasFailures
+        }
+        for eviction in [StatusReport.Eviction.active, .unknown, .held("most images"), .suspended("not mounted")] {
+            #expect(!hasFailures { $0.eviction = eviction })
+        }
+        #expect(hasFailures { $0.icons.failed = 1 })
+        #expect(hasFailures { $0.downloads.reason = "full" })
+        #expect(hasFailures { $0.lists = [StatusReport.List(name: "a", state: "last-good")] })
+        #expect(hasFailures { $0.publication.error = "full" })
+    }
+
+    @Test(
+        "every list that is not accepted is named while somebody waits for it, and only one that is not there is missing"
+    )
+    func rejections() throws {
+        var agent = AgentScenario()
+        try agent.publish(["a.plist": ["https://h/a": "x"]])
+        try agent.drop([:], rejected: ["a.plist": .emptyFile, "b.plist": .noKnownShape])
+        let all = agent.plan.syncReport(of: [])
+        #expect(all.rejected.map(\.list) == ["a.plist", "b.plist"] && all.isDone && !all.isWhole && all.error == nil)
+        #expect(all.rejected.map(\.message) == [ListRejection.emptyFile.message, ListRejection.noKnownShape.message])
+        let one = agent.plan.syncReport(of: ["b.plist", "b.plist", "c\nd.plist"])
+        #expect(one.rejected.map(\.list) == ["b.plist"] && one.missing == ["c\nd.plist"])
+        #expect(agent.plan.hasGoodVersion(of: "a.plist") && !agent.plan.hasGoodVersion(of: "b.plist"))
+    }
+
     @Test("failed icons, bad lists, a full disk, suspended evictions and failed publications need attention")
     func attention() {
         func needsAttention(_ change: (inout StatusReport) -> Void) -> Bool {
@@ -75,5 +106,8 @@ struct StatusReportTests {
         #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "rejected")] })
         #expect(needsAttention { $0.eviction = .suspended("not mounted") })
         #expect(needsAttention { $0.publication.error = "full" })
+        #expect(needsAttention { $0.eviction = .held("one change retired most images") })
+        #expect(!needsAttention { $0.eviction = .unknown })
+        #expect(needsAttention { $0.state = .unknown })
     }
 }

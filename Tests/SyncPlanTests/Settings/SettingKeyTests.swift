@@ -84,6 +84,18 @@ struct SettingKeyTests {
     }
 
     @Test(
+        "a variable that is none is probably meant for the setting that is spelled most like it",
+        arguments: [
+            ("SYNCAGENT_FETCH_MAXBYTES", "fetch.maxBytes"), ("SYNCAGENT_FETCH_MAX_BYTE", "fetch.maxBytes"),
+            ("SYNCAGENT_LIST_SETTLE", "lists.settle"), ("SYNCAGENT_NETWORK_ALLOWED", "network.allow"),
+            ("SYNCAGENT_cache_grace", nil), ("SYNCAGENT_", nil), ("SYNCAGENT_XYZ", nil), ("", nil),
+            ("SYNCAGENT_" + String(repeating: "A", count: 10_000), nil),
+        ] as [(String, String?)])
+    func nearest(variable: String, name: String?) {
+        #expect(SettingKey.nearest(to: variable)?.name == name)
+    }
+
+    @Test(
         "text of another form, or out of range, is an error that changes nothing",
         arguments: [
             ("lists.settle", "100"), ("lists.settle", ""), ("lists.rescan", "99ms"), ("lists.rescan", "0s"),

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How unlike two texts are (Levenshtein).
+enum EditDistance {
+    /// How many bytes to insert, remove or replace to make one text of the other.
+    ///
+    /// - Complexity: O(*n* · *m*).
+    static func between(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a.utf8), Array(b.utf8))
+        var row = Array(0...b.count)
+        for i in a.indices {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in b.indices {
+                let replaced = diagonal + (a[i] == b[j] ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+            }
+        }
+        return row[b.count]
+    }
+}
