@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 import SyncAgent
 import SyncPlan
@@ -34,10 +35,11 @@ struct Configuration: ParsableArguments {
         }
     }
 
-    /// The settings, as the environment has them.
+    /// The settings, as the environment has them; stderr names variables that look like settings and are none.
     ///
     /// - Throws: Exit code 78 if a variable is not of its setting's form.
     func settings() throws -> Settings {
+        _ = Self.warningOfUnknownVariables
         var settings = Settings()
         for key in SettingKey.all {
             guard let text = Variable[key.variable] else { continue }
@@ -49,6 +51,16 @@ struct Configuration: ParsableArguments {
         }
         return settings
     }
+
+    /// Warns once, however often the settings are wanted.
+    private static let warningOfUnknownVariables: Void = {
+        let known = Set(SettingKey.all.map(\.variable))
+        for name in ProcessInfo.processInfo.environment.keys.sorted()
+        where name.hasPrefix("SYNCAGENT_") && !known.contains(name) {
+            let advice = SettingKey.nearest(to: name).map { ": did you mean \($0.variable)?" } ?? "."
+            Message.error("\(name) is not a setting, and is ignored\(advice)")
+        }
+    }()
 
     private func folder(
         _ option: String?, variable: String, fallback: String, inside: String? = nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import IconCache
 import SystemPackage
 
 /// How commands end; the numbers are those of the contract (and of `sysexits(3)` where they agree).
@@ -33,17 +34,33 @@ enum Exit {
 }
 
 /// What commands say.
+///
+/// Text from lists, file names and servers does nothing to a terminal, whatever is in it. All output throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by
+/// SIGPIPE.
 enum Message {
     static func error(_ message: String) {
-        _ = try? FileDescriptor.standardError.writeAll("syncagent: \(message)\n".utf8)
+        _ = try? FileDescriptor.standardError.writeAll("syncagent: \(printable(message))\n".utf8)
     }
 
-    /// Prints a command's output.
-    ///
-    /// - Throws: Exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
-    static func output(_ text: String, terminator: String = "\n") throws(ExitCode) {
+    /// Prints lines for people.
+    static func output(_ lines: [String], terminator: String = "\n") throws(ExitCode) {
+        try write(lines.map { printable($0) }.joined(separator: "\n") + terminator)
+    }
+
+    /// Prints a JSON document, on one line if it is one of several.
+    static func output(_ json: JSON, isOneOfSeveral: Bool = false) throws(ExitCode) {
+        try output(json: (isOneOfSeveral ? json.line : json.text) + "\n")
+    }
+
+    /// Prints a JSON document's text.
+    static func output(json: String) throws(ExitCode) { try write(printable(json: json)) }
+
+    /// Prints a path as it is, for programs.
+    static func output(path: String) throws(ExitCode) { try write(path + "\n") }
+
+    private static func write(_ text: String) throws(ExitCode) {
         do {
-            _ = try FileDescriptor.standardOutput.writeAll((text + terminator).utf8)
+            _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
             throw Exit.because("The output cannot be written: \(error).", code: .attention)
         }

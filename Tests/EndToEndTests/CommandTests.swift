@@ -43,6 +43,70 @@ struct CommandTests {
         }
     }
 
+    @Test(
+        "a missing manifest beside good generations is not “nothing has been published yet”, and a start puts it back")
+    func missingManifest() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try #require(try await world.agent.call("run", "--once").code == 0)
+            let manifest = world.agent.cache.appending(CacheLayout.manifest)
+            let generation = try IconCache(at: world.agent.cache).manifest().generation
+            try #require(unlink(manifest.string) == 0)
+            let reason = "\(manifest) is damaged: it is missing, although generation \(generation) is there. "
+            let status = try await world.agent.call("status")
+            #expect(status.code == 3 && !status.output.contains("nothing has been published"), "\(status.output)")
+            #expect(status.output.contains("\nmanifest   \(reason)"), "\(status.output)")
+            let json = try await world.agent.call("status", "--json").output
+            #expect(json.contains("\"publication\": { \"error\": \"\(reason)"), "\(json)")
+            for command in [["path", world.origin.iconURL("Mail")], ["list", "apps.plist"], ["verify"]] {
+                let answer = try await world.agent.call(command)
+                #expect(answer.code == 1 && answer.messages.hasPrefix("syncagent: \(reason)"), "\(answer.messages)")
+            }
+            try #require(try await world.agent.call("run", "--once").code == 0)
+            #expect(try world.expectWholeCache() == 1)
+        }
+    }
+
+    @Test(
+        "a variable that looks like a setting and is none is named, with the setting that it may be meant for",
+        arguments: [
+            ("SYNCAGENT_FETCH_MAXBYTES", ": did you mean SYNCAGENT_FETCH_MAX_BYTES?"),
+            ("SYNCAGENT_CACHE_GRAZE", ": did you mean SYNCAGENT_CACHE_GRACE?"), ("SYNCAGENT_XYZ", "."),
+        ])
+    func unknownVariable(name: String, advice: String) async throws {
+        try await World.with { world in
+            let wrong = world.setting(name, "1")
+            for command in [["run", "--once"], ["status"], ["list"], ["check", world.agent.lists.string]] {
+                let answer = try await wrong.agent.call(command)
+                #expect(
+                    answer.messages.hasPrefix("syncagent: \(name) is not a setting, and is ignored\(advice)\n"),
+                    "\(command): \(answer.messages)")
+            }
+            #expect(try await world.agent.call("status").messages.isEmpty)
+        }
+    }
+
+    @Test("run --once ends with 1 for icons that failed and lists that are bad, not for an eviction that is held")
+    func once() async throws {
+        try await World.with { world in
+            let names = (0..<25).map { "App \($0)" }
+            try world.drop(names)
+            try #require(try await world.agent.call("run", "--once").code == 0)
+            try world.drop(names.prefix(1))
+            let held = try await world.agent.call("run", "--once")
+            #expect(held.code == 0, "\(held.messages)")
+            #expect(held.messages.contains("one change retired 24 of 25 images"), "\(held.messages)")
+            world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+            try world.agent.drop("( \"\(world.origin.baseURL)/gone.png\" )", as: "gone.plist")
+            let failed = try await world.agent.call("run", "--once")
+            #expect(failed.code == 1)
+            #expect(failed.messages.hasSuffix("syncagent: 1 of 2 icons failed: see syncagent list LIST.\n"))
+            try world.remove("gone.plist")
+            try world.agent.drop("", as: "bad.plist")
+            #expect(try await world.agent.call("run", "--once").code == 1)
+        }
+    }
+
     @Test("usage errors end with 64, a bad setting with 78, a folder that cannot be made with 73")
     func wrong() async throws {
         try await World.with { world in

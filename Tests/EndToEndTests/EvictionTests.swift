@@ -23,11 +23,13 @@ struct EvictionTests {
                 let maps = world.origin.iconURL("Maps")
                 let plan = try await world.agent.call("evict", "--explain", maps)
                 #expect(plan.code == 0 && plan.output.contains("its grace ends at"), "\(plan.output)")
+                let nothing = try await world.agent.call("evict", "--explain", "")
+                #expect(nothing.code == 64 && nothing.messages.contains("--explain needs the URL of an icon"))
                 let held = try await world.agent.call("evict")
-                #expect(held.code == 1 && held.output.contains("0 icons removed; 1 stay"), "\(held.output)")
+                #expect(held.code == 1 && held.output.contains("0 icons removed; 1 stays:\n"), "\(held.output)")
                 snapshot.end()
                 let freed = try await world.agent.call("evict")
-                #expect(freed.code == 0 && freed.output.contains("1 icons removed"), "\(freed.output)")
+                #expect(freed.code == 0 && freed.output.contains("1 icon removed"), "\(freed.output)")
                 #expect(try await world.agent.call("path", maps).code == 1)
                 try world.expectWholeCache()
             }
@@ -86,6 +88,31 @@ struct EvictionTests {
                 #expect(try await world.agent.call("path", url).code == 1)
             }
             #expect(world.origin.requestCount == 2)
+        }
+    }
+
+    @Test("pin says what became of the icon: 1 if it cannot be downloaded, 0 if that is still to come")
+    func failingPins() async throws {
+        try await World.with { world in
+            let base = world.origin.baseURL
+            world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+            try await world.agent.whileRunning { _ in
+                let gone = try await world.agent.call("pin", "\(base)/gone.png?key=s3cr3t")
+                #expect(gone.code == 1, "\(gone.messages)")
+                let beginning =
+                    "syncagent: \(base)/gone.png?… is pinned, but could not be downloaded: the server answered 404 "
+                #expect(gone.messages.hasPrefix(beginning + "[http-404]. Next: no request until "), "\(gone.messages)")
+                let refused = try await world.agent.call("pin", "http://10.0.0.1/a.png")
+                #expect(refused.code == 1 && refused.messages.contains("[address-refused]"), "\(refused.messages)")
+                let pinned = try await world.agent.call("pin", world.origin.iconURL("Mail"))
+                #expect(pinned.code == 0 && pinned.output.isEmpty && pinned.messages.isEmpty, "\(pinned.messages)")
+                try #require(try await world.agent.call("pause").code == 0)
+                let later = try await world.agent.call("pin", world.origin.iconURL("Maps"))
+                #expect(
+                    later.code == 0 && later.messages.contains("is pinned, and not ready yet: "), "\(later.messages)")
+                let pins = try await world.agent.call("list", "pins", "--json").output
+                #expect(try AppListDocument(json: Array(pins.utf8), path: "stdout").apps.count == 4)
+            }
         }
     }
 }

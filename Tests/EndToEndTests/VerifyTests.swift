@@ -52,26 +52,75 @@ struct VerifyTests {
         }
     }
 
-    @Test("--repair has damaged images fetched again, with the agent and without", arguments: [true, false])
-    func repair(isRunning: Bool) async throws {
+    @Test("--repair has the agent fetch damaged images again")
+    func repair() async throws {
         try await World.with { world in
-            let world = world.setting("SYNCAGENT_NETWORK_ALLOW", "127.0.0.0/8")
             try world.drop(["Mail", "Maps"])
             try #require(try await world.agent.call("run", "--once").code == 0)
             try Self.damage("Mail", in: world)
-            if isRunning {
-                try await world.agent.whileRunning { _ in
-                    try await world.agent.status { $0.inSync }
-                    #expect(try await world.agent.call("verify", "--repair").code == 1)
-                    try await world.published(["Mail", "Maps"])
-                    #expect(try await world.agent.call("verify").code == 0)
-                }
-            } else {
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync }
+                let repair = try await world.agent.call("verify", "--repair")
+                #expect(
+                    repair.code == 1
+                        && repair.messages
+                            == "syncagent: Refetching damaged images (1 reported): see syncagent status.\n"
+                )
+                try await world.published(["Mail", "Maps"])
+                #expect(try await world.agent.call("verify").code == 0)
+                let elsewhere = world.folder.appending("other.sock").string
+                try Self.damage("Maps", in: world)
+                let refused = try await world.agent.call("verify", "--repair", "--socket", elsewhere)
+                #expect(refused.code == 75 && refused.messages.contains("running, but not reachable at \(elsewhere)"))
                 #expect(try await world.agent.call("verify", "--repair").code == 1)
+                try await world.published(["Mail", "Maps"])
+            }
+            #expect(world.origin.requestCount == 4)
+            #expect(try world.expectWholeCache() == 2)
+        }
+    }
+
+    @Test("--repair without an agent downloads nothing, and leaves nothing less ready than it was")
+    func repairAlone() async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps", "Music", "Notes"])
+            try #require(try await world.agent.call("run", "--once").code == 0)
+            let before = try await world.agent.call("list", "apps.plist").output
+            try Self.damage("Mail", in: world)
+            let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
+            guard case .ready(let maps) = document.apps[1].state else { return #expect(Bool(false), "not ready") }
+            try #require(unlink(world.agent.cache.appending(maps.path).string) == 0)
+            let music = world.agent.cache.appending(CacheLayout.byURL(world.origin.iconURL("Music"))).string
+            try #require(unlink(music) == 0)
+
+            let repair = try await world.agent.call("verify", "--repair")
+            #expect(
+                repair.code == 1
+                    && repair.output.hasSuffix("4 images with \(Self.size(document)) bytes read, 3 files damaged\n"))
+            #expect(
+                repair.messages == """
+                    syncagent: 2 of 3 damaged files repaired.
+                    syncagent: 1 image must be downloaded again: start the agent, and run syncagent verify --repair once more.
+
+                    """)
+            #expect(try await world.agent.call("list", "apps.plist").output == before)
+            #expect(world.origin.requestCount == 4)
+            let left = try await world.agent.call("verify")
+            #expect(left.code == 1 && left.output.contains("not what was published"), "\(left.output)")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync }
+                #expect(try await world.agent.call("verify", "--repair").code == 1)
+                try await world.published(["Mail", "Maps", "Music", "Notes"])
             }
             #expect(try await world.agent.call("verify").code == 0)
-            #expect(world.origin.requestCount == 3)
-            #expect(try world.expectWholeCache() == 2)
+            #expect(world.origin.requestCount == 5)
+        }
+    }
+
+    private static func size(_ document: AppListDocument) -> Int {
+        document.apps.reduce(0) { sum, app in
+            guard case .ready(let image) = app.state else { return sum }
+            return sum + image.bytes
         }
     }
 }

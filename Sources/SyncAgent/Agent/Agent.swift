@@ -47,14 +47,13 @@ package struct Agent: Sendable {
     ///
     /// - Parameters:
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
-    ///   - isThorough: Whether each image is read first, and one that is damaged is taken for missing.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
     /// - Returns: The state at the end.
     /// - Throws: ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``ForeignFolder``,
     ///   ``Untrusted`` or ``FileError`` if a folder cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that
     ///   of a later version.
     package func run(
-        once: Bool, isThorough: Bool = false, wakeUps: some AsyncSequence<Void, Never> & Sendable
+        once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
@@ -75,7 +74,7 @@ package struct Agent: Sendable {
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
-        var restored = try StartUpRecovery.run(folder, isThorough: isThorough, logger: logger)
+        var restored = try StartUpRecovery.run(folder, logger: logger)
         // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
         if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: open) }
         let store = try StateStore(folder: folders.state, clock: clock, logger: logger)

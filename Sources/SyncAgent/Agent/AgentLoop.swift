@@ -120,6 +120,7 @@ package final class AgentLoop: Sendable {
         var watchers: [AsyncStream<Void>.Continuation] = []
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
+        var scanLog = ScanLog(logger: logger)
         for await message in inbox {
             let event: Reconciler.Event
             switch message {
@@ -154,6 +155,7 @@ package final class AgentLoop: Sendable {
                 case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
+            if case .scanned(let scan) = event { scanLog.note(scan) { plan.hasGoodVersion(of: $0) } }
             if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
             watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
             if plan.isSettled, untilSettled || plan.isStopping { break }

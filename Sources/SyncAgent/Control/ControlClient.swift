@@ -39,7 +39,8 @@ package struct ControlClient: Sendable {
         try await unlessItEnds {
             do {
                 return try await decoded(IconReport.self, from: "v1/icon", method: .POST, body: url)
-            } catch let error as Unexpected where error.status == 404 {
+            } catch let error as Unexpected where [404, 413].contains(error.status) {
+                // One that is too long for a request is too long for a list.
                 return nil
             }
         }
@@ -59,7 +60,7 @@ package struct ControlClient: Sendable {
     /// - Returns: `nil` if no agent answers.
     package func evictionReport(on url: String? = nil) async throws -> EvictionReport? {
         try await unlessItEnds {
-            try await decoded(EvictionReport.self, from: "v1/eviction", method: .POST, body: url ?? "")
+            try await decoded(EvictionReport.self, from: "v1/eviction", method: url == nil ? .GET : .POST, body: url)
         }
     }
 
@@ -78,7 +79,7 @@ package struct ControlClient: Sendable {
     /// - Returns: The status after that; `nil` if no agent answers.
     package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
         try await unlessItEnds {
-            let body = images.map(\.hex).joined(separator: "\n")
+            let body = JSON.array(images.map { .string($0.hex) }).line
             return try await decoded(StatusReport.self, from: "v1/repair", method: .POST, body: body)
         }
     }
@@ -103,7 +104,7 @@ package struct ControlClient: Sendable {
     ///
     /// - Returns: `nil` if no agent answers.
     package func sync(waitingFor lists: [String]) async throws -> AsyncThrowingStream<SyncReport, any Error>? {
-        let body = lists.joined(separator: "\n")
+        let body = JSON.array(lists.map(JSON.string)).line
         return try await stream(of: SyncReport.self, from: "v1/sync/stream", method: .POST, body: body)
     }
 
@@ -166,32 +167,50 @@ package struct ControlClient: Sendable {
         request.method = method
         request.body = body.map { .bytes(ByteBuffer(string: $0)) }
         let response = try await Self.client.execute(request, timeout: Self.patience)
-        guard response.status == .ok else { throw Unexpected(status: response.status.code) }
+        guard response.status == .ok else {
+            let text = try? await response.body.collect(upTo: 1 << 16)
+            let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, from: Data($0.readableBytesView)) }
+            throw Unexpected(status: response.status.code, reason: document?.error.message)
+        }
         return response
     }
 
-    /// The agent answered something else than a status: it is of another version.
+    /// How the server says why it refuses a request.
+    private struct Refusal: Decodable {
+        struct Reason: Decodable { var message: String }
+        var error: Reason
+    }
+
+    /// The agent did not do what it was asked to.
     package struct Unexpected: Error, CustomStringConvertible {
         var status: UInt
+        /// What is wrong with the request, as a clause; `nil` if the agent does not say: it may be of another version.
+        package var reason: String?
+
         package var description: String {
-            "The agent answered \(status): it may be of another version than this program. Restart it."
+            reason.map { "The agent refused the request: \($0)." }
+                ?? "The agent answered \(status): it may be of another version than this program. Restart it."
         }
     }
 
     /// Whether a process listens there; one whose queue of connections is full does.
-    var isAnswered: Bool {
+    var isAnswered: Bool { obstacle == nil }
+
+    /// Why there is nobody to be asked there; `nil` if a process listens.
+    package var obstacle: Errno? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let path = Array(socket.string.utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return .fileNameTooLong }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
         let descriptor = Glibc.socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return Errno(rawValue: errno) }
         defer { close(descriptor) }
         return withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 || errno == EAGAIN
+                let isConnected = connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                return isConnected || errno == EAGAIN ? nil : Errno(rawValue: errno)
             }
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
 import Glibc
 import Hummingbird
 import IconCache
@@ -58,8 +59,7 @@ package struct ControlServer: Sendable {
             return Self.answer(await status().json)
         }
         router.post("v1/sync/stream") { request, _ in
-            let text = String(buffer: try await request.body.collect(upTo: Self.longestRepair))
-            let lists = text.split(separator: "\n").map(String.init)
+            let lists = try await Self.texts(in: request)
             return Response(
                 status: .ok, headers: [.contentType: "application/x-ndjson"],
                 body: ResponseBody { writer in
@@ -79,9 +79,10 @@ package struct ControlServer: Sendable {
                 return Self.answer(await status().json)
             }
         }
+        router.get("v1/eviction") { _, _ in try Self.answer(await loop.evictionReport()?.json) }
         router.post("v1/eviction") { request, _ in
             let url = try await Self.url(in: request)
-            return try Self.answer(await loop.evictionReport(on: url.isEmpty ? nil : url)?.json)
+            return try Self.answer(await loop.evictionReport(on: url)?.json)
         }
         router.post("v1/evict") { request, _ in
             let isConfirmed = request.uri.queryParameters.get("confirm") == "true"
@@ -91,17 +92,24 @@ package struct ControlServer: Sendable {
             return try Self.answer(await loop.evictionReport()?.json)
         }
         router.post("v1/repair") { request, _ in
-            let text = String(buffer: try await request.body.collect(upTo: Self.longestRepair))
-            let suspects = Set(text.split(separator: "\n").compactMap { Digest(hex: $0) })
-            await recheck(suspects)
+            let suspects = try await Self.texts(in: request).map { text in
+                guard let digest = Digest(hex: text) else { throw Self.refusal("“\(text.prefix(64))” is no SHA-256") }
+                return digest
+            }
+            await recheck(Set(suspects))
             return Self.answer(await status().json)
         }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
             router.post("v1/\(name)") { request, _ in
                 let url = try await Self.url(in: request)
+                if isPinned, let flaw = await loop.ask({ $0.flaw(inPin: url) }) ?? nil {
+                    throw Self.refusal("the URL cannot be pinned: \(flaw)")
+                }
                 await loop.post(
                     .pin(url: url, isPinned: isPinned),
-                    andWaitUntil: { $0.arePinsPublished || $0.pinReport.error != nil },
+                    andWaitUntil: {
+                        $0.arePinsPublished && !(isPinned && $0.isComing(url)) || $0.pinReport.error != nil
+                    },
                     atMost: Self.patience)
                 return try Self.answer(await loop.ask(\.pinReport)?.json)
             }
@@ -119,13 +127,30 @@ package struct ControlServer: Sendable {
     /// How long an answer may wait for what was asked for; clients wait a little longer.
     private static let patience: Duration = .seconds(8)
 
-    /// The longest text that names images to be repaired, in bytes: a quarter of a million of them.
-    private static let longestRepair = 16 << 20
+    /// The longest request, in bytes: it names a quarter of a million images.
+    private static let longestRequest = 16 << 20
 
     /// The URL that a request is about: one may be too long for a query.
     private static func url(in request: Request) async throws -> String {
-        String(buffer: try await request.body.collect(upTo: AppEntry.maxIconBytes))
+        let body = try await request.body.collect(upTo: AppEntry.maxIconBytes)
+        guard let url = String(validating: body.readableBytesView, as: UTF8.self) else {
+            throw refusal("the URL is not UTF-8")
+        }
+        return url
     }
+
+    /// The names that a request is about, as a JSON array: there is no character that a list's name cannot have.
+    private static func texts(in request: Request) async throws -> [String] {
+        let body = try await request.body.collect(upTo: longestRequest)
+        do {
+            return try JSONDecoder().decode([String].self, from: Data(body.readableBytesView))
+        } catch {
+            throw refusal("the request is no JSON array of strings")
+        }
+    }
+
+    /// Whoever asks may be anybody: what a request says is judged here, whatever its sender has made sure of.
+    private static func refusal(_ reason: String) -> HTTPError { HTTPError(.badRequest, message: reason) }
 
     private static func answer(_ json: JSON?) throws -> Response {
         guard let json else { throw HTTPError(.serviceUnavailable) }

@@ -33,18 +33,8 @@ package final class FolderLock: Sendable {
         try? file.close()
     }
 
-    /// The process that holds a lock; `nil` if none does, or it is not for us to know.
-    package static func holder(of path: FilePath) -> Int? {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
-        else {
-            return nil
-        }
-        defer { try? file.close() }
-        guard flock(file.rawValue, LOCK_SH | LOCK_NB) != 0 else { return nil }
-        return holder(of: file)
-    }
-
-    private static func holder(of file: FileDescriptor) -> Int? {
+    /// The process that the file of a lock names.
+    static func holder(of file: FileDescriptor) -> Int? {
         var text = [UInt8](repeating: 0, count: 32)
         let count = (try? text.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }) ?? 0
         return Int(String(decoding: text.prefix(count), as: UTF8.self).prefix { $0.isNumber })

@@ -97,17 +97,13 @@ package final class ListService: Sendable {
             let look = await scanner.look()
             log.note(others: look.others)
             guard case .listed(let folder, let present, let changed) = look.scan else {
-                log.note(look.scan)
                 return look.scan
             }
             let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
             if overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil { continue }
-            let whole = ListScan.listed(
-                folder, present: present, changed: readings.filter { present.contains($0.key) })
-            log.note(whole)
-            return whole
+            return .listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
         }
     }
 
@@ -138,7 +134,6 @@ package final class ListService: Sendable {
                 let overdue = unsettled.note(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue)
                 log.note(others: look.others)
-                log.note(scan)
                 report(scan)
                 noteBlindness(look)
                 nextScan = clock.now + interval(after: look)

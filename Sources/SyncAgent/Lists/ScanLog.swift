@@ -2,7 +2,7 @@
 import Logging
 import SyncPlan
 
-/// Logs what looks at the lists folder showed, and the same trouble only once.
+/// Logs what looks at the lists folder showed and what came of it, and the same trouble only once.
 struct ScanLog: Sendable {
     private let logger: Logger
     private var unavailable: String?
@@ -13,7 +13,12 @@ struct ScanLog: Sendable {
         self.logger = logger
     }
 
-    mutating func note(_ scan: ListScan) {
+    /// Notes a look that the plan has taken in.
+    ///
+    /// - Parameters:
+    ///   - scan: What it showed.
+    ///   - hasGoodVersion: Whether a version of this list is in force.
+    mutating func note(_ scan: ListScan, hasGoodVersion: (_ list: String) -> Bool) {
         switch scan {
         case .unavailable(let reason):
             if reason != unavailable {
@@ -28,7 +33,7 @@ struct ScanLog: Sendable {
             for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
                 switch reading.verdict {
                 case .success(let list): note(list, name)
-                case .failure(let rejection): note(rejection, name)
+                case .failure(let rejection): note(rejection, name, hasGoodVersion: hasGoodVersion(name))
                 }
             }
         }
@@ -55,10 +60,11 @@ struct ScanLog: Sendable {
         }
     }
 
-    private mutating func note(_ rejection: ListRejection, _ name: String) {
+    private mutating func note(_ rejection: ListRejection, _ name: String, hasGoodVersion: Bool) {
         guard rejections.updateValue(rejection, forKey: name) != rejection else { return }
         logger.warning(
-            "list not accepted: its last good version stays",
+            hasGoodVersion
+                ? "list not accepted: its last good version stays" : "list not accepted: it has no good version",
             metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
     }
 }

@@ -19,8 +19,18 @@ package struct DiskStatus: Sendable {
         self.parser = ParseHelper(executable: parser, limits: ListLimits(settings.lists))
     }
 
-    package func report() async -> StatusReport {
+    /// What the folders show.
+    ///
+    /// Of an agent that runs and cannot be asked, the newest manifest tells all there is: its lists folder and settings may
+    /// be others than those of whoever asks.
+    package func report(agent: LockState = .free) async -> StatusReport {
         var report = StatusReport(state: .stopped)
+        report.reachable = false
+        switch agent {
+        case .free: break
+        case .held(let process): (report.state, report.pid) = (.running, process)
+        case .unknown: report.state = .unknown
+        }
         var documents: [String: AppListDocument] = [:]
         do {
             let snapshot = try IconCache(at: folders.cache).snapshot()
@@ -28,11 +38,21 @@ package struct DiskStatus: Sendable {
             report.published = snapshot.manifest.published.description
             for name in snapshot.manifest.lists.keys { documents[name] = try snapshot.document(of: name) }
         } catch .noCache {
-            // Nothing has been published yet.
+            // An agent may be publishing its first generation.
+            if agent == .free, let generation = IconCache(at: folders.cache).newestGeneration {
+                report.publication.error = "\(IconCache(at: folders.cache).missingManifest(generation))"
+            }
         } catch {
             report.publication.error = "\(error)"
         }
         countIcons(of: documents, in: &report)
+        guard agent == .free else {
+            report.lists = documents.sorted { $0.key < $1.key }.map { Self.row($0, $1) }
+            report.eviction = .unknown
+            report.inSync =
+                report.generation != nil && report.icons.pending == 0 && report.publication.error == nil
+            return report
+        }
         // It has a row for every icon: it is read at most once, and only where it has something to say.
         lazy var stored = StateStore.read(folder: folders.state)
         if report.icons.retired > 0, let hold = stored?.hold { report.eviction = status(of: hold) }
@@ -50,6 +70,12 @@ package struct DiskStatus: Sendable {
         return brake.status
     }
 
+    private static func row(_ name: String, _ document: AppListDocument?) -> StatusReport.List {
+        var row = StatusReport.List(name: name, state: "ok")
+        for app in document?.apps ?? [] { row.count(app.state) }
+        return row
+    }
+
     private func countIcons(of documents: [String: AppListDocument], in report: inout StatusReport) {
         var states: [String: AppListDocument.State] = [:]
         for app in documents.values.lazy.flatMap(\.apps) { states[app.icon] = app.state }
@@ -63,7 +89,8 @@ package struct DiskStatus: Sendable {
                 report.cache.bytes += Int(folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)")?.size ?? 0)
             }
         }
-        report.icons.retired = max(urls - report.icons.ready, 0)
+        // Without a manifest nobody knows which of them are referenced.
+        if report.generation != nil { report.icons.retired = max(urls - report.icons.ready, 0) }
     }
 
     /// Reads the lists that are in the folder now.
@@ -91,8 +118,7 @@ package struct DiskStatus: Sendable {
         }
         for name in Set(documents.keys).union(readings.keys).sorted() {
             let document = documents[name]
-            var row = StatusReport.List(name: name, state: "ok")
-            for app in document?.apps ?? [] { row.count(app.state) }
+            var row = Self.row(name, document)
             switch readings[name]?.verdict {
             case .failure(let rejection):
                 row.state = document == nil ? "rejected" : "last-good"

@@ -15,7 +15,6 @@ struct StartUpRecovery {
     private var state = RestoredState()
     /// Whether there is no sign that the current generation passed its barrier: then its images are read and compared.
     private var isDoubtful = false
-    private var isThorough = false
     /// The files that were given a name.
     private var named: [String] = []
 
@@ -23,13 +22,11 @@ struct StartUpRecovery {
     ///
     /// - Parameters:
     ///   - folder: The cache folder.
-    ///   - isThorough: Whether every image is read, and not only looked at.
     ///   - logger: Where it is said what was found.
     /// - Returns: What is there.
     /// - Throws: ``FileError`` if the folder cannot be read or written, and ``IconCacheError/unknownFormat(path:format:)``.
-    static func run(_ folder: CacheFolder, isThorough: Bool = false, logger: Logger) throws -> RestoredState {
+    static func run(_ folder: CacheFolder, logger: Logger) throws -> RestoredState {
         var recovery = StartUpRecovery(folder: folder, logger: logger)
-        recovery.isThorough = isThorough
         try recovery.makeFolders()
         try recovery.readGenerations()
         let images = try recovery.checkImages()
@@ -208,7 +205,7 @@ struct StartUpRecovery {
 
     private func isWhole(_ image: AppListDocument.Image) throws(FileError) -> Bool {
         guard let entry = folder.entry(image.path), entry.isOwn, entry.size == image.bytes else { return false }
-        guard isDoubtful || isThorough else { return true }
+        guard isDoubtful else { return true }
         return try read(image.path).map(Digest.of) == image.sha256
     }
 

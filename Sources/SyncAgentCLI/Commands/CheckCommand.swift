@@ -30,11 +30,10 @@ struct CheckCommand: AsyncParsableCommand {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
             findings.append(finding)
-            if !json { try Message.output(finding.text) }
+            if !json { try Message.output(finding.lines) }
         }
         if json {
-            let document: JSON = ["format": 1, "files": .lines(.array(findings.map(\.json)))]
-            try Message.output(document.text)
+            try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))])
         }
         if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
     }
@@ -69,14 +68,14 @@ private struct CheckFinding {
     private var hasListName: Bool { ListName.isAppList(FilePath(file).lastComponent?.string ?? "") }
 
     /// The finding in words, a line for each thing that is wrong.
-    var text: String {
+    var lines: [String] {
         switch verdict {
         case .failure(let rejection):
-            return "\(printable(file)): not acceptable: \(rejection.message) [\(rejection.code)]"
+            return ["\(file): not acceptable: \(rejection.message) [\(rejection.code)]"]
         case .success(let list):
             let count = list.entries.count
-            var lines = ["\(printable(file)): acceptable, \(count) \(count == 1 ? "app" : "apps")"]
-            lines += list.problems.map { "  passed over: \(printable($0.description))" }
+            var lines = ["\(file): acceptable, \(count) \(count == 1 ? "app" : "apps")"]
+            lines += list.problems.map { "  passed over: \($0)" }
             lines += refused(in: list).map { icon, failure in
                 "  will not be ready: \(shown(icon)): \(failure.message) [\(failure.code)]"
             }
@@ -85,7 +84,7 @@ private struct CheckFinding {
                     "  the lists folder takes it only under a name that ends in .plist, and begins neither with a dot nor "
                         + "with #")
             }
-            return lines.joined(separator: "\n")
+            return lines
         }
     }
 

@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
             guard let failure = error as? AgentProcess.Failure else { throw error }
             throw Exit.because("The demo failed: \(failure)", code: .attention)
         }
-        try Message.output("\nEvery promise held. The README tells how to go on.")
+        try Message.output(["", "Every promise held. The README tells how to go on."])
     }
 
     private static func makeTemporaryFolder() throws -> FilePath {

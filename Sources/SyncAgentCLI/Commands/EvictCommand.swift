@@ -6,20 +6,20 @@ import SyncPlan
 
 struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evict", abstract: "Remove what no list names any more without waiting for its grace.",
+        commandName: "evict", abstract: "Evict unreferenced images now, without waiting for the grace period.",
         discussion: """
-            What a reader holds a lease on stays until the reader ends. A change that retired most of the cache is held \
-            until it is confirmed, or old enough (eviction.holdFor).
-            Exit codes: 1 something stays although it is retired, or the URL is unknown; 69 the agent is not running.
+            Images that a reader leases stay until the lease ends. A change that retired most of the cache is held until \
+            it is confirmed with --confirm, or for eviction.holdFor.
+            Exit codes: 1 some retired images stay, or there is no image of the URL; 69 the agent is not running.
             """)
 
-    @Flag(help: "Only tell what would go, what would stay, and why.")
+    @Flag(help: "Only show what would go, what would stay, and why.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Only tell whether the image of this URL goes, and why.", valueName: "url"))
+    @Option(help: ArgumentHelp("Only show whether the image of this URL would go, and why.", valueName: "url"))
     var explain: String?
 
-    @Flag(help: "Let an eviction that is held go on.")
+    @Flag(help: "Release a held eviction.")
     var confirm = false
 
     @Flag(help: "Print one JSON document.")
@@ -29,8 +29,9 @@ struct EvictCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !confirm || !(dryRun || explain != nil) else {
-            throw ValidationError("--confirm removes files; --dry-run and --explain only tell of them.")
+            throw ValidationError("--confirm removes files; --dry-run and --explain only show them.")
         }
+        guard explain != "" else { throw ValidationError("--explain needs the URL of an icon.") }
     }
 
     func run() async throws {
@@ -38,30 +39,36 @@ struct EvictCommand: AsyncParsableCommand {
         let before = try await configuration.askAgent { try await $0.evictionReport() }
         let after = try await configuration.askAgent { try await $0.evict(isConfirmed: confirm) }
         let removed = Set(before.icons.map(\.url)).subtracting(after.icons.map(\.url)).count
-        try Message.output(json ? after.json.text : "\(removed) icons removed" + Self.rest(of: after))
+        if json {
+            try Message.output(after.json)
+        } else {
+            try Message.output(Self.lines(of: after, removed: removed))
+        }
         if !after.icons.isEmpty { throw Exit.with(.attention) }
     }
 
     private func tell() async throws {
         let report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
         if let explain, report.icons.isEmpty {
-            throw Exit.because("There is no image of \(printable(explain)) on disk.", code: .attention)
+            throw Exit.because("There is no image of \(shown(explain)) on disk.", code: .attention)
         }
-        try Message.output(json ? report.json.text : Self.table(of: report))
+        if json { try Message.output(report.json) } else { try Message.output(Self.table(of: report)) }
     }
 
-    private static func rest(of report: EvictionReport) -> String {
-        report.icons.isEmpty ? "" : "; \(report.icons.count) stay:\n" + table(of: report)
+    private static func lines(of report: EvictionReport, removed: Int) -> [String] {
+        let summary = "\(removed) \(removed == 1 ? "icon" : "icons") removed"
+        guard !report.icons.isEmpty else { return [summary] }
+        return ["\(summary); \(report.icons.count) \(report.icons.count == 1 ? "stays" : "stay"):"] + table(of: report)
     }
 
-    private static func table(of report: EvictionReport) -> String {
-        guard !report.icons.isEmpty else { return "Nothing is retired." }
+    private static func table(of report: EvictionReport) -> [String] {
+        guard !report.icons.isEmpty else { return ["Nothing is retired."] }
         var table = Table("GOES", "URL", "WHY")
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (held by process \(pids.map(String.init).joined(separator: ", ")))"
-            table.add(icon.goes && pids.isEmpty ? "yes" : "no", printable(icon.url), printable(icon.reason) + holders)
+            table.add(icon.goes && pids.isEmpty ? "yes" : "no", shown(icon.url), icon.reason + holders)
         }
-        return table.text
+        return table.lines
     }
 }

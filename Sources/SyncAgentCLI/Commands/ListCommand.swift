@@ -23,8 +23,11 @@ struct ListCommand: AsyncParsableCommand {
             try await showIcons(of: list)
         } else {
             let report = try await configuration.currentStatus()
-            try Message.output(
-                json ? JSON.lines(.array(report.lists.map(\.json))).text : StatusCommand.lists(of: report))
+            if json {
+                try Message.output(.lines(.array(report.lists.map(\.json))))
+            } else {
+                try Message.output(StatusCommand.lists(of: report))
+            }
         }
     }
 
@@ -34,18 +37,18 @@ struct ListCommand: AsyncParsableCommand {
             parser: try Agent.Helpers.installed().parse, settings: try configuration.settings().lists)
         do {
             let document = try IconCache(at: folders.cache).document(of: list)
-            if json, let document { return try Message.output(document.json, terminator: "") }
+            if json, let document { return try Message.output(json: document.json) }
             let verdict =
                 list == Reconciler.pinList ? nil : await check.verdict(on: folders.lists.appending(list))
             guard let document else { throw Self.missing(list, verdict) }
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
                 let (status, size) = Self.columns(of: app.state)
-                table.add(status, printable(app.name ?? ""), size, shown(app.icon))
+                table.add(status, app.name ?? "", size, shown(app.icon))
             }
-            try Message.output(([table.text] + Self.notes(on: verdict)).joined(separator: "\n"))
+            try Message.output(table.lines + Self.notes(on: verdict))
         } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
+            throw try configuration.unreadable(error)
         }
     }
 
@@ -54,10 +57,10 @@ struct ListCommand: AsyncParsableCommand {
         case nil: Exit.because("Nothing is pinned.", code: .attention)
         case .failure(let rejection):
             Exit.because(
-                "There is no good version of \(printable(list)): \(printable(rejection.message)) [\(rejection.code)]",
+                "There is no good version of \(list): \(rejection.message) [\(rejection.code)]",
                 code: .attention)
         case .success:
-            Exit.because("\(printable(list)) has not been published yet.", code: .attention)
+            Exit.because("\(list) has not been published yet.", code: .attention)
         }
     }
 
@@ -66,10 +69,10 @@ struct ListCommand: AsyncParsableCommand {
         switch verdict {
         case nil: []
         case .failure(let rejection) where !ListVerdict.failure(rejection).isOfTheFile:
-            ["not known as it is now: \(printable(rejection.message)) [\(rejection.code)]"]
+            ["not known as it is now: \(rejection.message) [\(rejection.code)]"]
         case .failure(let rejection):
-            ["not accepted as it is now: \(printable(rejection.message)) [\(rejection.code)]"]
-        case .success(let list): list.problems.map { "passed over: \(printable($0.description))" }
+            ["not accepted as it is now: \(rejection.message) [\(rejection.code)]"]
+        case .success(let list): list.problems.map { "passed over: \($0)" }
         }
     }
 

@@ -21,13 +21,13 @@ struct PathCommand: ParsableCommand {
                 throw Exit.because("No app list names \(shown(url)).", code: .attention)
             }
             switch app.state {
-            case .ready(let image): try Message.output(cache.path(of: image).string)
+            case .ready(let image): try Message.output(path: cache.path(of: image).string)
             case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
                 throw Exit.because("\(shown(url)) could not be downloaded (\(code)).", code: .attention)
             }
         } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
+            throw try configuration.unreadable(error)
         }
     }
 }

@@ -5,7 +5,7 @@ import SyncPlan
 
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Stop starting downloads, also over a restart; those under way go on.",
+        commandName: "pause", abstract: "Pause new downloads. Running ones finish. The pause survives restarts.",
         discussion: "Exit code 69: the agent is not running.")
 
     @OptionGroup var configuration: Configuration
@@ -15,7 +15,7 @@ struct PauseCommand: AsyncParsableCommand {
 
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Start downloads again after a pause.",
+        commandName: "resume", abstract: "Resume downloads after a pause.",
         discussion: "Exit code 69: the agent is not running.")
 
     @OptionGroup var configuration: Configuration
@@ -26,16 +26,5 @@ struct ResumeCommand: AsyncParsableCommand {
 extension Configuration {
     fileprivate func pause(_ isPaused: Bool) async throws {
         _ = try await askAgent { try await $0.pause(isPaused) }
-    }
-
-    /// Asks the running agent.
-    ///
-    /// - Throws: Exit code 69 if none answers.
-    func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
-        let socket = try folders().socket
-        guard let answer = try await question(ControlClient(socket: socket)) else {
-            throw Exit.because("No agent answers at \(socket): start it, or name its socket.", code: .noAgent)
-        }
-        return answer
     }
 }

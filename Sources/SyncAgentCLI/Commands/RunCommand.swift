@@ -33,19 +33,8 @@ struct RunCommand: AsyncParsableCommand {
         try await Self.runAgent(configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel)
     }
 
-    /// Syncs once, as `run --once` does.
-    ///
-    /// - Parameters:
-    ///   - configuration: The options of every command.
-    ///   - isThorough: Whether each image is read first, and one that is damaged is taken for missing.
-    /// - Throws: The exit code that `run --once` ends with.
-    static func syncOnce(_ configuration: Configuration, isThorough: Bool) async throws {
-        try await runAgent(configuration, once: true, isThorough: isThorough, logLevel: .notice)
-    }
-
     private static func runAgent(
-        _ configuration: Configuration, once: Bool, isThorough: Bool = false, allowedNetworks: [AddressRange] = [],
-        logLevel: Logger.Level
+        _ configuration: Configuration, once: Bool, allowedNetworks: [AddressRange], logLevel: Logger.Level
     ) async throws {
         let folders = try configuration.folders()
         var settings = try configuration.settings()
@@ -67,17 +56,9 @@ struct RunCommand: AsyncParsableCommand {
             folders: folders, settings: settings, proxies: proxies, helpers: helpers, logger: logger)
         do {
             let report = try await withSignals {
-                try await agent.run(once: once, isThorough: isThorough, wakeUps: $0)
+                try await agent.run(once: once, wakeUps: $0)
             }
-            if once, report.needsAttention || !report.inSync {
-                for reason in [report.eviction.reason, report.downloads.reason].compactMap(\.self) {
-                    Message.error(reason)
-                }
-                for list in report.lists {
-                    if let error = list.error { Message.error("\(list.name): \(error)") }
-                }
-                throw Exit.with(.attention)
-            }
+            if once { try Self.end(report) }
         } catch let error as FolderLock.Held {
             throw Exit.because("\(error)", code: .busy)
         } catch let error as ControlServer.InUse {
@@ -91,6 +72,28 @@ struct RunCommand: AsyncParsableCommand {
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .folder)
         }
+    }
+
+    /// Says what a sync could not do.
+    ///
+    /// - Throws: Exit code 1 if there is anything. An eviction that is held is none of it: everything is on disk.
+    private static func end(_ report: StatusReport) throws {
+        let (icons, downloads) = (report.icons, report.downloads)
+        for reason in [report.eviction.reason, downloads.reason, report.publication.error] {
+            if let reason { Message.error(reason) }
+        }
+        for list in report.lists {
+            if let error = list.error { Message.error("\(list.name): \(error)") }
+        }
+        if icons.failed > 0 {
+            Message.error("\(icons.failed) of \(icons.referenced) icons failed: see syncagent list LIST.")
+        }
+        if icons.pending > 0 {
+            let reason =
+                report.state == .paused ? "downloads are paused, see syncagent resume" : "see syncagent why URL"
+            Message.error("\(icons.pending) of \(icons.referenced) icons are pending: \(reason).")
+        }
+        if report.hasFailures || !report.inSync { throw Exit.with(.attention) }
     }
 
     /// Runs the agent until it ends or a signal says that it shall.

@@ -9,14 +9,14 @@ struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show what the agent is doing, or what it left on disk.",
         discussion: """
-            Exit codes: 0 all is well, 1 something is wrong (failed icons, bad lists, a full disk, suspended eviction), 3 the agent is \
-            not running, and what is shown comes from disk.
+            Exit codes: 0 all is well; 1 something is wrong (failed icons, bad lists, a full disk, suspended or held \
+            eviction); 3 the agent is not running, and what is shown comes from disk.
             """)
 
     @Flag(help: "Print one JSON document; with --watch, one a line.")
     var json = false
 
-    @Flag(help: "Print the status again whenever it has become another, until the agent ends.")
+    @Flag(help: "Print the status again whenever it changes, until the agent ends.")
     var watch = false
 
     @OptionGroup var configuration: Configuration
@@ -25,7 +25,11 @@ struct StatusCommand: AsyncParsableCommand {
         if watch { try await follow() }
         let report = try await configuration.currentStatus()
         let cache = try configuration.folders().cache.string
-        try Message.output(json ? (watch ? report.json.line : report.json.text) : Self.text(of: report, cache: cache))
+        if json {
+            try Message.output(report.json, isOneOfSeveral: watch)
+        } else {
+            try Message.output(Self.lines(of: report, cache: cache))
+        }
         if report.state == .stopped { throw Exit.with(.notRunning) }
         if report.needsAttention { throw Exit.with(.attention) }
     }
@@ -35,24 +39,28 @@ struct StatusCommand: AsyncParsableCommand {
         do {
             guard let reports = try await ControlClient(socket: folders.socket).statuses() else { return }
             for try await report in reports {
-                try Message.output(json ? report.json.line : Self.text(of: report, cache: folders.cache.string) + "\n")
+                if json {
+                    try Message.output(report.json, isOneOfSeveral: true)
+                } else {
+                    try Message.output(Self.lines(of: report, cache: folders.cache.string) + [""])
+                }
             }
         } catch let error where !(error is ExitCode) {
             // The single status that follows says what it is.
         }
     }
 
-    private static func text(of report: StatusReport, cache: String) -> String {
+    private static func lines(of report: StatusReport, cache: String) -> [String] {
         var lines: [String] = []
         let process = report.pid.map { " (process \($0))" } ?? ""
-        lines.append("syncagent \(report.version) is \(report.state.rawValue)\(process)")
+        lines.append("syncagent \(report.version) \(word(for: report))\(process)")
         if let generation = report.generation, let published = report.published {
             let sync = report.inSync ? "in sync" : "not in sync"
             lines.append("generation \(generation), published \(published), \(sync)")
-        } else {
+        } else if report.publication.error == nil {
             lines.append("nothing has been published yet")
         }
-        if !report.lists.isEmpty { lines += ["", lists(of: report)] }
+        if !report.lists.isEmpty { lines += [""] + lists(of: report) }
         let icons = report.icons
         lines += [
             "",
@@ -63,32 +71,42 @@ struct StatusCommand: AsyncParsableCommand {
                 + (report.downloads.blocked > 0 ? "; \(report.downloads.blocked) icons cannot be asked for now" : ""),
             "cache      \(report.cache.images) images, \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
-        if let reason = report.downloads.reason { lines.append("no room    \(printable(reason))") }
+        if let reason = report.downloads.reason { lines.append("no room    \(reason)") }
         if let reason = report.eviction.reason {
-            lines.append("eviction   \(report.eviction.state): \(printable(reason))")
+            lines.append("eviction   \(report.eviction.state): \(reason)")
         }
         if let reason = report.watch.reason {
-            lines.append("watch      \(report.watch.mode ?? "none"): \(printable(reason))")
+            lines.append("watch      \(report.watch.mode ?? "none"): \(reason)")
         }
-        if let error = report.publication.error { lines.append("publishing failed: \(printable(error))") }
-        return lines.joined(separator: "\n")
+        if let error = report.publication.error {
+            lines.append((report.reachable == false ? "manifest   " : "publishing failed: ") + error)
+        }
+        return lines
     }
 
-    static func lists(of report: StatusReport) -> String {
+    private static func word(for report: StatusReport) -> String {
+        switch report.state {
+        case .running where report.reachable == false: "is running, not reachable from here"
+        case .unknown: "may be running"
+        case .running, .paused, .stopped: "is \(report.state.rawValue)"
+        }
+    }
+
+    static func lists(of report: StatusReport) -> [String] {
         var table = Table("LIST", "STATE", "APPS", "READY", "PENDING", "FAILED", "")
         for list in report.lists {
             table.add(
-                printable(list.name), list.state, String(list.apps), String(list.ready), String(list.pending),
-                String(list.failed), list.error.map(printable) ?? note(on: list))
+                list.name, list.state, String(list.apps), String(list.ready), String(list.pending),
+                String(list.failed), list.error ?? note(on: list))
         }
-        return table.text
+        return table.lines
     }
 
     private static func note(on list: StatusReport.List) -> String {
         switch list.problems {
         case 0: ""
-        case 1: "1 problem: see syncagent list \(printable(list.name))"
-        default: "\(list.problems) problems: see syncagent list \(printable(list.name))"
+        case 1: "1 problem: see syncagent list \(list.name)"
+        default: "\(list.problems) problems: see syncagent list \(list.name)"
         }
     }
 }
@@ -96,18 +114,10 @@ struct StatusCommand: AsyncParsableCommand {
 extension Configuration {
     /// The state as the running agent tells it, else as the folders show it.
     func currentStatus() async throws -> StatusReport {
-        let folders = try folders()
-        do {
-            if let report = try await ControlClient(socket: folders.socket).status() { return report }
-        } catch {
-            Message.error("What answers at \(folders.socket) is no agent of this version, or hangs (\(error)).")
-        }
-        if let holder = FolderLock.holder(of: folders.cache.appending(CacheLayout.lock)) {
-            Message.error(
-                "process \(holder) holds the cache \(folders.cache), and does not answer at \(folders.socket): "
-                    + "name its socket with --socket. What follows comes from disk.")
-        }
-        let disk = DiskStatus(folders: folders, settings: try settings(), parser: try Agent.Helpers.installed().parse)
-        return await disk.report()
+        let (report, agent) = try await askIfPossible { try await $0.status() }
+        if let report { return report }
+        return await DiskStatus(
+            folders: try folders(), settings: try settings(), parser: try Agent.Helpers.installed().parse
+        ).report(agent: agent)
     }
 }

@@ -8,12 +8,12 @@ import SystemPackage
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Have the lists folder looked at now.",
+        commandName: "sync", abstract: "Look at the lists folder now.",
         discussion: """
-            With --wait it returns when what was in the folder is published, or has failed; its icons go before all others \
-            meanwhile. Exit code 0 then says that all of it is ready, and durable.
-            Exit codes: 1 an icon failed, a list is not acceptable or not there, or nothing can be published; 69 the \
-            agent is not running.
+            With --wait it returns when the lists are published or have failed; their icons go first. Exit code 0 means \
+            that all of them are ready and durable.
+            Exit codes: 1 an icon failed, a list is not acceptable or missing, or nothing can be published; 69 the agent is \
+            not running.
             """)
 
     @Argument(help: ArgumentHelp("The lists to wait for, as apps.plist; all, if none is named.", valueName: "list"))
@@ -25,7 +25,7 @@ struct SyncCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
-        guard wait || lists.isEmpty else { throw ValidationError("Lists are named to be waited for: add --wait.") }
+        guard wait || lists.isEmpty else { throw ValidationError("Lists are only waited for: add --wait.") }
     }
 
     func run() async throws {
@@ -41,13 +41,14 @@ struct SyncCommand: AsyncParsableCommand {
         }
         if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K") }
         guard let last, last.isDone else {
-            throw Exit.because("The agent ended before it was done.", code: .noAgent)
+            throw Exit.because("The agent ended before the lists were published.", code: .noAgent)
         }
         for list in last.missing {
-            Message.error("\(printable(list)): there is no such list, or it was never acceptable.")
+            Message.error("\(list): there is no such list in the lists folder.")
         }
-        if let error = last.error { Message.error(printable(error)) }
-        try Message.output("\(last.ready) ready, \(last.failed) failed, \(last.pending) pending")
+        for rejection in last.rejected { Message.error("\(rejection.list): \(rejection.message)") }
+        if let error = last.error { Message.error(error) }
+        try Message.output(["\(last.ready) ready, \(last.failed) failed, \(last.pending) pending"])
         if !last.isWhole { throw Exit.with(.attention) }
     }
 

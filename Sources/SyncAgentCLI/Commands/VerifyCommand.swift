@@ -8,14 +8,16 @@ import SystemPackage
 
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Read everything that the manifest names, and hold it against its digests.",
+        commandName: "verify", abstract: "Verify every published file against its digest.",
         discussion: """
-            It needs no agent, and no right to write. With --repair, damaged images are fetched again: by the agent, or \
-            without one by a single sync.
-            Exit code 1: something is damaged, or was before it was repaired.
+            It needs no agent and no write permission. With --repair, the agent downloads damaged images again. Without a \
+            running agent, names are repaired whose image is whole, and nothing is downloaded: only the agent has the \
+            settings for that.
+            Exit codes: 1 something is damaged, or was before the repair; 73 the cache cannot be written; 75 an agent that \
+            cannot be asked holds the cache.
             """)
 
-    @Flag(help: "Have damaged images fetched again.")
+    @Flag(help: "Repair what is damaged.")
     var repair = false
 
     @Flag(help: "Print one JSON document.")
@@ -31,9 +33,9 @@ struct VerifyCommand: AsyncParsableCommand {
             result = try await Verification.run(IconCache(at: folders.cache)) { progress.count(of: $0) }
             progress.clear()
         } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
+            throw try configuration.unreadable(error)
         }
-        try Message.output(json ? Self.json(of: result) : Self.text(of: result))
+        if json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
         guard !result.damage.isEmpty else { return }
         if repair { try await repair(result, folders) }
         throw Exit.with(.attention)
@@ -41,25 +43,51 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func repair(_ result: Verification, _ folders: AgentFolders) async throws {
         let images = Set(result.damage.compactMap(\.image))
-        if try await ControlClient(socket: folders.socket).repair(images) == nil {
-            try await RunCommand.syncOnce(configuration, isThorough: true)
+        if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
+            Message.error("Refetching damaged images (\(images.count) reported): see syncagent status.")
+        } else {
+            try await repairAlone(result, images, folders)
         }
-        Message.error("Of \(images.count) images those are fetched again that are damaged: see syncagent status.")
+        if result.damage.contains(where: { $0.image == nil }) {
+            Message.error("Damaged list documents: restart the agent, which writes them anew.")
+        }
     }
 
-    private static func text(of result: Verification) -> String {
-        let lines = result.damage.map { "\(printable($0.path)): \(printable($0.reason))" }
-        let summary = "\(result.images) images with \(result.bytes) bytes read, \(result.damage.count) files damaged"
-        return (lines + [summary]).joined(separator: "\n")
+    /// Repairs what takes no download, and tells what is left.
+    private func repairAlone(_ result: Verification, _ images: Set<Digest>, _ folders: AgentFolders) async throws {
+        do {
+            try await OfflineRepair.run(folders.cache, images)
+        } catch let error as FolderLock.Held {
+            throw Exit.because("\(error)", code: .busy)
+        } catch {
+            throw Exit.because("Cannot repair \(folders.cache): \(error)", code: .folder)
+        }
+        let left = try await Verification.run(IconCache(at: folders.cache)) { _ in }
+        let repaired = Set(result.damage).subtracting(left.damage).count
+        Message.error("\(repaired) of \(Self.count(result.damage.count, "damaged file")) repaired.")
+        let lost = Set(left.damage.compactMap(\.image)).count
+        if lost > 0 {
+            Message.error(
+                "\(Self.count(lost, "image")) must be downloaded again: start the agent, and run syncagent "
+                    + "verify --repair once more.")
+        }
     }
 
-    private static func json(of result: Verification) -> String {
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    private static func lines(of result: Verification) -> [String] {
+        result.damage.map { "\($0.path): \($0.reason)" }
+            + [
+                "\(count(result.images, "image")) with \(result.bytes) bytes read, \(count(result.damage.count, "file")) damaged"
+            ]
+    }
+
+    private static func json(of result: Verification) -> JSON {
         let damage = result.damage.map { ["path": .string($0.path), "reason": .string($0.reason)] as JSON }
-        let document: JSON = [
+        return [
             "format": 1, "images": .number(result.images), "bytes": .number(result.bytes),
             "damage": .lines(.array(damage)),
         ]
-        return document.text
     }
 }
 

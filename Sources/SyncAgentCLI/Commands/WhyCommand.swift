@@ -8,7 +8,7 @@ import SystemPackage
 struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Tell everything known of one URL: who names it, its state, what comes next and why.",
+        abstract: "Show everything known of one URL: who names it, its state, what comes next and why.",
         discussion: "It works with the agent stopped. Exit code 1: nothing is known of the URL.")
 
     @Argument(help: "The URL, spelled as in the app list.")
@@ -23,25 +23,25 @@ struct WhyCommand: AsyncParsableCommand {
         guard let report = try await report() else {
             throw Exit.because("No app list names \(shown(url)), and nothing is left of it.", code: .attention)
         }
-        try Message.output(json ? report.json.text : try text(of: report))
+        if json { try Message.output(report.json) } else { try Message.output(try lines(of: report)) }
     }
 
     private func report() async throws -> IconReport? {
         let folders = try configuration.folders()
-        if let known = try await ControlClient(socket: folders.socket).report(on: url) { return known }
+        if let known = try await configuration.askIfPossible({ try await $0.report(on: url) }).answer { return known }
         do {
             return try DiskStatus(
                 folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse
             ).report(on: url)
         } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
+            throw try configuration.unreadable(error)
         }
     }
 
-    private func text(of report: IconReport) throws -> String {
+    private func lines(of report: IconReport) throws -> [String] {
         var lines = [shown(report.url)]
         func add(_ title: String, _ text: String) {
-            lines.append("  \(title)\(String(repeating: " ", count: 11 - title.count))\(printable(text))")
+            lines.append("  \(title)\(String(repeating: " ", count: 11 - title.count))\(text)")
         }
         add("named by", report.lists.isEmpty ? "no list" : report.lists.joined(separator: ", "))
         add("state", report.state)
@@ -63,7 +63,7 @@ struct WhyCommand: AsyncParsableCommand {
             let failures = origin.failures == 0 ? "" : ", \(origin.failures) failures in a row"
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", not asked until \($0)" } ?? ""))
         }
-        return lines.joined(separator: "\n")
+        return lines
     }
 
     /// A URL of the way, and what came of it: `https://a.example/x.png: 302, through the proxy p.example:3128`.

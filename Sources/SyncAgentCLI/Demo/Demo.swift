@@ -23,13 +23,13 @@ struct Demo: Sendable {
     ///
     /// - Throws: ``AgentProcess/Failure`` if something did not hold.
     func run() async throws {
-        try Message.output("An origin draws icons at \(origin.baseURL), and an agent watches \(agent.lists).\n")
+        try Message.output(["An origin draws icons at \(origin.baseURL), and an agent watches \(agent.lists).", ""])
         try await agent.whileRunning { _ in
             try await step("A list of five apps is dropped") {
                 try drop(Self.first)
                 try await waitUntilReady(Self.first)
             }
-            try Message.output("\n\(try await agent.call("status").output)")
+            try Message.output([""] + lines(of: try await agent.call("status")))
             try await step("The list is changed: two apps go, two come") {
                 try drop(Self.second)
                 try await waitUntilReady(Self.second)
@@ -49,9 +49,12 @@ struct Demo: Sendable {
             for name in Self.second { try await expectImage(of: name) }
             try expect(try await agent.call("status").code == 3, "status tells that the agent is not running")
         }
-        try Message.output(
-            "\n$ syncagent path \(origin.iconURL("Mail"))\n\(try await agent.call("path", origin.iconURL("Mail")).output)"
-        )
+        let url = origin.iconURL("Mail")
+        try Message.output(["", "$ syncagent path \(url)"] + lines(of: try await agent.call("path", url)))
+    }
+
+    private func lines(of answer: (code: Int32, output: String, messages: String)) -> [String] {
+        answer.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     private func drop(_ names: [String]) throws {
@@ -78,10 +81,10 @@ struct Demo: Sendable {
     }
 
     private func step(_ title: String, _ work: () async throws -> Void) async throws {
-        try Message.output("• \(title) … ", terminator: "")
+        try Message.output(["• \(title) … "], terminator: "")
         let start = ContinuousClock.now
         try await work()
-        try Message.output("✓ \((ContinuousClock.now - start).milliseconds) ms")
+        try Message.output(["✓ \((ContinuousClock.now - start).milliseconds) ms"])
     }
 
     private func expect(_ condition: Bool, _ what: String) throws {

@@ -14,15 +14,15 @@ struct LogfmtHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var line = "\(AgentClock.wallTime) \(event.level) \(event.message)"
+        var line = "\(AgentClock.wallTime) \(event.level) \(printable("\(event.message)"))"
         let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
         LogWriter.shared.write(line + "\n")
     }
 
-    /// The value as it is if it is one plain word, else as a JSON string; without control characters in any case.
+    /// The value as it is if it is one plain word, else as a JSON string.
     private static func quoted(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") }
-        return printable(isPlain ? value : JSON.quoted(value))
+        return isPlain && printable(value) == value ? value : printable(JSON.quoted(value))
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 
 /// Columns of text, each as wide as its widest cell.
@@ -10,11 +11,11 @@ struct Table {
     }
 
     mutating func add(_ cells: String...) {
-        rows.append(cells)
+        rows.append(cells.map { printable($0) })
     }
 
-    /// The rows, one a line; the last column is not padded.
-    var text: String {
+    /// The rows; the last column is not padded.
+    var lines: [String] {
         let widths = rows.reduce(into: [Int](repeating: 0, count: rows[0].count)) { widths, row in
             for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
         }
@@ -22,14 +23,9 @@ struct Table {
             row.enumerated().map { column, cell in
                 column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
             }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        }
     }
 }
 
 /// A URL as tables and messages show it: `--json` has it in full.
-func shown(_ url: String) -> String { printable("\(LogURL(url))") }
-
-/// Text from lists and file names, made safe to print: control characters, which could rule a terminal, are shown as “�”.
-func printable(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "�" : $0 }))
-}
+func shown(_ url: String) -> String { "\(LogURL(url))" }

@@ -76,7 +76,10 @@ struct CopyTests {
                 #expect(result.code == 0 || Self.isWarning(result.code, of: "cp"), "\(result.messages)")
                 let run = try await other.agent.call("run", "--once")
                 #expect(run.code == 0, "\(run.messages)")
-                _ = try await other.agent.call("verify", "--repair")
+                try await other.agent.whileRunning { [other] _ in
+                    _ = try await other.agent.call("verify", "--repair")
+                    try await other.published(names)
+                }
                 #expect(try other.expectWholeCache() == names.count)
             }
         }

@@ -21,6 +21,7 @@ struct LeaseHoldersTests {
             nonsense
             """
         #expect(LeaseHolders.parse(text) == [100: [13, 15], 200: [16]])
+        #expect(LeaseHolders.parse(text, .exclusive) == [100: [12]])
     }
 
     @Test("this process, when it has locked a file")

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+extension Configuration {
+    /// Asks the running agent for something that only it can do.
+    ///
+    /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses.
+    func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
+        let folders = try folders()
+        do {
+            if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
+        } catch let error as ControlClient.Unexpected where error.reason != nil {
+            throw Exit.because("\(error)", code: .attention)
+        } catch {
+            throw Exit.because(Self.noAnswer(at: folders.socket, error), code: .noAgent)
+        }
+        throw Exit.because(
+            unreachable(LockState(ofFolder: folders.cache), folders)
+                ?? "No agent answers at \(folders.socket): start it, or name its socket with --socket.",
+            code: .noAgent)
+    }
+
+    /// Asks the agent for something that can be told without it, too; stderr says so if it runs and cannot be asked.
+    ///
+    /// - Returns: The answer, or whether an agent holds the cache; then what is told comes from disk.
+    func askIfPossible<Answer>(
+        _ question: (ControlClient) async throws -> Answer?
+    ) async throws -> (answer: Answer?, agent: LockState) {
+        let folders = try folders()
+        do {
+            if let answer = try await question(ControlClient(socket: folders.socket)) { return (answer, .free) }
+            let agent = LockState(ofFolder: folders.cache)
+            if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The rest comes from disk.") }
+            return (nil, agent)
+        } catch {
+            Message.error("\(Self.noAnswer(at: folders.socket, error)) The rest comes from disk.")
+            return (nil, LockState(ofFolder: folders.cache))
+        }
+    }
+
+    /// Asks the agent for something that is done without it if none runs.
+    ///
+    /// - Returns: `nil` if none runs.
+    /// - Throws: Exit code 75 if one holds the cache and cannot be asked.
+    func askIfRunning<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer? {
+        let folders = try folders()
+        do {
+            if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
+        } catch {
+            throw Exit.because(Self.noAnswer(at: folders.socket, error), code: .busy)
+        }
+        if let obstacle = unreachable(LockState(ofFolder: folders.cache), folders) {
+            throw Exit.because(obstacle, code: .busy)
+        }
+        return nil
+    }
+
+    /// Why an agent that may run cannot be asked; `nil` if none runs.
+    private func unreachable(_ agent: LockState, _ folders: AgentFolders) -> String? {
+        let obstacle = ControlClient(socket: folders.socket).obstacle.map { ": \($0)" } ?? ""
+        switch agent {
+        case .free: return nil
+        case .held(let process):
+            let name = process.map { " (process \($0))" } ?? ""
+            return
+                "The agent\(name) is running, but not reachable at \(folders.socket)\(obstacle). Run this command as the "
+                + "agent's user, or name its socket with --socket."
+        case .unknown(let errno):
+            return
+                "Cannot tell whether an agent is running: cannot look into \(folders.cache): \(errno). Run this command as "
+                + "the agent's user."
+        }
+    }
+
+    private static func noAnswer(at socket: FilePath, _ error: any Error) -> String {
+        "What listens at \(socket) is an incompatible version of the agent, or does not respond (\(error)). Restart it."
+    }
+
+    /// Ends a command that cannot read the cache.
+    func unreadable(_ error: IconCacheError) throws -> ExitCode {
+        let folders = try folders()
+        guard case .noCache = error, LockState(ofFolder: folders.cache) == .free,
+            let generation = IconCache(at: folders.cache).newestGeneration
+        else { return Exit.because("\(error)", code: .attention) }
+        return Exit.because("\(IconCache(at: folders.cache).missingManifest(generation))", code: .attention)
+    }
+}

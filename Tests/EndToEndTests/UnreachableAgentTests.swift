@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import Glibc
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("An agent that runs, and cannot be asked")
+struct UnreachableAgentTests {
+    @Test("by another socket: status tells that it runs, and what is on disk; commands that need it name the obstacle")
+    func otherSocket() async throws {
+        try await World.with { world in
+            // What the caller's settings make of the list is no trouble of the agent's.
+            let caller = world.setting("SYNCAGENT_LISTS_MAX_BYTES", "1B")
+            try world.drop(["Mail"])
+            let elsewhere = ["--socket", world.folder.appending("other.sock").string]
+            try await world.agent.whileRunning { agent in
+                try await world.published(["Mail"])
+                let status = try await caller.agent.call(["status"] + elsewhere)
+                #expect(status.code == 0, "\(status.messages)")
+                let beginning = "syncagent 0.1.0 is running, not reachable from here (process \(agent.value))\n"
+                #expect(status.output.hasPrefix(beginning) && status.output.contains(", in sync\n"), "\(status.output)")
+                #expect(status.output.contains("apps.plist  ok     1     1"), "\(status.output)")
+                let obstacle = """
+                    syncagent: The agent (process \(agent.value)) is running, but not reachable at \(elsewhere[1]): No such \
+                    file or directory. Run this command as the agent's user, or name its socket with --socket.
+                    """
+                #expect(status.messages == obstacle + " The rest comes from disk.\n")
+                let json = try await caller.agent.call(["status", "--json"] + elsewhere)
+                #expect(json.code == 0)
+                #expect(
+                    json.output.contains(
+                        "\"state\": \"running\", \"pid\": \(agent.value), \"reachable\": false, \"version\""),
+                    "\(json.output)")
+                #expect(json.output.contains("\"eviction\": { \"state\": \"unknown\", \"reason\": null }"))
+                let pause = try await world.agent.call(["pause"] + elsewhere)
+                #expect(pause.code == 69 && pause.messages == obstacle + "\n")
+                let why = try await world.agent.call(["why", world.origin.iconURL("Mail")] + elsewhere)
+                #expect(why.code == 0 && why.messages == obstacle + " The rest comes from disk.\n")
+                #expect(try await world.agent.call("status", "--json").output.contains("\"reachable\": true"))
+            }
+            let stopped = try await world.agent.call(["status"] + elsewhere)
+            #expect(stopped.code == 3 && stopped.output.hasPrefix("syncagent 0.1.0 is stopped\n"))
+            #expect(stopped.messages.isEmpty)
+            let pause = try await world.agent.call(["pause"] + elsewhere)
+            #expect(pause.code == 69)
+            #expect(
+                pause.messages
+                    == "syncagent: No agent answers at \(elsewhere[1]): start it, or name its socket with --socket.\n")
+        }
+    }
+
+    @Test(
+        "by another user",
+        .enabled(
+            if: geteuid() == 0 && Tool.areInstalled("setpriv"),
+            "becoming another user takes root's rights and setpriv"))
+    func otherUser() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try #require(chmod(world.folder.string, 0o755) == 0)
+            let program = BuiltProducts.path("syncagent").string
+            @Sendable func run(_ command: String) async throws -> Program {
+                try await Program.run(
+                    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", command,
+                    environment: [
+                        "program": program,
+                        "folders": "--cache \(world.agent.cache) --socket \(world.folder)/control.sock",
+                        "HOME": "/nonexistent",
+                    ])
+            }
+            guard try await run("test -x \"$program\"").code == 0 else {
+                print("skipped: another user cannot run \(program)")
+                return
+            }
+            try await world.agent.whileRunning { agent in
+                try await world.published(["Mail"])
+                let status = try await run("\"$program\" status $folders")
+                #expect(status.code == 0, "\(status.messages)")
+                #expect(
+                    status.output.hasPrefix(
+                        "syncagent 0.1.0 is running, not reachable from here (process \(agent.value))\n"),
+                    "\(status.output)")
+                #expect(!status.output.contains("suspended"), "\(status.output)")
+                #expect(
+                    status.messages.contains("control.sock: Permission denied. Run this command as the agent's user"))
+                try #require(chmod(world.agent.cache.string, 0o750) == 0)
+                let closed = try await run("\"$program\" status $folders")
+                #expect(closed.code == 1 && closed.output.contains("may be running"), "\(closed.output)")
+                #expect(closed.messages.contains("Cannot tell whether an agent is running"), "\(closed.messages)")
+            }
+            try #require(chmod(world.agent.cache.string, 0o755) == 0)
+            #expect(try await run("\"$program\" status $folders").code == 3)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Whether an agent holds a folder")
+struct LockStateTests {
+    @Test("it does not hold one that is missing, has no lock, or has the lock of an agent that ended")
+    func free() async throws {
+        try await withTemporaryFolder { folder in
+            #expect(LockState(ofFolder: folder.appending("none")) == .free)
+            #expect(LockState(ofFolder: folder) == .free)
+            try Self.hold(folder) {}
+            #expect(LockState(ofFolder: folder) == .free)
+        }
+    }
+
+    @Test(
+        "while a process holds the lock, it is named; to look takes nothing away from others who look, or from agents")
+    func held() async throws {
+        try await withTemporaryFolder { folder in
+            try Self.hold(folder) {
+                #expect(LockState(ofFolder: folder) == .held(Int(getpid())))
+                #expect(LockState(ofFolder: folder) == .held(Int(getpid())))
+            }
+            try Self.hold(folder) {}
+        }
+    }
+
+    @Test(
+        "in a folder that is closed to whoever asks, it is not known",
+        .enabled(if: geteuid() != 0, "root can look into every folder"))
+    func closed() async throws {
+        try await withTemporaryFolder { folder in
+            let inner = folder.appending("cache")
+            try #require(mkdir(inner.string, 0) == 0)
+            #expect(LockState(ofFolder: inner) == .unknown(.permissionDenied))
+        }
+    }
+
+    private static func hold(_ folder: FilePath, _ body: () throws -> Void) throws {
+        let descriptor = try FileDescriptor.openFolder(folder)
+        defer { try? descriptor.close() }
+        let lock = try FolderLock(in: descriptor, at: folder)
+        try body()
+        withExtendedLifetime(lock) {}
+    }
+}
