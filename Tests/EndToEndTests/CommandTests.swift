@@ -58,7 +58,7 @@ struct CommandTests {
             #expect(status.output.contains("\nmanifest   \(reason)"), "\(status.output)")
             let json = try await world.agent.call("status", "--json").output
             #expect(json.contains("\"publication\": { \"error\": \"\(reason)"), "\(json)")
-            for command in [["path", world.origin.iconURL("Mail")], ["list", "apps.plist"], ["verify"]] {
+            for command in [["path", world.origin.iconURL("Mail")], ["list", "apps.plist"], ["list"], ["verify"]] {
                 let answer = try await world.agent.call(command)
                 #expect(answer.code == 1 && answer.messages.hasPrefix("syncagent: \(reason)"), "\(answer.messages)")
             }

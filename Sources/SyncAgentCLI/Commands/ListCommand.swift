@@ -8,7 +8,9 @@ import SystemPackage
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the app lists, or one list's icons and their state.",
-        discussion: "It works with the agent stopped. Exit code 1: there is no good version of that list.")
+        discussion:
+            "It works with the agent stopped. Exit code 1: there is no good version of that list, or the manifest cannot be read."
+    )
 
     @Argument(help: "The list's file name: apps.plist.")
     var list: String?
@@ -27,6 +29,10 @@ struct ListCommand: AsyncParsableCommand {
                 try Message.output(.lines(.array(report.lists.map(\.json))))
             } else {
                 try Message.output(StatusCommand.lists(of: report))
+            }
+            // Without the manifest there is no telling what was published.
+            if report.reachable == false, let error = report.publication.error {
+                throw Exit.because(error, code: .attention)
             }
         }
     }
