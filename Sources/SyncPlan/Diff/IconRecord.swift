@@ -74,6 +74,9 @@ package struct IconRecord: Equatable, Sendable {
     /// Whether an image of it is on disk although no list names it.
     package var isRetired: Bool { !isReferenced && hasImage }
 
+    /// Whether it waits for its turn, or for its origin.
+    package var isQueued: Bool { if case .queued = phase { true } else { false } }
+
     var hasImage: Bool { _image.isFull }
     var hasStaged: Bool { _staged.isFull }
     var hasFailed: Bool { _failure.isFull }

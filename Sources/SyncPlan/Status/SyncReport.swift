@@ -39,10 +39,8 @@ extension Reconciler {
     package func syncReport(of names: [String]) -> SyncReport {
         var report = SyncReport(missing: names.filter { catalog.lists[$0]?.source == nil })
         let lists = names.isEmpty ? Array(catalog.lists.keys) : Set(names).filter { catalog.lists[$0] != nil }.sorted()
-        let tallies = names.isEmpty ? [catalog.tally.all] : lists.compactMap { catalog.tallies[$0] }
-        let icons = tallies.reduce(IconCounts()) { $0 + $1.icons }
+        let (icons, isOnItsWay) = progress(of: names)
         (report.ready, report.pending, report.failed) = (icons.ready, icons.pending, icons.failed)
-        let isOnItsWay = tallies.contains { $0.staged > 0 || isUnderWay($0) }
         let rejection = lists.sorted().lazy.compactMap { name in
             catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }
         }.first
@@ -51,6 +49,12 @@ extension Reconciler {
         report.isDone =
             hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
         return report
+    }
+
+    /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
+    func progress(of names: [String]) -> (icons: IconCounts, isOnItsWay: Bool) {
+        let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
+        return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains { $0.staged > 0 || isUnderWay($0) })
     }
 
     /// The icons of some lists, to go before those of others; none, if no list is named.

@@ -31,7 +31,7 @@ extension Reconciler {
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
         for names in [[]] + catalog.lists.keys.map({ [$0] }) {
-            let (told, found) = (syncReport(of: names), recountedSync(of: names))
+            let (told, found) = (progress(of: names), recountedProgress(of: names))
             if told != found { return "the progress of \(names) is \(told), and should be \(found)" }
         }
         let notes = catalog.icons.values.count { $0.noted != nil }
@@ -41,28 +41,20 @@ extension Reconciler {
         return nil
     }
 
-    private func recountedSync(of names: [String]) -> SyncReport {
-        var report = syncReport(of: names)
-        (report.ready, report.pending, report.failed, report.isDone) = (0, 0, 0, false)
-        let lists = names.isEmpty ? Array(catalog.lists.keys) : names
+    private func recountedProgress(of names: [String]) -> (icons: IconCounts, isOnItsWay: Bool) {
+        var counts = IconCounts()
         var isOnItsWay = false
+        let lists = names.isEmpty ? Array(catalog.lists.keys) : names
         for url in Set(lists.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
             guard let icon = catalog.icons[url] else { continue }
             switch icon.state {
-            case .ready: report.ready += 1
-            case .pending: report.pending += 1
-            case .failed: report.failed += 1
+            case .ready: counts.add(.ready)
+            case .pending: counts.add(.pending)
+            case .failed: counts.add(.failed)
             }
             let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !queue.isHeld(url)
             isOnItsWay = isOnItsWay || icon.staged != nil || isUnderWay
         }
-        let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(during: .none) == nil
-        report.isDone =
-            hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
-        return report
+        return (counts, isOnItsWay)
     }
-}
-
-extension IconRecord {
-    fileprivate var isQueued: Bool { if case .queued = phase { true } else { false } }
 }
