@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import DemoOrigin
-import FoundationEssentials
 import IconCache
 import SyncPlan
 import TestSupport
@@ -13,9 +11,10 @@ struct QuestionTests {
     private static let retired = 5000
     private static let generations = 20
 
-    /// Icons that need no request, all with the same image.
+    /// Icons that need no request, all with the same image of one pixel.
     private static func icons(_ numbers: Range<Int>) -> [(name: String, icon: String)] {
-        let image = Data(IconDrawing("Mail").png()).base64EncodedString()
+        let image =
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
         return numbers.map { ("App \($0)", "data:image/png;n=\($0);base64,\(image)") }
     }
 
