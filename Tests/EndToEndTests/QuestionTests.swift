@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The agent is asked while it has much to tell", .serialized)
 struct QuestionTests {
-    private static let retired = 5000
+    private static let retired = 3000
     private static let generations = 20
 
     /// Icons that need no request, all with the same image of one pixel.
