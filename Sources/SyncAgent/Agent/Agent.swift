@@ -74,29 +74,11 @@ package struct Agent: Sendable {
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
-        var restored = try StartUpRecovery.run(folder, logger: logger)
-        // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
-        if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: open) }
-        let store = try StateStore(folder: folders.state, clock: clock, logger: logger)
-        restored.memos = store.restored.icons
-        restored.origins = store.restored.origins
-        restored.isPaused = store.restored.isPaused
-        restored.supersessions = store.restored.supersessions
-        restored.hold = store.restored.hold
-        restored.folder = store.restored.folder
-        if once {
-            for index in restored.memos.indices { restored.memos[index].failure = nil }
-            for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }
-        }
-        logger.info(
-            "cache opened",
-            metadata: [
-                "cache": "\(folders.cache)", "generation": "\(restored.nextGeneration - 1)",
-                "lists": "\(restored.manifests.last?.lists.count ?? 0)",
-            ])
+        let (plan, store, partials) = try begin(
+            in: folder, once: once, listsMode: open, clock: clock)
 
         let transport = HTTPTransport(settings: settings, proxies: proxies)
-        let staging = Staging(folder, reserve: settings.cache.minFree, partials: restored.partials)
+        let staging = Staging(folder, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
         let publisher = Publisher(folder, thread: thread)
         let loop = AgentLoop(
@@ -107,8 +89,6 @@ package struct Agent: Sendable {
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             clock: clock, logger: logger)
-        let plan = Reconciler(
-            settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
         let report: StatusReport
         do {
             report =
@@ -127,14 +107,49 @@ package struct Agent: Sendable {
         return report
     }
 
-    private func runOnce(_ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService) async throws -> StatusReport {
+    /// Takes in what earlier runs left.
+    ///
+    /// Nothing of it is kept but the plan, which has one owner.
+    private func begin(
+        in folder: CacheFolder, once: Bool, listsMode: FilePermissions, clock: AgentClock
+    ) throws -> (plan: Handover<Reconciler>, store: StateStore, partials: [PartialDownload]) {
+        var restored = try StartUpRecovery.run(folder, logger: logger)
+        // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
+        if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: listsMode) }
+        let store = try StateStore(folder: folders.state, clock: clock, logger: logger)
+        let remembered = store.restored
+        store.forgetRestored()
+        restored.memos = remembered.icons
+        restored.origins = remembered.origins
+        restored.isPaused = remembered.isPaused
+        restored.supersessions = remembered.supersessions
+        restored.hold = remembered.hold
+        restored.folder = remembered.folder
+        if once {
+            for index in restored.memos.indices { restored.memos[index].failure = nil }
+            for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }
+        }
+        logger.info(
+            "cache opened",
+            metadata: [
+                "cache": "\(folders.cache)", "generation": "\(restored.nextGeneration - 1)",
+                "lists": "\(restored.manifests.last?.lists.count ?? 0)",
+            ])
+        let plan = Reconciler(
+            settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
+        return (Handover(plan), store, restored.partials)
+    }
+
+    private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws
+        -> StatusReport
+    {
         async let end = loop.run(plan, untilSettled: true)
         loop.post(.scanned(await lists.lookOnce()))
         return await end
     }
 
     private func run(
-        _ plan: Reconciler, _ loop: AgentLoop, _ lists: ListService, _ scrubber: Scrubber, clock: AgentClock,
+        _ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService, _ scrubber: Scrubber, clock: AgentClock,
         wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         let socketFolder = folders.socket.removingLastComponent()

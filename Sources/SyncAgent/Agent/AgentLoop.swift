@@ -2,6 +2,7 @@
 package import IconCache
 package import Logging
 package import SyncPlan
+import Synchronization
 
 /// The one loop of the agent: events go in, the plan decides, its actions are carried out, and what comes of them are events.
 package final class AgentLoop: Sendable {
@@ -10,7 +11,6 @@ package final class AgentLoop: Sendable {
         case alarm
         /// Something that somebody wants to know of the plan; there is none any more when the loop has ended.
         case question(@Sendable (Reconciler?) -> Void)
-        case watch(AsyncStream<Void>.Continuation)
     }
 
     private let fetcher: Fetcher
@@ -22,6 +22,9 @@ package final class AgentLoop: Sendable {
     private let logger: Logger
     private let inbox: AsyncStream<Message>
     private let mailbox: AsyncStream<Message>.Continuation
+    private let feed = ChangeFeed()
+    /// The status after the change of this number.
+    private let told = Mutex<(change: Int, status: StatusReport)?>(nil)
 
     package init(
         fetcher: Fetcher, staging: Staging, publisher: Publisher, evictor: Evictor, store: StateStore,
@@ -47,12 +50,22 @@ package final class AgentLoop: Sendable {
 
     /// What there is to tell at the moment.
     package func status() async -> StatusReport {
-        await ask(\.status) ?? StatusReport(state: .stopped)
+        let status = await ask { [self] plan in
+            // Nothing changes while the loop answers.
+            guard let change = feed.newest else { return plan.status }
+            if let told = told.withLock(\.self), told.change == change { return told.status }
+            let status = plan.status
+            told.withLock { $0 = (change, status) }
+            return status
+        }
+        return status ?? StatusReport(state: .stopped)
     }
 
     /// What goes and what stays: of one icon, or of all that no list names.
     package func evictionReport(on url: String? = nil) async -> EvictionReport? {
-        guard var report = await ask({ [clock] in $0.evictionReport(on: url, now: clock.now) }) else { return nil }
+        guard let snapshot = await ask({ [clock] in $0.evictionSnapshot(of: url, now: clock.now) }) else { return nil }
+        // Not in the loop: there may be much to tell.
+        var report = snapshot.report
         report.leases = await evictor.leases(on: Set(report.icons.compactMap(\.generation)).sorted())
         return report
     }
@@ -77,25 +90,24 @@ package final class AgentLoop: Sendable {
     ) async {
         post(event)
         await wait(atMost: limit) { [self] in
-            for await _ in changes() where await ask(isDone) ?? true { return }
+            for await _ in changes where await ask(isDone) ?? true { return }
         }
     }
 
-    /// An element whenever something may have changed that the status tells; ends with the loop.
+    /// An element at once and whenever something may have changed that the status tells; ends with the loop.
     ///
     /// Elements that are not taken become one.
-    package func changes() -> AsyncStream<Void> {
-        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        if case .terminated = mailbox.yield(.watch(change)) { change.finish() }
-        return changes
-    }
+    package var changes: ChangeFeed.Changes { feed.changes }
 
     /// Runs until its task is cancelled or, if asked to, until nothing is left to do now.
     ///
     /// At the end no download is begun any more, those under way are given up, and what was downloaded is published.
     ///
+    /// - Parameters:
+    ///   - plan: The plan to begin with, which nobody else keeps: what it holds at the start may be forgotten later.
+    ///   - untilSettled: Whether to end when nothing is left to do now.
     /// - Returns: The state at the end.
-    package func run(_ plan: Reconciler, untilSettled: Bool) async -> StatusReport {
+    package func run(_ plan: Handover<Reconciler>, untilSettled: Bool) async -> StatusReport {
         // A stream ends for a task that is cancelled, and with it what is still to come through it.
         let work = Task {
             let (chores, desk) = AsyncStream.makeStream(of: Reconciler.Action.self)
@@ -113,11 +125,10 @@ package final class AgentLoop: Sendable {
     }
 
     private func decide(
-        _ plan: consuming Reconciler, untilSettled: Bool, desk: AsyncStream<Reconciler.Action>.Continuation
+        _ handover: Handover<Reconciler>, untilSettled: Bool, desk: AsyncStream<Reconciler.Action>.Continuation
     ) async -> StatusReport {
-        var plan = plan
+        guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var downloads: [String: Task<Void, Never>] = [:]
-        var watchers: [AsyncStream<Void>.Continuation] = []
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var scanLog = ScanLog(logger: logger)
@@ -126,10 +137,6 @@ package final class AgentLoop: Sendable {
             switch message {
             case .question(let answer):
                 answer(plan)
-                continue
-            case .watch(let change):
-                change.yield()
-                watchers.append(change)
                 continue
             case .alarm:
                 alarm.rang()
@@ -157,18 +164,17 @@ package final class AgentLoop: Sendable {
             }
             if case .scanned(let scan) = event { scanLog.note(scan) { plan.hasGoodVersion(of: $0) } }
             if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
-            watchers.removeAll { if case .terminated = $0.yield() { true } else { false } }
+            feed.note()
             if plan.isSettled, untilSettled || plan.isStopping { break }
             alarm.set(plan.nextWake)
         }
         desk.yield(.remember(plan.takeMemoChanges()))
         mailbox.finish()
         let report = plan.status
-        for watcher in watchers { watcher.finish() }
+        feed.end()
         for await message in inbox {
             switch message {
             case .question(let answer): answer(nil)
-            case .watch(let change): change.finish()
             case .event, .alarm: break
             }
         }

@@ -6,14 +6,14 @@ import SyncPlan
 
 /// Answers that go on: one JSON document a line, whenever it has become another.
 extension ControlServer {
-    /// How long a document is the newest one: making one costs time in proportion to the icons.
+    /// How long a document is the newest one: nobody reads faster.
     private static let pace: Duration = .milliseconds(50)
 
     /// Writes the status, until the agent ends.
     func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
-        for await _ in loop.changes() {
-            try await write(await status().json.line, after: &last, to: &writer)
+        for await _ in loop.changes {
+            try await write(await board.line(), after: &last, to: &writer)
         }
     }
 
@@ -24,7 +24,7 @@ extension ControlServer {
         try await write(SyncReport().json.line, after: &last, to: &writer)
         await lists.look()
         loop.post(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
-        for await _ in loop.changes() {
+        for await _ in loop.changes {
             guard let report = await loop.ask({ $0.syncReport(of: names) }) else { return }
             try await write(report.json.line, after: &last, to: &writer)
             if report.isDone { return }

@@ -16,6 +16,9 @@ package struct ControlServer: Sendable {
     let loop: AgentLoop
     let lists: ListService
     let scrubber: Scrubber
+    let board: StatusBoard
+    /// What would be evicted.
+    private let eviction: SharedAnswer<EvictionReport?>
 
     /// Makes ready to listen on a socket.
     ///
@@ -41,6 +44,8 @@ package struct ControlServer: Sendable {
         self.loop = loop
         self.lists = lists
         self.scrubber = scrubber
+        board = StatusBoard(loop, lists)
+        eviction = SharedAnswer { await loop.evictionReport() }
     }
 
     /// Answers until the task is cancelled.
@@ -56,7 +61,7 @@ package struct ControlServer: Sendable {
         }
         router.post("v1/sync") { _, _ in
             lists.lookAgain()
-            return Self.answer(await status().json)
+            return Self.answer(await board.text())
         }
         router.post("v1/sync/stream") { request, _ in
             let lists = try await Self.texts(in: request)
@@ -67,7 +72,7 @@ package struct ControlServer: Sendable {
                     try await writer.finish(nil)
                 })
         }
-        router.get("v1/status") { _, _ in Self.answer(await status().json) }
+        router.get("v1/status") { _, _ in Self.answer(await board.text()) }
         router.post("v1/icon") { request, _ in
             let url = try await Self.url(in: request)
             guard let report = await loop.report(on: url) else { throw HTTPError(.notFound) }
@@ -76,10 +81,10 @@ package struct ControlServer: Sendable {
         for (name, isPaused) in [("pause", true), ("resume", false)] {
             router.post("v1/\(name)") { _, _ in
                 loop.post(.paused(isPaused))
-                return Self.answer(await status().json)
+                return Self.answer(await board.text())
             }
         }
-        router.get("v1/eviction") { _, _ in try Self.answer(await loop.evictionReport()?.json) }
+        router.get("v1/eviction") { _, _ in try Self.answer(await eviction.get()?.json) }
         router.post("v1/eviction") { request, _ in
             let url = try await Self.url(in: request)
             return try Self.answer(await loop.evictionReport(on: url)?.json)
@@ -89,7 +94,7 @@ package struct ControlServer: Sendable {
             await loop.post(
                 .evict(isConfirmed: isConfirmed), andWaitUntil: { $0.isEvictionSettled(at: loop.now) },
                 atMost: Self.patience)
-            return try Self.answer(await loop.evictionReport()?.json)
+            return try Self.answer(await eviction.get()?.json)
         }
         router.post("v1/repair") { request, _ in
             let suspects = try await Self.texts(in: request).map { text in
@@ -97,7 +102,7 @@ package struct ControlServer: Sendable {
                 return digest
             }
             await recheck(Set(suspects))
-            return Self.answer(await status().json)
+            return Self.answer(await board.text())
         }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
             router.post("v1/\(name)") { request, _ in
@@ -157,10 +162,12 @@ package struct ControlServer: Sendable {
         return answer(json)
     }
 
-    private static func answer(_ json: JSON) -> Response {
+    private static func answer(_ json: JSON) -> Response { answer(json.text + "\n") }
+
+    private static func answer(_ text: String) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: json.text + "\n")))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
     /// Has images fetched again that are damaged, if they are: whoever says so may be wrong.
@@ -173,15 +180,6 @@ package struct ControlServer: Sendable {
             end.finish()
         }
         await wait(atMost: Self.patience) { for await _ in ended {} }
-    }
-
-    /// What the loop and the watch know.
-    func status() async -> StatusReport {
-        var report = await loop.status()
-        report.pid = Int(getpid())
-        let watch = lists.watch
-        (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
-        return report
     }
 
     /// Another agent answers at the socket.

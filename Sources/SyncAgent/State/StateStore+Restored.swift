@@ -7,14 +7,16 @@ package import SyncPlan
 extension StateStore {
     /// What an earlier run left.
     package struct Restored: Sendable {
-        package var icons: [IconMemo]
-        package var origins: [OriginMemo]
-        package var isPaused: Bool
+        package var icons: [IconMemo] = []
+        package var origins: [OriginMemo] = []
+        package var isPaused = false
         /// When generations were superseded, by the clock of this run.
         package var supersessions: [Int: Timestamp] = [:]
         package var hold: EvictionBrake.Hold?
         /// The folder that the lists were in.
         package var folder: FolderIdentity?
+
+        init() {}
 
         init(_ database: Database, clock: AgentClock) throws {
             icons = try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)

@@ -5,6 +5,7 @@ import Glibc
 import IconCache
 package import Logging
 package import SyncPlan
+import Synchronization
 package import SystemPackage
 
 /// What is remembered over a restart beside the cache itself: what servers said, failures, origins that are not well.
@@ -16,7 +17,10 @@ package actor StateStore {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package nonisolated let restored: Restored
+    private nonisolated let kept: Mutex<Restored?>
+
+    /// What an earlier run left; nothing once it was forgotten.
+    package nonisolated var restored: Restored { kept.withLock { $0 ?? Restored() } }
     private let clock: AgentClock
 
     /// The names of the database's files in the state folder.
@@ -31,7 +35,9 @@ package actor StateStore {
         do {
             try Self.makePrivate(path)
             do {
+                let restored: Restored
                 (database, restored) = try Self.open(path, clock: clock)
+                kept = Mutex(restored)
             } catch let error as DatabaseError where error.isDamage {
                 let aside = folder.appending("state.sqlite.damaged")
                 logger.error(
@@ -41,13 +47,20 @@ package actor StateStore {
                     throw FileError("set aside", path.string, Errno(rawValue: errno))
                 }
                 for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
+                let restored: Restored
                 (database, restored) = try Self.open(path, clock: clock)
+                kept = Mutex(restored)
             }
         } catch let error as FileError {
             throw error
         } catch {
             throw FileError("use the database", path.string, (error as? DatabaseError)?.errno ?? .ioError)
         }
+    }
+
+    /// Keeps what an earlier run left no longer: it is as much as there are icons.
+    package nonisolated func forgetRestored() {
+        kept.withLock { $0 = nil }
     }
 
     /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.

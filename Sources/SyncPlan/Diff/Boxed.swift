@@ -14,6 +14,9 @@ package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
         box = wrappedValue.map(Box.full) ?? .empty
     }
 
+    /// Whether there is a value, which need not be taken out of its box for this.
+    var isFull: Bool { if case .full = box { true } else { false } }
+
     package var wrappedValue: Value? {
         get { if case .full(let value) = box { value } else { nil } }
         set { box = newValue.map(Box.full) ?? .empty }

@@ -4,8 +4,11 @@ package import IconCache
 /// Everything known of one URL.
 package struct IconRecord: Equatable, Sendable {
     /// Where the URL is between being planned and being on disk.
-    package enum Phase: Sendable {
-        case idle, queued, fetching
+    package enum Phase: Hashable, Sendable {
+        case idle
+        /// It waits for its turn, or for its origin. Apart, because there are very many records.
+        indirect case queued(origin: String)
+        case fetching
         /// There was no room for its image: it waits until there is.
         case crowdedOut
     }
@@ -34,8 +37,6 @@ package struct IconRecord: Equatable, Sendable {
         package var freshUntil: Timestamp
     }
 
-    /// Whether the URL carries the image itself, so that there never is another one.
-    package let isInline: Bool
     /// The lists that name it; none if it is retired.
     package var lists: [String] = []
     /// The digest that lists give for the image, by list; for those that give one.
@@ -53,11 +54,13 @@ package struct IconRecord: Equatable, Sendable {
     package var freshUntil = Timestamp(sinceEpoch: .zero)
     /// The way that the last download took, if it was not straight.
     package var trail: FetchTrail?
+    package var phase = Phase.idle
     /// When it is noted to be looked at again.
     package var noted: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package var wasMissing = false
-    package var phase = Phase.idle
+    /// Whether the URL carries the image itself, so that there never is another one.
+    package let isInline: Bool
 
     package init(isInline: Bool = false) {
         self.isInline = isInline
@@ -67,6 +70,19 @@ package struct IconRecord: Equatable, Sendable {
 
     /// Whether an image is what the lists say: where they give digests, it must have one of them.
     package func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
+
+    /// Whether an image of it is on disk although no list names it.
+    package var isRetired: Bool { !isReferenced && hasImage }
+
+    /// Whether it waits for its turn, or for its origin.
+    package var isQueued: Bool { if case .queued = phase { true } else { false } }
+
+    var hasImage: Bool { _image.isFull }
+    var hasStaged: Bool { _staged.isFull }
+    var hasFailed: Bool { _failure.isFull }
+
+    /// The image on disk, in the box that it is kept in.
+    var boxedImage: Boxed<AppListDocument.Image> { _image }
 
     /// The state as a list document has it, once what is staged is published.
     package var state: AppListDocument.State {

@@ -127,6 +127,9 @@ package struct FetchQueue: Sendable {
         return restrictions[origin] == 0
     }
 
+    /// Whether nothing of the origin is started for now.
+    package func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }
+
     /// Whether anything of the origin is queued or being downloaded.
     package func hasWork(of origin: String) -> Bool { lanes[origin] != nil }
 

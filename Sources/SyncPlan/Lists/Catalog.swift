@@ -7,6 +7,12 @@ package struct Catalog: Sendable {
     package private(set) var icons: [String: IconRecord] = [:]
     /// How many referenced icons show an image.
     private var users: [Digest: Int] = [:]
+    /// The images of icons that no list names.
+    private(set) var retired: [String: Boxed<AppListDocument.Image>] = [:]
+    /// What there is to tell of all icons.
+    package private(set) var tally = CatalogTally()
+    /// What there is to tell of the icons of each list.
+    package private(set) var tallies: [String: IconTally] = [:]
 
     package init() {}
 
@@ -57,39 +63,61 @@ package struct Catalog: Sendable {
     package mutating func setList(_ name: String, _ list: ListRecord) -> IconDiff {
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
-        rename(diff, in: name)
+        rename(diff, in: name, entries: list.entries)
         return diff
     }
 
     /// Takes a list out.
     package mutating func removeList(_ name: String) -> IconDiff {
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
-        rename(diff, in: name)
+        rename(diff, in: name, entries: [])
+        assert(
+            tallies[name] == nil || tallies[name] == IconTally(), "what was counted for \(name) is counted out again")
+        tallies[name] = nil
         return diff
     }
 
-    private mutating func rename(_ diff: IconDiff, in list: String) {
-        for url in diff.added { updateIcon(url) { $0.lists.append(list) } }
+    private mutating func rename(_ diff: IconDiff, in list: String, entries: [AppEntry]) {
         for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
+        tallies[list, default: IconTally()].setRepeats(in: entries) { [icons] url in
+            icons[url].flatMap { $0.lists.contains(list) ? $0.standing : nil }
+        }
+        for url in diff.added { updateIcon(url) { $0.lists.append(list) } }
         for (url, digest) in diff.expected { updateIcon(url) { $0.expected[list] = digest } }
     }
 
     /// Changes an icon's record, which is made if there is none.
     package mutating func updateIcon(_ url: String, _ change: (inout IconRecord) -> Void) {
         var icon = icons.removeValue(forKey: url) ?? IconRecord(isInline: DataURL(url) != nil)
-        let before = icon.isReferenced ? icon.image?.sha256 : nil
+        let before = icon
         change(&icon)
-        let after = icon.isReferenced ? icon.image?.sha256 : nil
+        recount(url, before, icon)
         icons[url] = icon
-        guard before != after else { return }
-        if let after { users[after, default: 0] += 1 }
-        if let before, let count = users[before] { users[before] = count > 1 ? count - 1 : nil }
+    }
+
+    /// Counts an icon as it is now, and no longer as it was.
+    private mutating func recount(_ url: String, _ old: IconRecord, _ new: IconRecord) {
+        let shown = (
+            before: old.isReferenced ? old.image?.sha256 : nil, after: new.isReferenced ? new.image?.sha256 : nil
+        )
+        if shown.before != shown.after {
+            if let image = shown.after { users[image, default: 0] += 1 }
+            if let image = shown.before, let count = users[image] { users[image] = count > 1 ? count - 1 : nil }
+        }
+        if old.isRetired || new.isRetired { retired[url] = new.isRetired ? new.boxedImage : nil }
+        let marks = (before: IconMark(old), after: IconMark(new))
+        guard marks.before != marks.after else { return }
+        tally.count(marks.before, at: url, -1)
+        tally.count(marks.after, at: url, 1)
+        for list in marks.before.lists { tallies[list, default: IconTally()].count(marks.before, at: url, -1) }
+        for list in marks.after.lists { tallies[list, default: IconTally()].count(marks.after, at: url, 1) }
     }
 
     /// Forgets an icon that no list names.
     package mutating func forgetIcon(_ url: String) {
-        precondition(icons[url]?.isReferenced != true, "a referenced icon is not forgotten")
-        icons[url] = nil
+        guard let icon = icons.removeValue(forKey: url) else { return }
+        precondition(!icon.isReferenced, "a referenced icon is not forgotten")
+        recount(url, icon, IconRecord())
     }
 
     /// The document of a list as it stands; `nil` if it has no good version.

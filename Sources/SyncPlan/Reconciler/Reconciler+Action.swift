@@ -38,8 +38,15 @@ extension Reconciler {
             guard icon.noted != time else { break }
             catalog.updateIcon(url) { $0.noted = time }
             dueTimes.insert(DueTime(time: time, url: url))
+            sweepDueTimes()
         case .refused, .inline, .unreferenced, .underWay: break
         }
+    }
+
+    /// Takes away the times that hold no longer, for icons that were forgotten or noted anew, once they are the most.
+    private mutating func sweepDueTimes() {
+        guard dueTimes.count > 2 * catalog.tally.noted + 32 else { return }
+        dueTimes = dueTimes.swept { catalog.icons[$0.url]?.noted == $0.time }
     }
 
     private mutating func enqueue(_ url: String, _ reason: FetchReason, now: Timestamp) {
@@ -47,7 +54,7 @@ extension Reconciler {
             let source = try IconSource(url)
             try network.judge(source)
             queue.add(url, origin: source.origin, priority: reason.priority)
-            catalog.updateIcon(url) { $0.phase = .queued }
+            catalog.updateIcon(url) { $0.phase = .queued(origin: source.origin) }
         } catch {
             let before = catalog.icons[url]?.state ?? .pending
             noteFailure(error, of: url, now: now)

@@ -73,7 +73,11 @@ extension Reconciler {
             return
         }
         queue.restrict(origin, to: health.slots(of: settings.fetch.perHost, at: now))
-        if health.isWaiting(at: now) { originTimes.insert(DueTime(time: health.waitsUntil, url: origin)) }
+        guard health.isWaiting(at: now) else { return }
+        originTimes.insert(DueTime(time: health.waitsUntil, url: origin))
+        // Times that hold no longer are taken away once they are the most.
+        guard originTimes.count > 2 * origins.count + 32 else { return }
+        originTimes = originTimes.swept { origins[$0.url]?.waitsUntil == $0.time }
     }
 
     /// Lets the origins go on whose wait is over.
@@ -127,5 +131,13 @@ extension Reconciler {
         if isPauseUnremembered { changes.isPaused = isPaused }
         unrememberedOrigins = []
         isPauseUnremembered = false
+    }
+}
+
+extension Heap<Reconciler.DueTime> {
+    /// Those that still hold, each URL or origin once.
+    func swept(where holds: (Element) -> Bool) -> Self {
+        var seen: Set<String> = []
+        return Heap(unordered.filter { holds($0) && seen.insert($0.url).inserted })
     }
 }

@@ -12,7 +12,7 @@ extension Reconciler {
 
     /// What there is to tell at the moment.
     ///
-    /// - Complexity: O(*n*) in the number of icons and of list entries.
+    /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed of late.
     package var status: StatusReport {
         var report = StatusReport(state: isPaused ? .paused : .running)
         report.generation = manifest?.generation
@@ -21,25 +21,21 @@ extension Reconciler {
             hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
             && stagedURLs.isEmpty && dirtyLists.isEmpty && space.needs.isEmpty
             && window.due(during: .none) == nil && publicationFailure == nil
-        report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
+        report.lists = catalog.lists.keys.sorted().compactMap { name in
+            guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)
-            for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }
+            row.count(catalog.tallies[name]?.entries ?? IconCounts())
             row.error = list.rejection?.message
             row.problems = list.problems.count
             return row
         }
-        for (url, icon) in catalog.icons {
-            guard icon.isReferenced else {
-                if icon.image != nil { report.icons.retired += 1 }
-                continue
-            }
-            report.icons.count(icon.state)
-            if case .ready = icon.state, icon.failure != nil { report.icons.stale += 1 }
-            let isHeld = icon.phase == .queued && queue.isHeld(url)
-            if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { report.downloads.waiting += 1 }
-            let isShut = icon.phase == .crowdedOut || icon.phase == .queued && (isPaused || !space.isOpen)
-            if case .pending = icon.state, isHeld || isShut { report.downloads.blocked += 1 }
-        }
+        let tally = catalog.tally
+        report.icons.count(tally.all.icons)
+        report.icons.stale = tally.stale
+        report.icons.retired = catalog.retired.count
+        report.downloads.waiting = queue.heldCount + tally.retried
+        report.downloads.blocked =
+            tally.crowdedOut + (isPaused || !space.isOpen ? tally.blank.values.reduce(0, +) : heldBlank)
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
         report.downloads.reason = space.reason
@@ -48,6 +44,15 @@ extension Reconciler {
         report.watch.lastScan = lastScan?.description
         report.publication.error = publicationFailure
         return report
+    }
+
+    /// How many icons without an image are queued whose origin has to wait.
+    private var heldBlank: Int {
+        guard queue.heldCount > 0 else { return 0 }
+        // Only origins that failed have to wait.
+        return origins.keys.reduce(0) { sum, origin in
+            queue.isHeld(origin: origin) ? sum + (catalog.tally.blank[origin] ?? 0) : sum
+        }
     }
 
     var evictionStatus: StatusReport.Eviction {

@@ -12,8 +12,9 @@ package struct RetirementLedger: Sendable {
         var superseded: Timestamp?
     }
 
-    private struct Document {
-        var generations = 0
+    fileprivate struct Document {
+        /// Those on disk that name it, the oldest first.
+        var generations: [Int] = []
         var images: [Digest: AppListDocument.Image] = [:]
         var urls: Set<String> = []
     }
@@ -28,6 +29,8 @@ package struct RetirementLedger: Sendable {
     private var superseded: [Int] = []
     private var documents: [Digest: Document] = [:]
     private var images: [Digest: Image] = [:]
+    /// How many bytes they have together.
+    private var imageBytes = 0
     private var urls: [String: Int] = [:]
     private var current: Int?
     /// The newest generation whose grace was ended by hand.
@@ -54,7 +57,7 @@ package struct RetirementLedger: Sendable {
     package var imageCount: Int { images.count - missing.count }
 
     /// How many images are in `icons/`, and how many bytes they have together.
-    package var holdings: (images: Int, bytes: Int) { (images.count, images.values.reduce(0) { $0 + $1.bytes }) }
+    package var holdings: (images: Int, bytes: Int) { (images.count, imageBytes) }
 
     /// Notes a generation that became durable; the current one, if there is one, is superseded by it now.
     ///
@@ -76,7 +79,7 @@ package struct RetirementLedger: Sendable {
         generations[manifest.generation] = Generation(documents: manifest.lists.values.map(\.sha256))
         for list in manifest.lists.values {
             if documents[list.sha256] == nil, let document = newDocuments[list.sha256] { add(document, list.sha256) }
-            documents[list.sha256]?.generations += 1
+            documents[list.sha256]?.generations.append(manifest.generation)
         }
         unnamed.documents = unnamed.documents.filter { documents[$0] == nil }
     }
@@ -88,7 +91,10 @@ package struct RetirementLedger: Sendable {
             document.urls.insert(app.icon)
             document.images[image.sha256] = image
         }
-        for (digest, image) in document.images { images[digest, default: Image(bytes: image.bytes)].documents += 1 }
+        for (digest, image) in document.images {
+            if images[digest] == nil { imageBytes += image.bytes }
+            images[digest, default: Image(bytes: image.bytes)].documents += 1
+        }
         for url in document.urls { urls[url, default: 0] += 1 }
         documents[digest] = document
     }
@@ -132,15 +138,15 @@ package struct RetirementLedger: Sendable {
         kept(under: rule).first.flatMap { endOfGrace(of: $0, rule.grace) }
     }
 
-    /// The newest superseded generation on disk that names a URL; `nil` if none does.
-    package func lastGeneration(naming url: String) -> Int? {
-        superseded.last { number in
-            generations[number]?.documents.contains { documents[$0]?.urls.contains(url) ?? false } ?? false
-        }
-    }
+    /// Which URLs the generations on disk name.
+    package var namings: Namings { Namings(documents: documents, current: current) }
 
-    /// When the grace of a superseded generation is over.
-    package func expiry(of generation: Int, grace: Duration) -> Timestamp? { endOfGrace(of: generation, grace) }
+    /// When the grace of each superseded generation is over.
+    package func expiries(grace: Duration) -> [Int: Timestamp] {
+        var ends: [Int: Timestamp] = [:]
+        for number in superseded { ends[number] = endOfGrace(of: number, grace) }
+        return ends
+    }
 
     /// Notes that a generation's file is gone: what it alone named is named by none.
     package mutating func release(_ number: Int) {
@@ -149,8 +155,8 @@ package struct RetirementLedger: Sendable {
         superseded.removeAll { $0 == number }
         for digest in generation.documents {
             guard var document = documents.removeValue(forKey: digest) else { continue }
-            document.generations -= 1
-            guard document.generations == 0 else {
+            document.generations.removeAll { $0 == number }
+            guard document.generations.isEmpty else {
                 documents[digest] = document
                 continue
             }
@@ -176,14 +182,49 @@ package struct RetirementLedger: Sendable {
             affected: unnamed.affected)
     }
 
+    /// Whether anything can be removed now.
+    package func hasRemovable(in catalog: Catalog) -> Bool {
+        !unnamed.documents.isEmpty
+            || unnamed.images.contains { images[$0.sha256]?.documents == 0 && !catalog.needs($0.sha256) }
+            || unnamed.urls.contains { urls[$0] == 0 && !catalog.needs(url: $0) }
+    }
+
     /// Notes that what a plan named is gone.
     package mutating func remove(_ plan: RetirementPlan) {
-        for image in plan.images where images[image.sha256]?.documents == 0 { images[image.sha256] = nil }
+        for image in plan.images where images[image.sha256]?.documents == 0 {
+            imageBytes -= images.removeValue(forKey: image.sha256)?.bytes ?? 0
+        }
         for url in plan.urls where urls[url] == 0 { urls[url] = nil }
         unnamed.documents.subtract(plan.documents)
         unnamed.images = unnamed.images.filter { images[$0.sha256]?.documents == 0 }
         unnamed.urls = unnamed.urls.filter { urls[$0] == 0 }
         if unnamed.images.isEmpty { unnamed.affected = [] }
+    }
+}
+
+extension RetirementLedger {
+    /// Which URLs the generations on disk name, as they did at one moment.
+    package struct Namings: Sendable {
+        fileprivate let documents: [Digest: Document]
+        fileprivate let current: Int?
+
+        /// The newest superseded generation on disk that names each of these URLs; none for those that none names.
+        ///
+        /// - Complexity: O(*n*) in the number of documents on disk, and in that of their URLs at most.
+        package func newest(naming urls: some Collection<String>) -> [String: Int] {
+            let superseded = documents.values.compactMap { document in
+                document.generations.last { $0 != current }.map { (number: $0, urls: document.urls) }
+            }
+            var found: [String: Int] = [:]
+            var rest = Set(urls)
+            for (number, named) in superseded.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
+                for url in rest.intersection(named) {
+                    found[url] = number
+                    rest.remove(url)
+                }
+            }
+            return found
+        }
     }
 }
 

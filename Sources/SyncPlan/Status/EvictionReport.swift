@@ -57,39 +57,50 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     }
 }
 
-extension Reconciler {
-    /// What goes and what stays.
+/// What an ``EvictionReport`` is made of, as it was at one moment.
+///
+/// To take it costs next to nothing, however much there is to tell; to make the report of it is not for the agent's loop.
+package struct EvictionSnapshot: Sendable {
+    /// The icons to tell of, with their images.
+    var icons: [String: Boxed<AppListDocument.Image>]
+    /// The lists that name the icon, if it is a single one.
+    var lists: [String] = []
+    var namings: RetirementLedger.Namings
+    /// When the grace of each superseded generation is over.
+    var expiries: [Int: Timestamp]
+    var status: StatusReport.Eviction
+    /// Why nothing is removed at the moment.
+    var doubt: String?
+    var held: EvictionBrake.Hold?
+    var holdFor: Duration
+    var isSettled: Bool
+    var now: Timestamp
+
+    /// What goes and what stays, the icons sorted by URL.
     ///
-    /// - Parameters:
-    ///   - url: The icon to tell of; `nil` for all that no list names.
-    ///   - now: The present time.
-    /// - Returns: No icon, if there is no image of the one that was asked for.
-    package func evictionReport(on url: String? = nil, now: Timestamp) -> EvictionReport {
-        let urls = url.map { [$0] } ?? catalog.icons.filter { !$0.value.isReferenced }.keys.sorted()
-        let eviction = evictionStatus
-        return EvictionReport(
-            state: eviction.state, reason: eviction.reason, icons: urls.compactMap { fate(of: $0, now: now) },
-            isSettled: isEvictionSettled(at: now))
+    /// - Complexity: O(*n* log *n*) in the number of icons, and O(*n*) in that of documents on disk and their entries.
+    package var report: EvictionReport {
+        let generations = namings.newest(naming: icons.keys)
+        let rows = icons.sorted { $0.key < $1.key }.compactMap { url, image in
+            image.wrappedValue.map { fate(of: url, $0, generations[url]) }
+        }
+        return EvictionReport(state: status.state, reason: status.reason, icons: rows, isSettled: isSettled)
     }
 
-    private func fate(of url: String, now: Timestamp) -> EvictionReport.Icon? {
-        guard let icon = catalog.icons[url], let image = icon.image else { return nil }
+    private func fate(of url: String, _ image: AppListDocument.Image, _ generation: Int?) -> EvictionReport.Icon {
         var fate = EvictionReport.Icon(
-            url: url, path: image.path, bytes: image.bytes, goes: false, reason: "",
-            generation: ledger.lastGeneration(naming: url))
-        if icon.isReferenced {
-            let files = icon.lists.filter { $0 != Self.pinList }.sorted()
+            url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
+        if !lists.isEmpty {
+            let files = lists.filter { $0 != Reconciler.pinList }.sorted()
             fate.reason = [
-                icon.lists.contains(Self.pinList) ? "it is pinned" : nil,
+                lists.contains(Reconciler.pinList) ? "it is pinned" : nil,
                 files.isEmpty ? nil : "it is named by \(files.joined(separator: ", "))",
             ].compactMap(\.self).joined(separator: ", and ")
-        } else if let doubt = evictionDoubt {
+        } else if let doubt {
             fate.reason = "evictions are suspended: \(doubt)"
-        } else if let generation = fate.generation, let held = brake.heldNow, generation <= held.generation {
-            fate.reason = "its eviction is held until \(held.since + settings.eviction.holdFor), unless it is confirmed"
-        } else if let generation = fate.generation,
-            let end = ledger.expiry(of: generation, grace: settings.cache.grace)
-        {
+        } else if let generation, let held, generation <= held.generation {
+            fate.reason = "its eviction is held until \(held.since + holdFor), unless it is confirmed"
+        } else if let generation, let end = expiries[generation] {
             fate.goes = true
             fate.reason =
                 end > now
@@ -101,11 +112,34 @@ extension Reconciler {
         }
         return fate
     }
+}
+
+extension Reconciler {
+    /// What goes and what stays at the moment, yet to be told.
+    ///
+    /// - Parameters:
+    ///   - url: The icon to tell of; `nil` for all that no list names.
+    ///   - now: The present time.
+    /// - Returns: No icon, if there is no image of the one that was asked for.
+    /// - Complexity: O(*n*) in the number of superseded generations.
+    package func evictionSnapshot(of url: String? = nil, now: Timestamp) -> EvictionSnapshot {
+        let icon = url.flatMap { catalog.icons[$0] }
+        return EvictionSnapshot(
+            icons: url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired,
+            lists: icon?.lists ?? [], namings: ledger.namings, expiries: ledger.expiries(grace: settings.cache.grace),
+            status: evictionStatus, doubt: evictionDoubt, held: brake.heldNow, holdFor: settings.eviction.holdFor,
+            isSettled: isEvictionSettled(at: now), now: now)
+    }
+
+    /// What goes and what stays.
+    package func evictionReport(on url: String? = nil, now: Timestamp) -> EvictionReport {
+        evictionSnapshot(of: url, now: now).report
+    }
 
     /// Whether all that can go now has gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard publishing == nil, case .idle = eviction else { return false }
         guard mayEvict else { return true }
-        return ledger.removable(in: catalog).isEmpty && (leaseRetry != nil || nextEviction.map { $0 > now } ?? true)
+        return !ledger.hasRemovable(in: catalog) && (leaseRetry != nil || nextEviction.map { $0 > now } ?? true)
     }
 }

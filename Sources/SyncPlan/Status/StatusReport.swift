@@ -130,6 +130,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
 }
 
 extension StatusReport.List {
+    /// Takes in how many of the list's entries are in each state.
+    mutating func count(_ entries: IconCounts) {
+        (apps, ready, pending, failed) = (entries.total, entries.ready, entries.pending, entries.failed)
+    }
+
     /// Counts an entry of the list.
     package mutating func count(_ state: AppListDocument.State) {
         apps += 1
@@ -142,6 +147,11 @@ extension StatusReport.List {
 }
 
 extension StatusReport.Icons {
+    /// Takes in how many of the icons that lists name are in each state.
+    mutating func count(_ icons: IconCounts) {
+        (referenced, ready, pending, failed) = (icons.total, icons.ready, icons.pending, icons.failed)
+    }
+
     /// Counts an icon that a list names.
     package mutating func count(_ state: AppListDocument.State) {
         referenced += 1

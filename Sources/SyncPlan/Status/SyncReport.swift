@@ -49,22 +49,14 @@ extension Reconciler {
     /// How far the icons of some lists are.
     ///
     /// - Parameter names: The lists; all, if none is named.
-    /// - Returns: Each icon once, however many of the lists name it.
-    /// - Complexity: O(*n*) in the number of their entries.
+    /// - Returns: Each icon once if one list or none is named; one that several of the named lists name counts for each.
+    /// - Complexity: O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
     package func syncReport(of names: [String]) -> SyncReport {
         var report = SyncReport(missing: names.filter { catalog.lists[$0] == nil })
-        let lists = names.isEmpty ? Array(catalog.lists.keys) : names.filter { catalog.lists[$0] != nil }
-        var isOnItsWay = false
-        for url in Set(lists.lazy.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
-            guard let icon = catalog.icons[url] else { continue }
-            switch icon.state {
-            case .ready: report.ready += 1
-            case .pending: report.pending += 1
-            case .failed: report.failed += 1
-            }
-            isOnItsWay = isOnItsWay || icon.staged != nil || isUnderWay(url, icon)
-        }
-        report.rejected = Set(lists).sorted().compactMap { name in
+        let lists = names.isEmpty ? Array(catalog.lists.keys) : Set(names).filter { catalog.lists[$0] != nil }
+        let (icons, isOnItsWay) = progress(of: names)
+        (report.ready, report.pending, report.failed) = (icons.ready, icons.pending, icons.failed)
+        report.rejected = lists.sorted().compactMap { name in
             catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
         }
         report.error = unavailable ?? publicationFailure
@@ -74,24 +66,30 @@ extension Reconciler {
         return report
     }
 
-    /// The icons of some lists; of all, if none is named.
+    /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
+    func progress(of names: [String]) -> (icons: IconCounts, isOnItsWay: Bool) {
+        let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
+        return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains { $0.staged > 0 || isUnderWay($0) })
+    }
+
+    /// The icons of some lists, to go before those of others; none, if no list is named.
     package func urls(of names: [String]) -> [String] {
-        names.isEmpty
-            ? Array(catalog.icons.filter(\.value.isReferenced).keys)
-            : names.flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
+        names.flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
     }
 
     /// Whether an icon's state may change by what is being done now.
     package func isComing(_ url: String) -> Bool {
-        catalog.icons[url].map { $0.staged != nil || isUnderWay(url, $0) } ?? false
+        guard let icon = catalog.icons[url] else { return false }
+        guard icon.staged == nil else { return true }
+        return switch icon.phase {
+        case .idle, .crowdedOut: false
+        case .queued(let origin): mayDownload && !queue.isHeld(origin: origin)
+        case .fetching: true
+        }
     }
 
     /// Whether an image may come of what is being done now.
-    private func isUnderWay(_ url: String, _ icon: IconRecord) -> Bool {
-        switch icon.phase {
-        case .idle, .crowdedOut: false
-        case .queued: mayDownload && !queue.isHeld(url)
-        case .fetching: true
-        }
+    private func isUnderWay(_ icons: IconTally) -> Bool {
+        icons.fetching > 0 || mayDownload && icons.queued.keys.contains { !queue.isHeld(origin: $0) }
     }
 }

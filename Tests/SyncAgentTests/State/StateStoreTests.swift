@@ -78,6 +78,8 @@ struct StateStoreTests {
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(again.restored.isPaused && again.restored.origins == [memo])
+            again.forgetRestored()
+            #expect(!again.restored.isPaused && again.restored.origins.isEmpty, "nothing of it is kept")
             changes.isPaused = false
             try await again.apply(changes)
             try await again.close()

@@ -28,7 +28,7 @@ struct FetchPlanTests {
         (icon { _ in }, .fetch(.notCached)),
         (icon { $0.wasMissing = true }, .fetch(.missingOnDisk)),
         (icon { $0.lists = [] }, .unreferenced),
-        (icon { $0.phase = .queued }, .underWay),
+        (icon { $0.phase = .queued(origin: "https://h") }, .underWay),
         (icon { $0.phase = .fetching }, .underWay),
         (icon { $0.staged = StagedImage(name: "1", image: Sample.image("x")) }, .underWay),
         (

@@ -121,7 +121,9 @@ struct SimulatedWorld {
         case 0..<3: files[name] = nil
         case 3: files[name] = .broken
         default:
-            let urls = Self.urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
+            var urls = Self.urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
+            // A list may name a URL again.
+            if chance(20) { urls += urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 } }
             files[name] = .good(urls)
         }
         note("\(name) becomes \(files[name]?.summary ?? "nothing")")
@@ -447,6 +449,7 @@ struct SimulatedWorld {
         let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping && status.downloads.reason == nil
         try expect(!mayStart || status.downloads.queued == 0, "\(status.downloads.queued) icons wait for nothing")
         if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
+        if let miscount = plan.miscount { throw Violation(miscount) }
     }
 
     private func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(Violation) {

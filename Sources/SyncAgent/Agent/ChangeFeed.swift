@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Tells any number of watchers that something has changed.
+///
+/// A change costs the one who notes it a lock, and a wake-up for each watcher that waits at that moment. Those who are busy
+/// see all changes since they last looked as one.
+package final class ChangeFeed: Sendable {
+    private struct State {
+        /// The number of the newest change; `nil` after the last one.
+        var newest: Int? = 0
+        var waiting: [Int: CheckedContinuation<Int?, Never>] = [:]
+        var lastWatcher = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The number of the newest change; `nil` after the last one.
+    package var newest: Int? { state.withLock(\.newest) }
+
+    /// Notes a change.
+    package func note() {
+        wake { $0.newest = $0.newest.map { $0 + 1 } }
+    }
+
+    /// Notes that there will be no more changes.
+    package func end() {
+        wake { $0.newest = nil }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let (waiting, newest) = state.withLock { state in
+            change(&state)
+            defer { state.waiting = [:] }
+            return (state.waiting, state.newest)
+        }
+        for watcher in waiting.values { watcher.resume(returning: newest) }
+    }
+
+    /// Returns the number of the newest change, once it is another than the one that was seen.
+    ///
+    /// - Returns: `nil` if there is no other change any more, or the task was cancelled.
+    package func next(after seen: Int?) async -> Int? {
+        let watcher = state.withLock { state in
+            state.lastWatcher += 1
+            return state.lastWatcher
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer: Int?? = state.withLock { state in
+                    if Task.isCancelled { return .some(nil) }
+                    if state.newest != seen || state.newest == nil { return .some(state.newest) }
+                    state.waiting[watcher] = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: watcher) }?.resume(returning: nil)
+        }
+    }
+}
+
+extension ChangeFeed {
+    /// An element at once, and whenever something changed since the last one.
+    package struct Changes: AsyncSequence, Sendable {
+        let feed: ChangeFeed
+
+        package struct AsyncIterator: AsyncIteratorProtocol {
+            let feed: ChangeFeed
+            private var seen: Int?
+
+            fileprivate init(feed: ChangeFeed) {
+                self.feed = feed
+            }
+
+            package mutating func next() async -> Void? {
+                seen = await feed.next(after: seen)
+                return seen.map { _ in }
+            }
+        }
+
+        package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(feed: feed) }
+    }
+
+    package var changes: Changes { Changes(feed: self) }
+}

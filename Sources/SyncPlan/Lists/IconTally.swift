@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many icons are ready, pending and failed.
+package struct IconCounts: Equatable, Sendable {
+    package private(set) var ready = 0
+    package private(set) var pending = 0
+    package private(set) var failed = 0
+
+    package var total: Int { ready + pending + failed }
+
+    mutating func add(_ standing: IconRecord.Standing, times: Int = 1) {
+        switch standing {
+        case .ready: ready += times
+        case .pending: pending += times
+        case .failed: failed += times
+        }
+    }
+
+    static func + (a: IconCounts, b: IconCounts) -> IconCounts {
+        var sum = a
+        sum.add(.ready, times: b.ready)
+        sum.add(.pending, times: b.pending)
+        sum.add(.failed, times: b.failed)
+        return sum
+    }
+}
+
+/// What there is to tell of the icons of a list, or of all lists, counted as it changes.
+package struct IconTally: Equatable, Sendable {
+    /// Each icon once.
+    package private(set) var icons = IconCounts()
+    /// Each icon as often as the list names it.
+    package private(set) var entries = IconCounts()
+    /// How many images wait to be published.
+    package private(set) var staged = 0
+    /// How many icons are being downloaded.
+    package private(set) var fetching = 0
+    /// How many icons are queued, by origin.
+    package private(set) var queued: [String: Int] = [:]
+    /// How often the list names a URL again, for those that it names several times.
+    private(set) var repeats: [String: Int] = [:]
+
+    /// Counts an icon in, or out again.
+    mutating func count(_ icon: IconMark, at url: String, _ sign: Int) {
+        icons.add(icon.standing, times: sign)
+        entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
+        if icon.isStaged { staged += sign }
+        switch icon.phase {
+        case .idle, .crowdedOut: break
+        case .fetching: fetching += sign
+        case .queued(let origin): queued.count(origin, sign)
+        }
+    }
+
+    /// Takes note of how often a new version of the list names each URL.
+    ///
+    /// - Parameters:
+    ///   - entries: The new version.
+    ///   - standing: That of an icon which is counted at present; `nil` for others.
+    mutating func setRepeats(in entries: [AppEntry], standing: (String) -> IconRecord.Standing?) {
+        var seen: Set<String> = []
+        seen.reserveCapacity(entries.count)
+        var new: [String: Int] = [:]
+        for entry in entries where !seen.insert(entry.icon).inserted { new[entry.icon, default: 0] += 1 }
+        for url in Set(new.keys).union(repeats.keys) {
+            guard let standing = standing(url) else { continue }
+            self.entries.add(standing, times: (new[url] ?? 0) - (repeats[url] ?? 0))
+        }
+        repeats = new
+    }
+}
+
+/// What of an icon is counted.
+struct IconMark: Equatable {
+    var lists: [String]
+    var standing: IconRecord.Standing
+    var phase: IconRecord.Phase
+    var isStaged: Bool
+    /// Whether it is ready although its last refresh failed.
+    var isStale: Bool
+    /// Whether it is asked for again some time after a failure.
+    var isRetried: Bool
+    /// Whether it is noted to be looked at again.
+    var isNoted: Bool
+
+    init(_ icon: IconRecord) {
+        lists = icon.lists
+        standing = icon.standing
+        phase = icon.phase
+        isStaged = icon.hasStaged
+        isStale = standing == .ready && icon.hasFailed
+        isRetried = phase == .idle && icon.failure?.nextAttempt != nil
+        isNoted = icon.noted != nil
+    }
+}
+
+/// What there is to tell of all icons, counted as it changes.
+package struct CatalogTally: Equatable, Sendable {
+    /// All icons that lists name, each once.
+    package private(set) var all = IconTally()
+    package private(set) var stale = 0
+    /// How many icons that failed are asked for again at their time.
+    package private(set) var retried = 0
+    /// How many icons without an image wait for room for it.
+    package private(set) var crowdedOut = 0
+    /// How many icons without an image are queued, by origin.
+    package private(set) var blank: [String: Int] = [:]
+    /// How many icons are noted to be looked at again, whether lists name them or not.
+    package private(set) var noted = 0
+
+    mutating func count(_ icon: IconMark, at url: String, _ sign: Int) {
+        if icon.isNoted { noted += sign }
+        guard !icon.lists.isEmpty else { return }
+        all.count(icon, at: url, sign)
+        if icon.isStale { stale += sign }
+        if icon.isRetried { retried += sign }
+        guard icon.standing == .pending else { return }
+        switch icon.phase {
+        case .idle, .fetching: break
+        case .crowdedOut: crowdedOut += sign
+        case .queued(let origin): blank.count(origin, sign)
+        }
+    }
+}
+
+extension IconRecord {
+    /// The state as a list document has it, without what comes with it.
+    enum Standing {
+        case ready, pending, failed
+    }
+
+    var standing: Standing { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
+}
+
+extension [String: Int] {
+    /// Adds to a count, and keeps none that is zero.
+    fileprivate mutating func count(_ key: String, _ number: Int) {
+        let sum = self[key, default: 0] + number
+        self[key] = sum == 0 ? nil : sum
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+
+@testable import SyncAgent
+
+@Suite("Who watches is told of changes")
+struct ChangeFeedTests {
+    @Test("there is an element at once, one for all changes since, and an end")
+    func elements() async {
+        let feed = ChangeFeed()
+        var changes = feed.changes.makeAsyncIterator()
+        #expect(await changes.next() != nil)
+        for _ in 0..<100 { feed.note() }
+        #expect(await changes.next() != nil)
+        async let next: Void? = changes.next()
+        feed.note()
+        #expect(await next != nil)
+        feed.note()
+        feed.end()
+        var late = feed.changes.makeAsyncIterator()
+        #expect(await late.next() == nil)
+        #expect(await feed.next(after: 0) == nil)
+    }
+
+    @Test("whoever watches, all of them come to the last change, and a task that is cancelled to its end")
+    func watchers() async {
+        let feed = ChangeFeed()
+        let value = Counter()
+        await withTaskGroup { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    for await _ in feed.changes where value.last == 1000 { return }
+                }
+            }
+            group.addTask {
+                for _ in 0..<1000 {
+                    _ = value.next()
+                    feed.note()
+                    await Task.yield()
+                }
+            }
+        }
+        let watcher = Task { for await _ in feed.changes {} }
+        await Task.yield()
+        watcher.cancel()
+        await watcher.value
+    }
+}
+
+/// Counts from several tasks.
+final class Counter: Sendable {
+    private let number = Mutex(0)
+
+    var last: Int { number.withLock(\.self) }
+
+    func next() -> Int {
+        number.withLock { number in
+            number += 1
+            return number
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+@testable import SyncPlan
+
+/// What a plan keeps count of, counted again from the lists and icons themselves.
+extension Reconciler {
+    /// What is counted otherwise than it is; `nil` if nothing is.
+    var miscount: String? {
+        var recounted = status
+        recounted.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
+            var row = StatusReport.List(name: name, state: list.state.word)
+            for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }
+            row.error = list.rejection?.message
+            row.problems = list.problems.count
+            return row
+        }
+        recounted.icons = StatusReport.Icons()
+        (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
+        for (url, icon) in catalog.icons {
+            guard icon.isReferenced else {
+                if icon.image != nil { recounted.icons.retired += 1 }
+                continue
+            }
+            recounted.icons.count(icon.state)
+            if case .ready = icon.state, icon.failure != nil { recounted.icons.stale += 1 }
+            let isHeld = icon.isQueued && queue.isHeld(url)
+            if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
+            let isShut = icon.phase == .crowdedOut || icon.isQueued && (isPaused || !space.isOpen)
+            if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
+        }
+        if recounted != status { return "status is \(status), and should be \(recounted)" }
+        for names in [[]] + catalog.lists.keys.map({ [$0] }) {
+            let (told, found) = (progress(of: names), recountedProgress(of: names))
+            if told != found { return "the progress of \(names) is \(told), and should be \(found)" }
+        }
+        let notes = catalog.icons.values.count { $0.noted != nil }
+        if catalog.tally.noted != notes { return "\(catalog.tally.noted) icons are noted, and should be \(notes)" }
+        let images = catalog.icons.filter(\.value.isRetired).mapValues(\.image)
+        if catalog.retired.mapValues(\.wrappedValue) != images { return "what is retired is \(catalog.retired)" }
+        return nil
+    }
+
+    private func recountedProgress(of names: [String]) -> (icons: IconCounts, isOnItsWay: Bool) {
+        var counts = IconCounts()
+        var isOnItsWay = false
+        let lists = names.isEmpty ? Array(catalog.lists.keys) : names
+        for url in Set(lists.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
+            guard let icon = catalog.icons[url] else { continue }
+            switch icon.state {
+            case .ready: counts.add(.ready)
+            case .pending: counts.add(.pending)
+            case .failed: counts.add(.failed)
+            }
+            let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !queue.isHeld(url)
+            isOnItsWay = isOnItsWay || icon.staged != nil || isUnderWay
+        }
+        return (counts, isOnItsWay)
+    }
+}
