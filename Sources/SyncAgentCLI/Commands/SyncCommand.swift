@@ -10,8 +10,8 @@ struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Have the lists folder looked at now.",
         discussion: """
-            With --wait it returns when what was in the folder is published, or has failed; its icons go before all others \
-            meanwhile. Exit code 0 then says that all of it is ready, and durable.
+            With --wait it returns when what was in the folder is published, or has failed; its icons go before the \
+            others of their lists meanwhile. Exit code 0 then says that all of it is ready, and durable.
             Exit codes: 1 an icon failed, a list is not acceptable or not there, or nothing can be published; 69 the \
             agent is not running.
             """)

@@ -19,8 +19,7 @@ extension Reconciler {
         report.published = manifest?.published.description
         report.inSync =
             hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
-            && stagedURLs.isEmpty && dirtyLists.isEmpty && space.needs.isEmpty
-            && window.due(during: .none) == nil && publicationFailure == nil
+            && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && publicationFailure == nil
         report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
             for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }

@@ -49,14 +49,25 @@ extension Reconciler {
             }
             isOnItsWay = isOnItsWay || icon.staged != nil || isUnderWay(url, icon)
         }
+        let crowded = lists.sorted().contains(where: window.crowded.contains) ? space.reason : nil
         let rejection = lists.sorted().lazy.compactMap { name in
             catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }
         }.first
-        report.error = unavailable ?? publicationFailure ?? rejection
-        let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(during: .none) == nil
+        report.error = unavailable ?? publicationFailure ?? crowded ?? rejection
+        let isPublished =
+            names.isEmpty
+            ? publishing == nil && (window.isEmpty || crowded != nil) : names.allSatisfy(isUpToDate)
         report.isDone =
             hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
         return report
+    }
+
+    /// Whether the newest manifest tells what is known of a list, or will not before there is room.
+    private func isUpToDate(_ list: String) -> Bool {
+        if window.crowded.contains(list) { return true }
+        guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
+        let isInFlight = publishing?.publication.documents.contains { $0.list == list } ?? false
+        return !window.isChanged(list) && !isInFlight
     }
 
     /// The icons of some lists; of all, if none is named.
