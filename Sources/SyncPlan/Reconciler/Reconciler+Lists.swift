@@ -53,7 +53,11 @@ extension Reconciler {
                 let diff = catalog.setList(name, record)
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
-                if !isAsBefore { markDirty(name, now: now) }
+                if !isAsBefore {
+                    readmit(name)
+                    markDirty(name, now: now)
+                }
+                if !diff.removed.isEmpty { rewrittenLists.insert(name) }
                 added.formUnion(diff.added)
                 reconsidered.formUnion(diff.expected.keys)
                 removed.formUnion(diff.removed)

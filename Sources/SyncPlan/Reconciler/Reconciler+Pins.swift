@@ -33,7 +33,9 @@ extension Reconciler {
                 ListRecord(
                     state: .ok, source: source, entries: urls.map { AppEntry(icon: $0) },
                     published: catalog.lists[Self.pinList]?.published))
+            readmit(Self.pinList)
             markDirty(Self.pinList, now: now)
+            if !isPinned { rewrittenLists.insert(Self.pinList) }
         }
         take(diff, now: now, to: &actions)
     }

@@ -23,6 +23,7 @@ extension Reconciler {
         publication.documents = names.compactMap { catalog.document(of: $0, without: held) }
         for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
         stagedURLs.subtract(staged.keys)
+        rewrittenLists.subtract(names)
         publishing = PublicationInFlight(
             publication: publication, staged: staged, changesManifest: changesManifest, begun: now)
         actions.append(.publish(publication))
@@ -36,9 +37,9 @@ extension Reconciler {
         var names = window.lists(dueAt: now, during: traffic)
         var rest = stagedURLs.isEmpty ? [] : Array(names)
         while let name = rest.popLast() {
-            for url in stagedURLs(of: name) where isReplaced(url) {
-                for other in catalog.icons[url]?.lists ?? [] where !names.contains(other) {
-                    guard window.mayPublish(other, at: now, during: traffic) else { continue }
+            for url in stagedURLs(of: name) {
+                for other in lists(showing: url, beside: names)
+                where window.isChanged(other) && window.mayPublish(other, at: now, during: traffic) {
                     names.insert(other)
                     rest.append(other)
                 }
@@ -49,18 +50,18 @@ extension Reconciler {
 
     /// The staged images that lists name, as far as they can be published with these lists alone.
     ///
-    /// An image that takes the place of another one is published with all lists that name it, so that no two documents of
-    /// a generation have different images of one URL.
+    /// An image that takes the place of another one is published with all lists that show that one, so that no two
+    /// documents of a generation have different images of one URL.
     private func stagedImages(of names: Set<String>) -> (staged: [String: StagedImage], held: Set<String>) {
         var staged: [String: StagedImage] = [:]
         var held: Set<String> = []
         guard !stagedURLs.isEmpty else { return (staged, held) }
         for url in names.lazy.flatMap({ stagedURLs(of: $0) }) {
-            guard let icon = catalog.icons[url], let image = icon.staged else { continue }
-            if isReplaced(url), !icon.lists.allSatisfy({ names.contains($0) || catalog.lists[$0]?.published == nil }) {
-                held.insert(url)
-            } else {
+            guard let image = catalog.icons[url]?.staged else { continue }
+            if lists(showing: url, beside: names).isEmpty {
                 staged[url] = image
+            } else {
+                held.insert(url)
             }
         }
         return (staged, held)
@@ -70,16 +71,30 @@ extension Reconciler {
         catalog.lists[list]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? []
     }
 
-    private func isReplaced(_ url: String) -> Bool { catalog.icons[url]?.image != nil }
+    /// The lists whose newest documents have an image on disk for a URL, apart from some.
+    private func lists(showing url: String, beside names: Set<String>) -> [String] {
+        guard let icon = catalog.icons[url], icon.image != nil else { return [] }
+        return rewrittenLists.union(icon.lists).filter { list in
+            guard !names.contains(list), let document = catalog.lists[list]?.published?.sha256 else { return false }
+            return ledger.names(url, in: document)
+        }
+    }
 
     /// Has lists published again when those are due that share images with them.
     private mutating func hold(_ held: Set<String>, of names: Set<String>, now: Timestamp) {
         for url in held {
-            let lists = catalog.icons[url]?.lists ?? []
-            let due = lists.map { names.contains($0) ? now : window.nextDue(of: $0, during: traffic) }.max() ?? now
-            for list in lists where names.contains(list) { window.noteChange(of: list, at: due) }
+            let others = lists(showing: url, beside: names)
+            let due = others.map { window.crowded.contains($0) ? now : window.nextDue(of: $0, during: traffic) }.max()
+            // Not at once: what there is room for may be long in coming.
+            let retry = max(due ?? now, now + Self.holdTime)
+            for list in catalog.icons[url]?.lists ?? [] where names.contains(list) {
+                window.noteChange(of: list, at: retry)
+            }
         }
     }
+
+    /// The least time for which a list waits for those that share a new image with it; it comes with them in any case.
+    private static let holdTime: Duration = .seconds(5)
 
     // MARK: What became of it
 
@@ -129,6 +144,7 @@ extension Reconciler {
             crowdOut(documents, shortage, room: room, now: now)
         case .failed(let reason, let isOutOfSpace):
             publicationFailure = reason
+            rewrittenLists.formUnion(done.publication.documents.map(\.list))
             window.fail(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil }, at: now)
             if isOutOfSpace { noteLost(done.publication, reason, now: now) }
             for (url, staged) in done.staged {
@@ -142,6 +158,7 @@ extension Reconciler {
     private mutating func takeBack(_ done: PublicationInFlight, now: Timestamp, to actions: inout [Action]) {
         for list in done.publication.documents.map(\.list) where catalog.lists[list] != nil {
             window.noteChange(of: list, at: now)
+            rewrittenLists.insert(list)
         }
         if done.changesManifest { window.noteChange(at: now) }
         for (url, staged) in done.staged {

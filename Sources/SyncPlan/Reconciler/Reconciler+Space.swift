@@ -35,6 +35,14 @@ extension Reconciler {
     mutating func forgetChanges(of list: String) {
         window.forget(list)
         space.forgetDocument(of: list)
+        rewrittenLists.remove(list)
+    }
+
+    /// Has a list's document tried again, for which there was no room: it is another one now.
+    mutating func readmit(_ list: String) {
+        guard space.documents[list] != nil else { return }
+        space.forgetDocument(of: list)
+        window.crowdOut(Set(space.documents.keys))
     }
 
     /// Whether it is of use to know when there is room.

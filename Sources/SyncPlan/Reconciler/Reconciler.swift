@@ -38,6 +38,8 @@ package struct Reconciler: Sendable {
 
     var manifest: Manifest?
     var nextGeneration: Int
+    /// Lists of which an older version is published, which may name what they name no more.
+    var rewrittenLists: Set<String> = []
     /// Icons with an image that waits to be published.
     var stagedURLs: Set<String> = []
     /// The URLs whose downloads were under way when a publication failed.

@@ -524,6 +524,7 @@ struct SimulatedWorld {
             return urls
         }
         guard let manifest = disk.current else { throw Violation("there is no manifest") }
+        try expect(plan.isSettled && plan.status.inSync, "the agent knows that it is not done")
         try expect(disk.generations.count == 1, "generations \(disk.generations.keys.sorted()) are left")
         try expect(
             Set(manifest.lists.keys) == Set(wanted.keys),

@@ -164,7 +164,7 @@ struct SpaceScenarioTests {
         try agent.pass(.seconds(5))
         #expect(agent.trial ?? 0 > 20_000)
         try agent.finishLook(.success(SimulatedDisk.space(free: 1000)))
-        #expect(agent.publication == nil && agent.plan.status.downloads.reason?.contains("of list documents") == true)
+        #expect(agent.publication == nil && agent.plan.status.downloads.reason?.contains("free") == true)
         try agent.pass(.seconds(5))
         try agent.finishLook(Self.plenty)
         try agent.finishPublication()
