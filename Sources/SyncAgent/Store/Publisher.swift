@@ -54,7 +54,7 @@ package actor Publisher {
 
     /// Fails if there is no room for the documents, before anything is done.
     private func shortage(for publication: Publication, _ texts: [[UInt8]]) -> PublicationResult? {
-        guard let reserve, let space = folder.space else { return nil }
+        guard !publication.ignoresRoom, let reserve, let space = folder.space else { return nil }
         let room = space.roomForDocuments(above: reserve)
         let documents = Dictionary(zip(publication.documents.map(\.list), texts.map(\.count))) { a, _ in a }
         let shortage = space.shortage(forDocuments: documents.values.reduce(0, +), above: reserve)

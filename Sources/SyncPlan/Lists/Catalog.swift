@@ -103,11 +103,12 @@ package struct Catalog: Sendable {
 
     private func length(of list: String) -> Int { lists[list]?.entries.count ?? 0 }
 
-    /// The document of a list as it stands; `nil` if it has no good version.
+    /// The document of a list as it stands.
     ///
     /// - Parameters:
     ///   - name: The list.
     ///   - held: The URLs whose staged images are not to be published yet.
+    /// - Returns: `nil` if the list has no good version.
     package func document(of name: String, without held: Set<String> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         let apps = list.entries.map { entry in

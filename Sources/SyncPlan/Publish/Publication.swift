@@ -12,6 +12,8 @@ package struct Publication: Sendable {
     package var discards: [String] = []
     /// The lists that changed, whose documents are written anew.
     package var documents: [AppListDocument] = []
+    /// Whether it is tried even if its documents take what is to stay free: the newest manifest names what is not there.
+    package var ignoresRoom = false
     /// The lists that did not change.
     package var kept: [String: Manifest.List] = [:]
     /// The URLs whose `by-url/` names are set, each with the image's path, and with that of the image that it had before.

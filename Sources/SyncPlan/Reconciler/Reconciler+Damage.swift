@@ -17,7 +17,11 @@ extension Reconciler {
             }
             remember(url, now: now)
             noteState(of: url, was: before, now: now)
-            for list in icon.lists { window.hurry(list) }
+            for list in icon.lists {
+                readmit(list)
+                window.hurry(list)
+                damagedLists.insert(list)
+            }
             consider(url, now: now)
             forgetIfDone(url, now: now)
         }

@@ -20,6 +20,7 @@ extension Reconciler {
             }
             publication.links.append((url, image.image.path, before: catalog.icons[url]?.image?.path))
         }
+        publication.ignoresRoom = !damagedLists.isDisjoint(with: names)
         publication.documents = names.compactMap { catalog.document(of: $0, without: held) }
         for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
         stagedURLs.subtract(staged.keys)
@@ -121,6 +122,7 @@ extension Reconciler {
                 manifest, newDocuments: Dictionary(documents) { a, _ in a },
                 moved: done.publication.moves.map(\.image.sha256), at: now)
             self.manifest = manifest
+            damagedLists.subtract(done.publication.documents.map(\.list))
             for (name, list) in manifest.lists {
                 if catalog.lists[name]?.source == nil {
                     // The list was removed in the meantime.

@@ -36,6 +36,7 @@ extension Reconciler {
         window.forget(list)
         space.forgetDocument(of: list)
         rewrittenLists.remove(list)
+        damagedLists.remove(list)
     }
 
     /// Has a list's document tried again, for which there was no room: it is another one now.

@@ -40,6 +40,8 @@ package struct Reconciler: Sendable {
     var nextGeneration: Int
     /// Lists of which an older version is published, which may name what they name no more.
     var rewrittenLists: Set<String> = []
+    /// Lists whose published documents name images that are not on disk.
+    var damagedLists: Set<String> = []
     /// Icons with an image that waits to be published.
     var stagedURLs: Set<String> = []
     /// The URLs whose downloads were under way when a publication failed.
@@ -256,6 +258,7 @@ extension Reconciler {
             // What the document says is out of date where an image is missing, or where an older generation has one.
             if document.apps.contains(where: { $0.image != catalog.icons[$0.icon]?.image }) {
                 window.noteChange(of: name, at: now)
+                damagedLists.insert(name)
             }
         }
         for url in catalog.icons.keys { forgetIfDone(url, now: now) }

@@ -202,7 +202,7 @@ struct SimulatedWorld {
     private mutating func endPublication(fails: Bool, isCrowded: Bool = false) throws(Violation) {
         guard let publication else { return }
         self.publication = nil
-        if isCrowded, !publication.documents.isEmpty {
+        if isCrowded, !publication.ignoresRoom, !publication.documents.isEmpty {
             note("there is no room for the documents of generation \(publication.generation)")
             let sizes = Dictionary(publication.documents.map { ($0.list, $0.json.utf8.count) }) { a, _ in a }
             let bytes = sizes.values.reduce(0, +)
