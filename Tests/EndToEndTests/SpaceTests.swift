@@ -69,6 +69,35 @@ struct SpaceTests {
         }
     }
 
+    @Test("a long document waits for room, and a small list and its removal do not")
+    func documents() async throws {
+        try await withSmallCache("size=1m") { world in
+            @Sendable func dropLarge(_ version: String) throws {
+                let apps = (0..<5000).map { ("\(version) \($0)", "ftp://host.example/\($0).png") }
+                try world.agent.drop(propertyList(apps), as: "large.plist")
+            }
+            try await world.agent.whileRunning { _ in
+                let cache = IconCache(at: world.agent.cache)
+                try dropLarge("old")
+                try await world.whole { $0.inSync && $0.icons.failed == 5000 }
+                try dropLarge("new")
+                try await world.whole { $0.downloads.reason?.contains("of list documents do not fit") ?? false }
+                try world.drop(["Mail"], as: "small.plist")
+                try await world.whole { _ in (try? cache.document(of: "small.plist"))?.apps.first?.isReady ?? false }
+                #expect(try await world.agent.call("sync", "--wait", "small.plist").code == 0)
+                try world.remove("small.plist")
+                try await world.whole { _ in (try? cache.manifest())?.lists["small.plist"] == nil }
+                let large = try await world.agent.call("sync", "--wait", "large.plist")
+                #expect(large.code == 1 && large.messages.contains("do not fit"), "\(large.messages)")
+                #expect(try cache.document(of: "large.plist")?.apps.first?.name == "old 0")
+                #expect(try await world.agent.call("status").output.contains("do not fit"))
+                try SmallDisk.resize(world.agent.cache, "size=4m")
+                try await world.whole { $0.inSync }
+                #expect(try cache.document(of: "large.plist")?.apps.first?.name == "new 0")
+            }
+        }
+    }
+
     @Test("what a removed list leaves makes room for what waits")
     func retired() async throws {
         try await withSmallCache("size=1m") { world in

@@ -2,6 +2,7 @@
 import DemoOrigin
 import IconCache
 import SyncPlan
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -24,6 +25,71 @@ struct SyncTests {
                 try world.drop(["Mail", "Maps", "Music"], as: "more.plist")
                 #expect(try await world.agent.call("sync", "--wait", "more.plist").code == 0)
                 #expect(try world.expectWholeCache() == 3)
+            }
+        }
+    }
+
+    /// The names of icons, in the order in which they were asked for.
+    private final class RequestLog: Sendable {
+        let names = Mutex<[String]>([])
+
+        /// Notes a request.
+        ///
+        /// - Returns: How many there were with it.
+        func note(_ name: String) -> Int {
+            names.withLock {
+                $0.append(name)
+                return $0.count
+            }
+        }
+    }
+
+    @Test("a small list behind a large one is asked for next, and who waits for it does not wait for the large one")
+    func smallBehindLarge() async throws {
+        try await World.with { world in
+            let log = RequestLog()
+            let (isDropped, end) = (Gate(), Gate())
+            let large = (0..<400).map { "large \($0)" }
+            let small = (0..<5).map { "small \($0)" }
+            for name in large + small {
+                world.origin.respond(to: DemoOrigin.iconPath(name)) { _ in
+                    let number = log.note(name)
+                    // Of the origin's four slots one is left after a while.
+                    try? await (number < 4 ? end : isDropped).wait()
+                    return .icon(IconDrawing(name))
+                }
+            }
+            try await world.agent.whileRunning { _ in
+                try world.drop(large, as: "large.plist")
+                try await world.origin.received(4)
+                try world.drop(small, as: "small.plist")
+                try await world.agent.status { $0.lists.count == 2 }
+                isDropped.open()
+                try await world.agent.status { $0.lists.last?.ready == 5 }
+                let order = log.names.withLock(\.self)
+                #expect(order.prefix(12).count { $0.hasPrefix("small") } == 5, "\(order)")
+                let result = try await world.agent.call("sync", "--wait", "small.plist")
+                #expect(result.code == 0 && result.output.contains("5 ready"), "\(result.output)\(result.messages)")
+                let document = try IconCache(at: world.agent.cache).document(of: "small.plist")
+                #expect(document?.apps.allSatisfy(\.isReady) == true)
+                #expect(try await world.agent.status { _ in true }.downloads.active >= 3)
+                end.open()
+                #expect(try await world.agent.call("sync", "--wait").code == 0)
+                #expect(try world.expectWholeCache() == 405)
+            }
+        }
+    }
+
+    @Test("a list that was only touched is not published again")
+    func touched() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { _ in
+                try world.drop(["Mail"])
+                #expect(try await world.agent.call("sync", "--wait").code == 0)
+                let generation = try IconCache(at: world.agent.cache).manifest().generation
+                try await Tool.run("touch", "-d", "2030-01-01", world.agent.lists.appending("apps.plist").string)
+                #expect(try await world.agent.call("sync", "--wait").code == 0)
+                #expect(try IconCache(at: world.agent.cache).manifest().generation == generation)
             }
         }
     }

@@ -80,7 +80,7 @@ package struct Agent: Sendable {
         let transport = HTTPTransport(settings: settings, proxies: proxies)
         let staging = Staging(folder, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
-        let publisher = Publisher(folder, thread: thread)
+        let publisher = Publisher(folder, reserve: settings.cache.minFree, thread: thread)
         let loop = AgentLoop(
             fetcher: Fetcher(transport: transport, staging: staging, settings: settings, clock: clock),
             staging: staging,

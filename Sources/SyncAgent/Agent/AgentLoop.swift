@@ -222,6 +222,8 @@ package final class AgentLoop: Sendable {
     private func log(_ result: PublicationResult) {
         switch result {
         case .published(_, _, nil): break
+        case .noRoom(let shortage, _, _):
+            logger.warning("some list documents are not published", metadata: ["reason": "\(shortage.reason)"])
         case .published(let manifest, _, let doubt?):
             logger.error(
                 "a generation may not be durable",

@@ -7,12 +7,18 @@ import SystemPackage
 package actor Publisher {
     private let folder: CacheFolder
     private let barrier: Barrier
+    private let reserve: SpaceReserve?
     private let thread: FileThread
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package init(_ folder: CacheFolder, thread: FileThread) {
+    /// - Parameters:
+    ///   - folder: The cache.
+    ///   - reserve: How much of its file system is left free; `nil` if nothing is.
+    ///   - thread: Where it runs.
+    package init(_ folder: CacheFolder, reserve: SpaceReserve? = nil, thread: FileThread) {
         self.folder = folder
+        self.reserve = reserve
         self.thread = thread
         barrier = Barrier(folder)
     }
@@ -28,9 +34,11 @@ package actor Publisher {
     /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
     package func publish(_ publication: Publication) -> PublicationResult {
         var done = Progress()
+        let texts = publication.documents.map { Array($0.json.utf8) }
+        if let shortage = shortage(for: publication, texts) { return shortage }
         do {
             try removeLeftovers()
-            return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, &done) }
+            return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, texts, &done) }
         } catch {
             leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
             leftovers.append(Self.temporary)
@@ -44,13 +52,24 @@ package actor Publisher {
         }
     }
 
+    /// Fails if there is no room for the documents, before anything is done.
+    private func shortage(for publication: Publication, _ texts: [[UInt8]]) -> PublicationResult? {
+        guard !publication.ignoresRoom, let reserve, let space = folder.space else { return nil }
+        let room = space.roomForDocuments(above: reserve)
+        let documents = Dictionary(zip(publication.documents.map(\.list), texts.map(\.count))) { a, _ in a }
+        let shortage = space.shortage(forDocuments: documents.values.reduce(0, +), above: reserve)
+        return shortage.map { .noRoom($0, room: room, documents: documents) }
+    }
+
     /// What a publication has changed so far.
     private struct Progress {
         var placed: [String] = []
         var links: [Publication.Link] = []
     }
 
-    private func publish(_ publication: Publication, _ done: inout Progress) throws(FileError) -> PublicationResult {
+    private func publish(
+        _ publication: Publication, _ texts: [[UInt8]], _ done: inout Progress
+    ) throws(FileError) -> PublicationResult {
         for staged in publication.moves {
             try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
             done.placed.append(staged.image.path)
@@ -59,21 +78,20 @@ package actor Publisher {
 
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
-        var bytesWritten = 0
-        for document in publication.documents {
-            let text = Array(document.json.utf8)
+        var written = WrittenBytes()
+        for (document, text) in zip(publication.documents, texts) {
             let summary = Manifest.List(document, sha256: .of(text))
             // A document that an older generation names is there already, and must outlive a failure of this one.
             if folder.entry(summary.document) == nil {
                 try put(text, at: summary.document, placed: &done.placed)
-                bytesWritten += text.count
+                written.documents[document.list] = text.count
             }
             manifest.lists[document.list] = summary
         }
         let generation = CacheLayout.generation(manifest.generation)
         let text = Array(manifest.json.utf8)
         try put(text, at: generation, placed: &done.placed)
-        bytesWritten += text.count
+        written.manifest = text.count
 
         try barrier.pass(files: done.placed)
 
@@ -86,9 +104,9 @@ package actor Publisher {
         // From here on the new manifest is what readers see: nothing that it names may be taken back.
         do {
             try barrier.pass(names: [CacheLayout.manifest] + publication.links.map { CacheLayout.byURL($0.url) })
-            return .published(manifest, bytesWritten: bytesWritten)
+            return .published(manifest, written: written)
         } catch {
-            return .published(manifest, bytesWritten: bytesWritten, doubt: "\(error)")
+            return .published(manifest, written: written, doubt: "\(error)")
         }
     }
 

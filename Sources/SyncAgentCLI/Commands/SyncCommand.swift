@@ -10,8 +10,8 @@ struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Look at the lists folder now.",
         discussion: """
-            With --wait it returns when the lists are published or have failed; their icons go first. Exit code 0 means \
-            that all of them are ready and durable.
+            With --wait it returns when the lists are published or have failed; their icons go before the others of their \
+            lists. Exit code 0 means that all of them are ready and durable.
             Exit codes: 1 an icon failed, a list is not acceptable or missing, or nothing can be published; 69 the agent is \
             not running.
             """)

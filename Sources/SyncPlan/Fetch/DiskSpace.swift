@@ -56,6 +56,27 @@ package struct DiskSpace: Equatable, Sendable {
             reason: isGeneral ? "only \(state)" : "\(Self.text(count)) do not fit: \(state)")
     }
 
+    /// How many bytes of list documents may be written.
+    ///
+    /// What is kept free is there for them, but not for long ones: some of it is left for what has to be published even
+    /// then, as that a list is gone. A few KiB are tried in any case.
+    package func roomForDocuments(above reserve: SpaceReserve) -> Int {
+        let kept = reserve.bytes(of: bytes.total)
+        return max(bytes.free - kept, min(bytes.free - kept / 2, Self.usual), 4 << 10)
+    }
+
+    /// Whether there is room for list documents of so many bytes.
+    ///
+    /// - Returns: Why there is none; `nil` if there is.
+    package func shortage(forDocuments count: Int, above reserve: SpaceReserve) -> Shortage? {
+        guard count > roomForDocuments(above: reserve) else { return nil }
+        return Shortage(
+            bytes: count, isGeneral: false,
+            reason: "\(Self.text(count)) of list documents do not fit: \(Self.text(bytes.free)) of "
+                + "\(Self.text(bytes.total)) are free in \(folder), of which cache.minFree (\(reserve)) keeps "
+                + Self.text(reserve.bytes(of: bytes.total)))
+    }
+
     private static func text(_ bytes: Int) -> String { ByteCount(bytes).rounded }
 }
 

@@ -14,6 +14,10 @@ package struct SpaceGate: Sendable {
     private var shortage: Shortage?
     /// How many bytes there must be room for, for each URL whose image did not fit.
     package private(set) var needs: [String: Int] = [:]
+    /// How many bytes there must be room for, for each list whose document did not fit.
+    package private(set) var documents: [String: Int] = [:]
+    /// Why the documents did not fit the last time.
+    private var documentShortage: Shortage?
     /// What a publication that did not fit takes altogether: a part of it that fits alone would be downloaded in vain.
     private var lost: (bytes: Int, until: Timestamp)?
     /// How often the gate was closed since images were published.
@@ -29,7 +33,7 @@ package struct SpaceGate: Sendable {
     package var isOpen: Bool { !(shortage?.isGeneral ?? false) }
 
     /// Why something waits for room; `nil` if nothing does.
-    package var reason: String? { shortage?.reason }
+    package var reason: String? { shortage?.reason ?? documentShortage?.reason }
 
     // MARK: What did not fit
 
@@ -63,7 +67,7 @@ package struct SpaceGate: Sendable {
         needs[url] = nil
         guard needs.isEmpty, isOpen else { return }
         shortage = nil
-        nextLook = nil
+        if documents.isEmpty { nextLook = nil }
     }
 
     /// Images were published.
@@ -86,7 +90,7 @@ package struct SpaceGate: Sendable {
         guard let due = nextLook, due <= now else { return nil }
         nextLook = nil
         isLooking = true
-        return max(lostBytes(at: now), needs.values.min() ?? DiskSpace.usual)
+        return max(lostBytes(at: now), needs.values.min() ?? documents.values.min() ?? DiskSpace.usual)
     }
 
     /// Ends a look.
@@ -120,8 +124,42 @@ package struct SpaceGate: Sendable {
             needs[url] = nil
             admitted.append(url)
         }
-        nextLook = nil
+        if documents.isEmpty { nextLook = nil }
         return admitted
+    }
+
+    // MARK: Documents
+
+    /// The documents of lists did not fit.
+    package mutating func note(_ shortage: Shortage, ofDocuments sizes: [String: Int], at now: Timestamp) {
+        documents.merge(sizes) { $1 }
+        documentShortage = documents.isEmpty ? nil : shortage
+        if !documents.isEmpty, nextLook == nil, !isLooking { nextLook = now + Self.pace.usual }
+    }
+
+    /// A list is gone, and its document with it.
+    package mutating func forgetDocument(of list: String) {
+        documents[list] = nil
+        guard documents.isEmpty else { return }
+        documentShortage = nil
+        if shortage == nil { nextLook = nil }
+    }
+
+    /// Admits the documents that there is room for, the shortest first.
+    ///
+    /// - Returns: The lists whose documents still wait.
+    package mutating func admitDocuments(to space: DiskSpace, above reserve: SpaceReserve) -> Set<String> {
+        var room = space.roomForDocuments(above: reserve)
+        for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
+            guard bytes <= room else {
+                documentShortage = space.shortage(forDocuments: bytes, above: reserve) ?? documentShortage
+                break
+            }
+            room -= bytes
+            documents[list] = nil
+        }
+        if documents.isEmpty { documentShortage = nil }
+        return Set(documents.keys)
     }
 
     /// What has to fit before anything is downloaded that would be lost again.

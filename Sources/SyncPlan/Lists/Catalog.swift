@@ -120,14 +120,36 @@ package struct Catalog: Sendable {
         recount(url, icon, IconRecord())
     }
 
-    /// The document of a list as it stands; `nil` if it has no good version.
-    package func document(of name: String) -> AppListDocument? {
+    /// The shortest of the lists that name a URL: what is done for it counts for this one; empty if none names it.
+    ///
+    /// - Complexity: O(*n*) in the number of these lists.
+    package func shortestList(naming url: String) -> String {
+        let names = icons[url]?.lists ?? []
+        guard names.count > 1 else { return names.first ?? "" }
+        return names.min { (length(of: $0), $0) < (length(of: $1), $1) } ?? ""
+    }
+
+    private func length(of list: String) -> Int { lists[list]?.entries.count ?? 0 }
+
+    /// The document of a list as it stands.
+    ///
+    /// - Parameters:
+    ///   - name: The list.
+    ///   - held: The URLs whose staged images are not to be published yet.
+    /// - Returns: `nil` if the list has no good version.
+    package func document(of name: String, without held: Set<String> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         let apps = list.entries.map { entry in
             AppListDocument.App(
                 name: entry.name, icon: entry.icon, download: entry.download, expected: entry.expected,
-                state: icons[entry.icon]?.state ?? .pending)
+                state: state(of: entry.icon, without: held))
         }
         return AppListDocument(list: name, source: source, apps: apps)
+    }
+
+    private func state(of url: String, without held: Set<String>) -> AppListDocument.State {
+        guard let icon = icons[url] else { return .pending }
+        if !held.isEmpty, held.contains(url), let image = icon.image { return .ready(image) }
+        return icon.state
     }
 }

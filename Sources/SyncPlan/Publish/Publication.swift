@@ -12,6 +12,8 @@ package struct Publication: Sendable {
     package var discards: [String] = []
     /// The lists that changed, whose documents are written anew.
     package var documents: [AppListDocument] = []
+    /// Whether it is tried even if its documents take what is to stay free: the newest manifest names what is not there.
+    package var ignoresRoom = false
     /// The lists that did not change.
     package var kept: [String: Manifest.List] = [:]
     /// The URLs whose `by-url/` names are set, each with the image's path, and with that of the image that it had before.
@@ -35,7 +37,19 @@ package struct Publication: Sendable {
 /// What became of a publication.
 package enum PublicationResult: Sendable {
     /// It is what `manifest.json` names, and durable, unless there is doubt: then why it may not be.
-    case published(Manifest, bytesWritten: Int, doubt: String? = nil)
+    case published(Manifest, written: WrittenBytes, doubt: String? = nil)
+    /// Nothing was done, because there is no room for the documents: there is for so many bytes.
+    case noRoom(Shortage, room: Int, documents: [String: Int])
     /// Nothing of it is on disk any more; the generation before stays in force.
     case failed(reason: String, isOutOfSpace: Bool = false)
+}
+
+/// How many bytes a publication wrote, images excepted.
+package struct WrittenBytes: Equatable, Sendable {
+    /// Those of each list's document, if that was not there already.
+    package var documents: [String: Int] = [:]
+    /// Those of the manifest.
+    package var manifest = 0
+
+    package init() {}
 }

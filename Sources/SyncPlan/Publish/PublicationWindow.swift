@@ -1,84 +1,208 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
 
-/// When changes are published: at once when nothing else is on its way, else in groups.
+/// What changed and is not published, and when it is: at once when nothing else is on its way, else in groups.
 ///
 /// A publication costs about the same for one image as for a thousand. So while downloads run, changes are gathered for a
 /// moment, and at most a tenth of the time goes to publishing. What superseded documents take on disk is bounded too: they
-/// stay for the grace period, and are written at no more than `growth` bytes a second.
+/// stay for the grace period, and all lists together write no more than `growth` bytes a second in the long run.
 ///
-/// Where all downloads that are left may hang, nobody knows what to gather for: one publication may then come before its
-/// time, and the next one waits the longer.
+/// What a document costs is counted against its list: a large list that changes all the time is written now and then,
+/// and the others do not wait for it.
+///
+/// Where all downloads that are left may hang, nobody knows what to gather for, and where there are none, nothing is to be
+/// gathered: one publication may then come before its time, and the next one waits the longer.
 package struct PublicationWindow: Sendable {
     /// What is downloaded meanwhile.
-    package enum Traffic: Sendable {
+    package enum Traffic: Int, CaseIterable, Sendable {
         /// No download runs or waits for its turn.
         case none
         /// Only such run or wait as are not known to have a server that answers.
         case doubtful
         case flowing
+        /// The agent is about to end: what is not published now is not published.
+        case ending
     }
 
     /// How long the first change waits for others, while downloads run.
     private static let gathering: Duration = .milliseconds(50)
-    /// The time between two publications, as a multiple of what the first one cost.
-    private static let pace = 9
-    /// How many bytes of documents may be written a second, while downloads run.
-    private static let growth = 1 << 20
+    /// The time from one publication to the next, as a multiple of what the first one cost.
+    private static let pace = 10
+    /// How many bytes of documents cost as much time as the rest of a publication.
+    private static let footing = 64 << 10
+    /// For how long what is not used of the bytes is kept.
+    private static let savings: Duration = .seconds(2)
     /// The first and the longest delay after a failed publication.
     private static let retry: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
 
-    private var dirtySince: Timestamp?
-    private var paced = Timestamp(sinceEpoch: .zero)
-    /// From when on one publication may come before its time.
-    private var loan = Timestamp(sinceEpoch: .zero)
-    /// By how much the present publication came before its time.
-    private var advance = Duration.zero
+    /// The lists that changed, each with the time from when on that can be published.
+    private var changes: [String: Timestamp] = [:]
+    /// Since when the manifest names a list too many, or is damaged, or is not there.
+    private var manifestChange: Timestamp?
+    /// When the first of the changed lists is due, by traffic; it may have been published or be gone by now.
+    private var firstDue: [Timestamp?] = Array(repeating: nil, count: Traffic.allCases.count)
+    /// What the documents of lists cost of late.
+    private var paces: [String: PublicationPace] = [:]
+    /// What the time of publications costs, that of long documents excepted.
+    private var time = PublicationPace()
+    /// What the bytes of manifests cost.
+    private var manifests = PublicationPace()
+    /// The lists for whose documents there is no room.
+    private(set) var crowded: Set<String> = []
     private var notBefore = Timestamp(sinceEpoch: .zero)
     private var failures = 0
 
     package init() {}
 
-    /// Something changed that a manifest tells.
-    package mutating func noteChange(at now: Timestamp) {
-        if dirtySince == nil { dirtySince = now }
+    // MARK: Changes
+
+    /// Something changed that the document of a list tells.
+    package mutating func noteChange(of list: String, at now: Timestamp) {
+        guard changes[list].map({ $0 > now }) ?? true else { return }
+        changes[list] = now
+        for traffic in Traffic.allCases { noteDue(of: list, since: now, during: traffic) }
     }
+
+    /// The manifest is to change, and no document.
+    package mutating func noteChange(at now: Timestamp) {
+        if manifestChange == nil { manifestChange = now }
+    }
+
+    /// Takes back what changed of a list that is gone.
+    package mutating func forget(_ list: String) {
+        changes[list] = nil
+        crowded.remove(list)
+        paces[list] = nil
+        if changes.isEmpty { findFirstDue() }
+    }
+
+    /// Has a list published next whatever it costs: what the newest manifest says of it is wrong.
+    package mutating func hurry(_ list: String) {
+        paces[list] = nil
+        findFirstDue()
+    }
+
+    /// Whether there is nothing to publish.
+    package var isEmpty: Bool { changes.isEmpty && manifestChange == nil }
+    /// Whether the manifest is to change although no document does.
+    package var isManifestChanged: Bool { manifestChange != nil }
+    /// Whether no list waits to be published.
+    package var hasNoChangedList: Bool { changes.isEmpty }
+    /// Whether a list changed since it was published last.
+    package func isChanged(_ list: String) -> Bool { changes[list] != nil }
+
+    // MARK: When
 
     /// When to publish, if nothing more happens.
     ///
-    /// - Returns: `nil` if there is nothing to publish.
+    /// - Returns: `nil` if there is nothing to publish, or no room for it.
     package func due(during traffic: Traffic) -> Timestamp? {
-        guard let dirtySince else { return nil }
+        let first = [manifestChange.map { $0 + Self.gathering(during: traffic) }, firstDue[traffic.rawValue]]
+        guard let first = first.compactMap(\.self).min() else { return nil }
         return switch traffic {
-        case .none: max(dirtySince, notBefore)
-        case .doubtful: max(dirtySince + Self.gathering, loan, notBefore)
-        case .flowing: max(dirtySince + Self.gathering, paced, notBefore)
+        case .none: max(first, manifests.loan, notBefore)
+        case .doubtful: max(first, manifests.loan, time.loan, notBefore)
+        case .flowing: max(first, manifests.paid, time.paid, notBefore)
+        case .ending: max(first, notBefore)
         }
     }
 
-    /// A publication of all changes noted so far begins.
-    package mutating func begin(during traffic: Traffic, at now: Timestamp) {
-        dirtySince = nil
-        advance = traffic == .doubtful && now < paced ? paced - now : .zero
+    /// The changed lists that a publication is to have.
+    package func lists(dueAt now: Timestamp, during traffic: Traffic) -> Set<String> {
+        Set(changes.filter { $0.value <= now && mayPublish($0.key, at: now, during: traffic) }.keys)
+    }
+
+    /// Whether a list has not written more than it may, and there is room for its document.
+    package func mayPublish(_ list: String, at now: Timestamp, during traffic: Traffic) -> Bool {
+        !crowded.contains(list) && nextDue(of: list, during: traffic) <= now
+    }
+
+    /// When a list has written no more than it may.
+    package func nextDue(of list: String, during traffic: Traffic) -> Timestamp {
+        guard let pace = paces[list] else { return Timestamp(sinceEpoch: .zero) }
+        return switch traffic {
+        case .none, .doubtful: pace.loan
+        case .flowing: pace.paid
+        case .ending: Timestamp(sinceEpoch: .zero)
+        }
+    }
+
+    private static func gathering(during traffic: Traffic) -> Duration {
+        switch traffic {
+        case .none, .ending: .zero
+        case .doubtful, .flowing: gathering
+        }
+    }
+
+    private mutating func noteDue(of list: String, since: Timestamp, during traffic: Traffic) {
+        guard !crowded.contains(list) else { return }
+        let due = max(since + Self.gathering(during: traffic), nextDue(of: list, during: traffic))
+        firstDue[traffic.rawValue] = min(firstDue[traffic.rawValue] ?? due, due)
+    }
+
+    private mutating func findFirstDue() {
+        for traffic in Traffic.allCases {
+            firstDue[traffic.rawValue] = nil
+            for (list, since) in changes { noteDue(of: list, since: since, during: traffic) }
+        }
+    }
+
+    // MARK: Publications
+
+    /// A publication of these lists' changes begins, and of what changed of the manifest.
+    package mutating func begin(_ lists: some Sequence<String>) {
+        for list in lists { changes[list] = nil }
+        manifestChange = nil
+        findFirstDue()
     }
 
     /// A publication ended well.
-    package mutating func finish(at now: Timestamp, cost: Duration, bytesWritten: Int) {
+    ///
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - cost: How long it took.
+    ///   - documents: How many bytes were written of each list's document.
+    ///   - manifestBytes: How many were written beside these.
+    package mutating func finish(
+        at now: Timestamp, cost: Duration, documents: [String: Int], manifestBytes: Int = 0
+    ) {
         failures = 0
-        let growth = Duration.nanoseconds(1_000_000_000 * Int64(min(bytesWritten, 1 << 33)) / Int64(Self.growth))
-        paced = now + max(cost * Self.pace, growth) + advance
-        loan = advance > .zero ? paced : now
+        let bytes = documents.values.reduce(0, +)
+        let begun = now + (.zero - cost)
+        time.charge(cost * Self.pace / max(1, Double(bytes) / Double(Self.footing)), at: begun)
+        manifests.charge(bytes: manifestBytes, at: now, saving: Self.savings)
+        paces = paces.filter { $0.value.paid + Self.savings > now }
+        // What all lists may write is shared by those that have written more of late than they have saved for.
+        let written = documents.filter { $0.value > 0 }
+        let busy = paces.count { $0.value.paid > now && written[$0.key] == nil } + written.count
+        for (list, count) in written {
+            let isLong = bytes > Self.footing
+            let timeCost = isLong ? cost * Self.pace * (Double(count) / Double(bytes)) : .zero
+            paces[list, default: PublicationPace()]
+                .charge(bytes: count, sharedBy: busy, atLeast: timeCost, at: now, saving: Self.savings)
+        }
+        findFirstDue()
     }
 
     /// A publication failed: what it would have published is a change again.
-    package mutating func fail(at now: Timestamp) {
+    package mutating func fail(_ lists: some Sequence<String>, at now: Timestamp) {
         failures += 1
         notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
+        for list in lists { noteChange(of: list, at: now) }
         noteChange(at: now)
     }
 
     /// What made publications fail may be over: the next one need not wait.
     package mutating func retry(at now: Timestamp) {
         notBefore = min(notBefore, now)
+    }
+
+    // MARK: Room
+
+    /// Has the documents of these lists wait until there is room, and no others.
+    package mutating func crowdOut(_ lists: Set<String>) {
+        guard crowded != lists else { return }
+        crowded = lists
+        findFirstDue()
     }
 }

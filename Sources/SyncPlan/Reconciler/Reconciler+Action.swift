@@ -53,7 +53,7 @@ extension Reconciler {
         do {
             let source = try IconSource(url)
             try network.judge(source)
-            queue.add(url, origin: source.origin, priority: reason.priority)
+            queue.add(url, origin: source.origin, list: catalog.shortestList(naming: url), priority: reason.priority)
             catalog.updateIcon(url) { $0.phase = .queued(origin: source.origin) }
         } catch {
             let before = catalog.icons[url]?.state ?? .pending

@@ -17,6 +17,11 @@ extension Reconciler {
             }
             remember(url, now: now)
             noteState(of: url, was: before, now: now)
+            for list in icon.lists {
+                readmit(list)
+                window.hurry(list)
+                damagedLists.insert(list)
+            }
             consider(url, now: now)
             forgetIfDone(url, now: now)
         }
@@ -27,7 +32,7 @@ extension Reconciler {
     ///
     /// - Returns: Whether there are any.
     mutating func removeDamaged(to actions: inout [Action]) -> Bool {
-        guard !damaged.isEmpty, dirtyLists.isEmpty else { return false }
+        guard !damaged.isEmpty, window.hasNoChangedList else { return false }
         var plan = RetirementPlan()
         plan.images = damaged.filter { !ledger.isOnDisk($0.sha256) }
         plan.urls = damagedURLs.filter { catalog.icons[$0]?.image == nil }

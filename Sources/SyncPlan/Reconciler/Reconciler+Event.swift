@@ -77,8 +77,7 @@ extension Reconciler {
     }
 
     mutating func markDirty(_ list: String, now: Timestamp) {
-        dirtyLists.insert(list)
-        window.noteChange(at: now)
+        window.noteChange(of: list, at: now)
     }
 
     mutating func rememberSoon(now: Timestamp) {

@@ -35,7 +35,7 @@ extension Reconciler {
         for name in catalog.lists.keys where !present.contains(name) && name != Self.pinList {
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
-            dirtyLists.remove(name)
+            forgetChanges(of: name)
             if wasPublished { window.noteChange(at: now) }
             removed.formUnion(diff.removed)
         }
@@ -54,7 +54,13 @@ extension Reconciler {
                     state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
                     published: old?.published)
                 let diff = catalog.setList(name, record)
-                if old?.source != record.source || old?.entries != record.entries { markDirty(name, now: now) }
+                // A file that was only touched says nothing new.
+                let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
+                if !isAsBefore {
+                    readmit(name)
+                    markDirty(name, now: now)
+                }
+                if !diff.removed.isEmpty { rewrittenLists.insert(name) }
                 added.formUnion(diff.added)
                 reconsidered.formUnion(diff.expected.keys)
                 removed.formUnion(diff.removed)
@@ -76,6 +82,10 @@ extension Reconciler {
             dereference(url, now: now, to: &actions)
         }
         for url in diff.added { consider(url, now: now) }
+        // What waits already may be wanted by a shorter list now, or no more by the one that it counted for.
+        for url in diff.added.union(diff.removed) where catalog.icons[url]?.isQueued == true {
+            queue.move(url, to: catalog.shortestList(naming: url))
+        }
         discardUnnamedPartials(to: &actions)
     }
 

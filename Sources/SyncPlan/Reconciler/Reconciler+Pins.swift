@@ -11,7 +11,7 @@ extension Reconciler {
 
     /// Whether the newest manifest has the pins as they are.
     package var arePinsPublished: Bool {
-        hasScanned && !dirtyLists.contains(Self.pinList)
+        hasScanned && !window.isChanged(Self.pinList)
             && publishing?.publication.documents.contains { $0.list == Self.pinList } != true
             && (manifest?.lists[Self.pinList] == nil) == pins.isEmpty
     }
@@ -44,7 +44,7 @@ extension Reconciler {
         let diff: IconDiff
         if urls.isEmpty {
             diff = catalog.removeList(Self.pinList)
-            dirtyLists.remove(Self.pinList)
+            forgetChanges(of: Self.pinList)
             window.noteChange(at: now)
         } else {
             let text = urls.joined(separator: "\n")
@@ -55,7 +55,9 @@ extension Reconciler {
                 ListRecord(
                     state: .ok, source: source, entries: urls.map { AppEntry(icon: $0) },
                     published: catalog.lists[Self.pinList]?.published))
+            readmit(Self.pinList)
             markDirty(Self.pinList, now: now)
+            if !isPinned { rewrittenLists.insert(Self.pinList) }
         }
         take(diff, now: now, to: &actions)
     }

@@ -3,46 +3,114 @@ import IconCache
 
 extension Reconciler {
     mutating func publish(now: Timestamp, to actions: inout [Action]) {
+        let names = listsToPublish(now: now)
+        let changesManifest = window.isManifestChanged
+        let (staged, held) = stagedImages(of: names)
+        window.begin(names)
+        guard changesManifest || !names.isEmpty else { return }
+        hold(held, of: names, now: now)
         var publication = Publication(generation: nextGeneration, published: now)
         nextGeneration += 1
-        var staged: [String: StagedImage] = [:]
         var moved: Set<Digest> = []
-        for url in stagedURLs {
-            guard let icon = catalog.icons[url], let image = icon.staged else { continue }
-            staged[url] = image
+        for (url, image) in staged {
             if ledger.isOnDisk(image.image.sha256) || !moved.insert(image.image.sha256).inserted {
                 publication.discards.append(image.name)
             } else {
                 publication.moves.append(image)
             }
-            publication.links.append((url, image.image.path, before: icon.image?.path))
+            publication.links.append((url, image.image.path, before: catalog.icons[url]?.image?.path))
         }
-        for (name, list) in catalog.lists {
-            if dirtyLists.contains(name) {
-                if let document = catalog.document(of: name) { publication.documents.append(document) }
-            } else if let published = list.published {
-                publication.kept[name] = published
-            }
-        }
-        stagedURLs = []
-        dirtyLists = []
-        window.begin(during: traffic, at: now)
-        publishing = PublicationInFlight(publication: publication, staged: staged, begun: now)
+        publication.ignoresRoom = !damagedLists.isDisjoint(with: names)
+        publication.documents = names.compactMap { catalog.document(of: $0, without: held) }
+        for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
+        stagedURLs.subtract(staged.keys)
+        rewrittenLists.subtract(names)
+        publishing = PublicationInFlight(
+            publication: publication, staged: staged, changesManifest: changesManifest, begun: now)
         actions.append(.publish(publication))
         flush(to: &actions)
     }
+
+    // MARK: What is in it
+
+    /// The changed lists that are due, and those that share a new image with them, as far as they may be published.
+    private func listsToPublish(now: Timestamp) -> Set<String> {
+        var names = window.lists(dueAt: now, during: traffic)
+        var rest = stagedURLs.isEmpty ? [] : Array(names)
+        while let name = rest.popLast() {
+            for url in stagedURLs(of: name) {
+                for other in lists(showing: url, beside: names)
+                where window.isChanged(other) && window.mayPublish(other, at: now, during: traffic) {
+                    names.insert(other)
+                    rest.append(other)
+                }
+            }
+        }
+        return names
+    }
+
+    /// The staged images that lists name, as far as they can be published with these lists alone.
+    ///
+    /// An image that takes the place of another one is published with all lists that show that one, so that no two
+    /// documents of a generation have different images of one URL.
+    private func stagedImages(of names: Set<String>) -> (staged: [String: StagedImage], held: Set<String>) {
+        var staged: [String: StagedImage] = [:]
+        var held: Set<String> = []
+        guard !stagedURLs.isEmpty else { return (staged, held) }
+        for url in names.lazy.flatMap({ stagedURLs(of: $0) }) {
+            guard let image = catalog.icons[url]?.staged else { continue }
+            if lists(showing: url, beside: names).isEmpty {
+                staged[url] = image
+            } else {
+                held.insert(url)
+            }
+        }
+        return (staged, held)
+    }
+
+    private func stagedURLs(of list: String) -> [String] {
+        catalog.lists[list]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? []
+    }
+
+    /// The lists whose newest documents have an image on disk for a URL, apart from some.
+    private func lists(showing url: String, beside names: Set<String>) -> [String] {
+        guard let icon = catalog.icons[url], icon.image != nil else { return [] }
+        return rewrittenLists.union(icon.lists).filter { list in
+            guard !names.contains(list), let document = catalog.lists[list]?.published?.sha256 else { return false }
+            return ledger.names(url, in: document)
+        }
+    }
+
+    /// Has lists published again when those are due that share images with them.
+    private mutating func hold(_ held: Set<String>, of names: Set<String>, now: Timestamp) {
+        for url in held {
+            let others = lists(showing: url, beside: names)
+            let due = others.map { window.crowded.contains($0) ? now : window.nextDue(of: $0, during: traffic) }.max()
+            // Not at once: what there is room for may be long in coming.
+            let retry = max(due ?? now, now + Self.holdTime)
+            for list in catalog.icons[url]?.lists ?? [] where names.contains(list) {
+                window.noteChange(of: list, at: retry)
+            }
+        }
+    }
+
+    /// The least time for which a list waits for those that share a new image with it; it comes with them in any case.
+    private static let holdTime: Duration = .seconds(5)
+
+    // MARK: What became of it
 
     mutating func applyPublication(_ result: PublicationResult, now: Timestamp, to actions: inout [Action]) {
         guard let done = publishing else { preconditionFailure("nothing was being published") }
         publishing = nil
         switch result {
-        case .published(let manifest, let bytesWritten, let doubt):
+        case .published(let manifest, let written, let doubt):
             publicationFailure = doubt
             if !done.staged.isEmpty { space.notePublished() }
             isInDoubt = doubt != nil
-            window.finish(at: now, cost: now - done.begun, bytesWritten: bytesWritten)
+            window.finish(
+                at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest)
             if let doubt {
-                window.fail(at: now)
+                window.fail([], at: now)
                 distrustDownloads(because: doubt, now: now, to: &actions)
             }
             let documents = done.publication.documents.compactMap { document in
@@ -54,6 +122,7 @@ extension Reconciler {
                 manifest, newDocuments: Dictionary(documents) { a, _ in a },
                 moved: done.publication.moves.map(\.image.sha256), at: now)
             self.manifest = manifest
+            damagedLists.subtract(done.publication.documents.map(\.list))
             for (name, list) in manifest.lists {
                 if catalog.lists[name]?.source == nil {
                     // The list was removed in the meantime.
@@ -72,15 +141,39 @@ extension Reconciler {
                 noteFresh(url, answer, now: now)
                 consider(url, now: now)
             }
+        case .noRoom(let shortage, let room, let documents):
+            takeBack(done, now: now, to: &actions)
+            crowdOut(documents, shortage, room: room, now: now)
         case .failed(let reason, let isOutOfSpace):
             publicationFailure = reason
-            window.fail(at: now)
-            dirtyLists.formUnion(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil })
+            rewrittenLists.formUnion(done.publication.documents.map(\.list))
+            window.fail(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil }, at: now)
             if isOutOfSpace { noteLost(done.publication, reason, now: now) }
             for (url, staged) in done.staged {
                 drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
             }
             distrustDownloads(because: reason, isOutOfSpace: isOutOfSpace, now: now, to: &actions)
+        }
+    }
+
+    /// Has all that a publication was to bring wait for the next one: nothing was done of it.
+    private mutating func takeBack(_ done: PublicationInFlight, now: Timestamp, to actions: inout [Action]) {
+        for list in done.publication.documents.map(\.list) where catalog.lists[list] != nil {
+            window.noteChange(of: list, at: now)
+            rewrittenLists.insert(list)
+        }
+        if done.changesManifest { window.noteChange(at: now) }
+        for (url, staged) in done.staged {
+            if catalog.icons[url]?.isReferenced == true {
+                stagedURLs.insert(url)
+            } else {
+                catalog.updateIcon(url) {
+                    $0.staged = nil
+                    $0.stagedAnswer = nil
+                }
+                actions.append(.discard([staged.name]))
+                forgetIfDone(url, now: now)
+            }
         }
     }
 }

@@ -17,6 +17,35 @@ extension Reconciler {
         space.noteLost(shortage, hadImages: !publication.moves.isEmpty, at: now)
     }
 
+    /// Takes note that there was no room for the documents of a publication, of which nothing was done.
+    ///
+    /// The longest of them wait for room, so that there is room for the others.
+    mutating func crowdOut(_ documents: [String: Int], _ shortage: Shortage, room: Int, now: Timestamp) {
+        var rest = documents.values.reduce(0, +)
+        var waiting: [String: Int] = [:]
+        for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) where rest > room {
+            rest -= bytes
+            waiting[list] = bytes
+        }
+        space.note(shortage, ofDocuments: waiting.filter { catalog.lists[$0.key] != nil }, at: now)
+        window.crowdOut(Set(space.documents.keys))
+    }
+
+    /// Forgets what was to be published of a list that is gone.
+    mutating func forgetChanges(of list: String) {
+        window.forget(list)
+        space.forgetDocument(of: list)
+        rewrittenLists.remove(list)
+        damagedLists.remove(list)
+    }
+
+    /// Has a list's document tried again, for which there was no room: it is another one now.
+    mutating func readmit(_ list: String) {
+        guard space.documents[list] != nil else { return }
+        space.forgetDocument(of: list)
+        window.crowdOut(Set(space.documents.keys))
+    }
+
     /// Whether it is of use to know when there is room.
     var looksForSpace: Bool { !triesOnce && !isStopping }
 
@@ -28,6 +57,9 @@ extension Reconciler {
     /// Lets those go on for whom there is room now.
     mutating func applySpace(_ found: Result<DiskSpace, Shortage>, now: Timestamp) {
         let wasOpen = space.isOpen
+        if case .success(let space) = found {
+            window.crowdOut(self.space.admitDocuments(to: space, above: settings.cache.minFree))
+        }
         for url in space.apply(found, above: settings.cache.minFree, at: now) {
             catalog.updateIcon(url) { $0.phase = .idle }
             consider(url, now: now)

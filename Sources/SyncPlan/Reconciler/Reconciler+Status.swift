@@ -19,8 +19,7 @@ extension Reconciler {
         report.published = manifest?.published.description
         report.inSync =
             hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
-            && stagedURLs.isEmpty && dirtyLists.isEmpty && space.needs.isEmpty
-            && window.due(during: .none) == nil && publicationFailure == nil
+            && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && publicationFailure == nil
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)

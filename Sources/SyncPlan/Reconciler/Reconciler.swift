@@ -38,8 +38,10 @@ package struct Reconciler: Sendable {
 
     var manifest: Manifest?
     var nextGeneration: Int
-    /// Lists whose documents no longer tell the present state.
-    var dirtyLists: Set<String> = []
+    /// Lists of which an older version is published, which may name what they name no more.
+    var rewrittenLists: Set<String> = []
+    /// Lists whose published documents name images that are not on disk.
+    var damagedLists: Set<String> = []
     /// Icons with an image that waits to be published.
     var stagedURLs: Set<String> = []
     /// The URLs whose downloads were under way when a publication failed.
@@ -85,6 +87,8 @@ package struct Reconciler: Sendable {
     struct PublicationInFlight {
         var publication: Publication
         var staged: [String: StagedImage]
+        /// Whether it would be of use without a document.
+        var changesManifest: Bool
         var begun: Timestamp
     }
 
@@ -144,7 +148,7 @@ package struct Reconciler: Sendable {
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
         guard hasScanned || isStopping, isIdle, publishing == nil, case .idle = eviction else { return false }
-        return !hasScanned || window.due(during: .none) == nil || publicationFailure != nil
+        return !hasScanned || window.due(during: .ending) == nil || publicationFailure != nil
     }
 
     /// Whether nothing more is to be expected of downloads for now.
@@ -152,7 +156,10 @@ package struct Reconciler: Sendable {
     /// What waits for its origin is like what waits for its retry: it comes later.
     var isIdle: Bool { queue.activeCount == 0 && (!mayDownload || queue.readyCount == 0) }
 
-    var traffic: PublicationWindow.Traffic { isIdle ? .none : queue.isFlowing ? .flowing : .doubtful }
+    var traffic: PublicationWindow.Traffic {
+        guard isIdle else { return queue.isFlowing ? .flowing : .doubtful }
+        return isStopping || triesOnce ? .ending : .none
+    }
 
     /// Whether downloads are begun at all.
     var mayDownload: Bool { !isStopping && !isPaused && space.isOpen }
@@ -249,10 +256,13 @@ extension Reconciler {
             let list = ListRecord(state: .ok, source: document.source, entries: entries, published: published)
             _ = catalog.setList(name, list)
             // What the document says is out of date where an image is missing, or where an older generation has one.
-            if document.apps.contains(where: { $0.image != catalog.icons[$0.icon]?.image }) { dirtyLists.insert(name) }
+            if document.apps.contains(where: { $0.image != catalog.icons[$0.icon]?.image }) {
+                window.noteChange(of: name, at: now)
+                damagedLists.insert(name)
+            }
         }
         for url in catalog.icons.keys { forgetIfDone(url, now: now) }
-        if state.isDamaged || !dirtyLists.isEmpty { window.noteChange(at: now) }
+        if state.isDamaged { window.noteChange(at: now) }
     }
 }
 

@@ -53,6 +53,9 @@ package struct RetirementLedger: Sendable {
         missing.formUnion(digests)
     }
 
+    /// Whether a document has an image for a URL.
+    package func names(_ url: String, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
+
     /// How many images generations name and are in `icons/`.
     package var imageCount: Int { images.count - missing.count }
 

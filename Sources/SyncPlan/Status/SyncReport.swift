@@ -59,11 +59,22 @@ extension Reconciler {
         report.rejected = lists.sorted().compactMap { name in
             catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
         }
-        report.error = unavailable ?? publicationFailure
-        let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(during: .none) == nil
+        let crowded = lists.contains(where: window.crowded.contains) ? space.reason : nil
+        report.error = unavailable ?? publicationFailure ?? crowded
+        let isPublished =
+            names.isEmpty
+            ? publishing == nil && (window.isEmpty || crowded != nil) : names.allSatisfy(isUpToDate)
         report.isDone =
             hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
         return report
+    }
+
+    /// Whether the newest manifest tells what is known of a list, or will not before there is room.
+    private func isUpToDate(_ list: String) -> Bool {
+        if window.crowded.contains(list) { return true }
+        guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
+        let isInFlight = publishing?.publication.documents.contains { $0.list == list } ?? false
+        return !window.isChanged(list) && !isInFlight
     }
 
     /// How many icons of some lists are in each state, and whether an image may come of what is being done now.

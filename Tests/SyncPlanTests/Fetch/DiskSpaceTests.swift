@@ -29,6 +29,21 @@ struct DiskSpaceTests {
         #expect(shortage == nil || shortage?.bytes == bytes ?? DiskSpace.usual)
     }
 
+    @Test(
+        "documents leave free what is to be, short ones half of it, and the shortest are tried in any case",
+        arguments: [
+            // Of 100 MiB, 5 are kept.
+            (50 << 20, 45 << 20), (5 << 20, 64 << 10), (3 << 20, 64 << 10), ((5 << 20) / 2 + 9000, 9000),
+            ((5 << 20) / 2, 4096), (0, 4096),
+        ])
+    func documents(free: Int, room: Int) {
+        let space = DiskSpace(folder: "/cache", bytes: .init(free: free, total: 100 << 20))
+        #expect(space.roomForDocuments(above: .percent(5)) == room)
+        #expect(space.shortage(forDocuments: room, above: .percent(5)) == nil)
+        let shortage = space.shortage(forDocuments: room + 1, above: .percent(5))
+        #expect(shortage?.bytes == room + 1 && shortage?.isGeneral == false)
+    }
+
     @Test("the reason says what there is, where, and which setting keeps how much")
     func reasons() {
         let space = DiskSpace(

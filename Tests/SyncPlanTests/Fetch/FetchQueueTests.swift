@@ -58,7 +58,9 @@ struct FetchQueueTests {
 
     @Test("an icon that readers wait for goes before a refresh, and that before a retry")
     func priorities() {
-        var queue = FetchQueue(concurrency: 2, perOrigin: 2, untrusted: 4)
+        var queue = FetchQueue(concurrency: 4, perOrigin: 2, untrusted: 8)
+        for url in ["c1", "d1"] { queue.add(url, origin: url, priority: .awaited) }
+        #expect(queue.start().count == 2)
         queue.add("a1", origin: "a", priority: .retry)
         queue.add("a2", origin: "a", priority: .refresh)
         queue.add("a3", origin: "a", priority: .new)

@@ -100,11 +100,20 @@ struct AgentScenario {
         let publication = try #require(self.publication, "nothing is being published")
         self.publication = nil
         var result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
-        if case .published(let manifest, let bytesWritten, _) = result {
-            result = .published(manifest, bytesWritten: bytesWritten, doubt: doubt)
+        if case .published(let manifest, let written, _) = result {
+            result = .published(manifest, written: written, doubt: doubt)
         }
         try handle(.published(result))
         try disk.check()
+    }
+
+    /// Finds no more room than this for the documents of the publication.
+    mutating func refusePublication(room: Int) throws {
+        let publication = try #require(self.publication, "nothing is being published")
+        self.publication = nil
+        let sizes = Dictionary(publication.documents.map { ($0.list, $0.json.utf8.count) }) { a, _ in a }
+        let shortage = Shortage(bytes: sizes.values.reduce(0, +), isGeneral: false, reason: "documents do not fit")
+        try handle(.published(.noRoom(shortage, room: room, documents: sizes)))
     }
 
     mutating func finishRelease(leases: Set<Int> = []) throws {

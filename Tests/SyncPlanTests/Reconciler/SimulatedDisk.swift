@@ -39,12 +39,12 @@ struct SimulatedDisk {
         }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
-        var bytesWritten = 0
+        var written = WrittenBytes()
         for document in publication.documents {
             let text = document.json
             let list = Manifest.List(
                 sha256: .of(text), apps: document.apps.count, ready: document.readyImages.count, pending: 0, failed: 0)
-            if documents[list.sha256] == nil { bytesWritten += text.utf8.count }
+            if documents[list.sha256] == nil { written.documents[document.list] = text.utf8.count }
             documents[list.sha256] = document
             manifest.lists[document.list] = list
         }
@@ -57,7 +57,7 @@ struct SimulatedDisk {
         let newest = current?.generation ?? 0
         try expect(manifest.generation > newest, "generation \(manifest.generation) is published after \(newest)")
         generations[manifest.generation] = manifest
-        return .published(manifest, bytesWritten: bytesWritten)
+        return .published(manifest, written: written)
     }
 
     /// Does what the publisher does if something fails.

@@ -88,7 +88,7 @@ struct SimulatedWorld {
         case 0..<10: changeLists()
         case 10..<25: try look()
         case 25..<55: try endDownload()
-        case 55..<67: try endPublication(fails: chance(10))
+        case 55..<67: try endPublication(fails: chance(10), isCrowded: chance(8))
         case 67..<75: try endEviction()
         case 75: try changeSpace()
         case 76..<88: try passTime()
@@ -201,9 +201,17 @@ struct SimulatedWorld {
         fresh[url] = disk.names[url].map { ((received[url] ?? now) + settings.refresh.default * 0.79, $0) }
     }
 
-    private mutating func endPublication(fails: Bool) throws(Violation) {
+    private mutating func endPublication(fails: Bool, isCrowded: Bool = false) throws(Violation) {
         guard let publication else { return }
         self.publication = nil
+        if isCrowded, !publication.ignoresRoom, !publication.documents.isEmpty {
+            note("there is no room for the documents of generation \(publication.generation)")
+            let sizes = Dictionary(publication.documents.map { ($0.list, $0.json.utf8.count) }) { a, _ in a }
+            let bytes = sizes.values.reduce(0, +)
+            let room = Int.random(in: 0..<bytes, using: &generator)
+            let shortage = Self.shortage(bytes: bytes, isGeneral: false)
+            return try handle(.published(.noRoom(shortage, room: room, documents: sizes)))
+        }
         note("generation \(publication.generation) is \(fails ? "not " : "")published")
         if fails {
             let isFull = isFull || chance(20)
@@ -211,7 +219,12 @@ struct SimulatedWorld {
             return try handle(.published(disk.fail(publication, isFull: isFull)))
         }
         let old = disk.current?.generation
-        let result = try disk.publish(publication)
+        var result = try disk.publish(publication)
+        if chance(30), case .published(let manifest, var written, let doubt) = result {
+            // Its documents are as long as that of the largest list.
+            written.documents = written.documents.mapValues { _ in 8 << 20 }
+            result = .published(manifest, written: written, doubt: doubt)
+        }
         if let old { superseded[old] = now }
         for (url, _, _) in publication.links { noteFresh(url) }
         try handle(.published(result))
@@ -514,6 +527,7 @@ struct SimulatedWorld {
             return urls
         }
         guard let manifest = disk.current else { throw Violation("there is no manifest") }
+        try expect(plan.isSettled && plan.status.inSync, "the agent knows that it is not done")
         try expect(disk.generations.count == 1, "generations \(disk.generations.keys.sorted()) are left")
         try expect(
             Set(manifest.lists.keys) == Set(wanted.keys),

@@ -141,6 +141,51 @@ struct SpaceScenarioTests {
         #expect(!agent.isOnDisk("old") && agent.trial != nil)
     }
 
+    @Test("a long document waits for room, which is told; a small list and a removal do not wait")
+    func documents() throws {
+        var agent = Self.scenario()
+        try agent.publish(["1.plist": [Self.urls[0]: "x"]])
+        let large = (0..<500).map { "ftp://h.example/\($0)" }
+        try agent.drop(["2.plist": [Self.urls[1]], "large.plist": large])
+        try agent.finish(Self.urls[1], with: "y")
+        try agent.refusePublication(room: 4096)
+        #expect(agent.publication?.documents.map(\.list) == ["2.plist"])
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("y"))])
+        #expect(agent.publication == nil && agent.disk.current?.lists["large.plist"] == nil)
+        let status = agent.plan.status
+        #expect(status.downloads.reason == "documents do not fit" && !status.inSync && status.needsAttention)
+        let report = agent.plan.syncReport(of: ["large.plist"])
+        #expect(report.isDone && report.error == "documents do not fit")
+        #expect(agent.plan.syncReport(of: ["2.plist"]).isWhole)
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        #expect(agent.disk.current.map { Array($0.lists.keys) } == ["2.plist"])
+        try agent.pass(.seconds(5))
+        #expect(agent.trial ?? 0 > 20_000)
+        try agent.finishLook(.success(SimulatedDisk.space(free: 1000)))
+        #expect(agent.publication == nil && agent.plan.status.downloads.reason?.contains("free") == true)
+        try agent.pass(.seconds(5))
+        try agent.finishLook(Self.plenty)
+        try agent.finishPublication()
+        #expect(try agent.published("large.plist").count == 500 && agent.plan.status.downloads.reason == nil)
+        try agent.pass(.seconds(5))
+        #expect(agent.trial == nil && agent.plan.status.inSync)
+    }
+
+    @Test("a list that is gone does not wait for room")
+    func goneDocument() throws {
+        var agent = Self.scenario()
+        try agent.publish(["1.plist": [Self.urls[0]: "x"]])
+        try agent.drop(["large.plist": (0..<500).map { "ftp://h.example/\($0)" }])
+        try agent.refusePublication(room: 4096)
+        #expect(!agent.plan.status.inSync)
+        try agent.drop(["large.plist": nil])
+        #expect(agent.plan.status.inSync && agent.plan.status.downloads.reason == nil)
+        try agent.pass(.seconds(60))
+        #expect(agent.trial == nil)
+    }
+
     @Test("an agent that is to end once does not wait for room")
     func once() {
         var plan = Reconciler(settings: Settings(), seed: 1, triesOnce: true, now: Sample.start)

@@ -19,6 +19,11 @@ struct TimedWorld {
     private(set) var most: [String: Int] = [:]
     /// How long after the start each host's last image came.
     private(set) var finished: [String: Duration] = [:]
+    /// How long after the start each list's document first had all of its images, and how large all its documents are.
+    private(set) var whole: [String: Duration] = [:]
+    private(set) var documentBytes: [String: Int] = [:]
+    /// When each generation was published, and which lists it names.
+    private(set) var generations: [(time: Duration, lists: Set<String>)] = []
     /// How often the plan was woken although nothing had happened.
     private(set) var ticks = 0
 
@@ -47,6 +52,17 @@ struct TimedWorld {
     mutating func drop(_ name: String, _ urls: [String], beside names: Set<String> = []) {
         handle(.scanned(.listed(Sample.folder, present: names.union([name]), changed: [name: Sample.reading(urls)])))
     }
+
+    /// Takes a list away, the others of these names stay.
+    mutating func remove(_ name: String, beside names: Set<String>) {
+        handle(.scanned(.listed(Sample.folder, present: names.subtracting([name]), changed: [:])))
+    }
+
+    mutating func pin(_ url: String) {
+        handle(.pin(url: url, isPinned: true))
+    }
+
+    func syncReport(of lists: [String]) -> SyncReport { plan.syncReport(of: lists) }
 
     /// Lets things happen until all that can be done now has been done, or until a time has passed.
     mutating func run(for limit: Duration? = nil) {
@@ -77,7 +93,7 @@ struct TimedWorld {
             switch action {
             case .fetch(let request): send(request)
             case .publish(let publication):
-                after(.milliseconds(20), .published(Self.publish(publication)))
+                after(.milliseconds(20), .published(publish(publication)))
             case .release(let releases):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
             case .remove: after(.milliseconds(1), .removed)
@@ -100,17 +116,21 @@ struct TimedWorld {
         happenings.append((now + time, event))
     }
 
-    private static func publish(_ publication: Publication) -> PublicationResult {
+    private mutating func publish(_ publication: Publication) -> PublicationResult {
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
-        var bytes = 0
+        var written = WrittenBytes()
         for document in publication.documents {
             let digest = Digest.of("\(publication.generation) \(document.list)")
             manifest.lists[document.list] = Manifest.List(
                 sha256: digest, apps: document.apps.count, ready: 0, pending: 0, failed: 0)
-            bytes += 300 * document.apps.count
+            written.documents[document.list] = 300 * document.apps.count
+            documentBytes[document.list, default: 0] += 300 * document.apps.count
+            let isWhole = document.readyImages.count == document.apps.count
+            if isWhole, whole[document.list] == nil { whole[document.list] = elapsed + .milliseconds(20) }
         }
-        return .published(manifest, bytesWritten: bytes)
+        generations.append((elapsed + .milliseconds(20), Set(manifest.lists.keys)))
+        return .published(manifest, written: written)
     }
 
     static func host(_ url: String) -> String { (try? FetchTarget(url).host) ?? "" }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import DequeModule
+import HeapModule
+
+/// Whose turn it is: a list's, and of its origins one that has a slot.
+///
+/// An origin with a free slot has some of the lists that want it ask for it. One that has none left when their turn comes
+/// has them wait, and offers what becomes free to those that wait: so no step looks at all lists of an origin.
+extension FetchQueue {
+    // MARK: Lists
+
+    mutating func addFlow(_ list: String) {
+        guard flows[list]?.work ?? 0 == 0 else { return }
+        flows[list, default: Flow(time: .min)].time = max(flows[list]?.time ?? .min, virtualTime - Flow.credit)
+        guard flows.count > flowLimit else { return }
+        let earliest = virtualTime - Flow.credit
+        flows = flows.filter { $0.value.work > 0 || $0.value.time > earliest || $0.key == list }
+        flowLimit = max(Flow.fewest, 2 * flows.count)
+    }
+
+    /// Counts a download against its list.
+    mutating func charge(_ list: String, _ priority: Priority) {
+        let time = max(flows[list]?.time ?? virtualTime, virtualTime - Flow.credit)
+        virtualTime = max(virtualTime, time)
+        flows[list]?.time = time + Flow.cost(priority)
+    }
+
+    /// The list that was served least of those that ask origins of a standing.
+    private mutating func firstSeat(_ standing: Standing) -> Seat? {
+        let index = standing.rawValue
+        while var seat = seats[index].min {
+            guard let flow = flows[seat.list], flow.seats[index] == seat.number, flow.asking[index] > 0 else {
+                seats[index].removeMin()
+                if flows[seat.list]?.seats[index] == seat.number { flows[seat.list]?.seats[index] = nil }
+                continue
+            }
+            let time = max(flow.time, virtualTime - Flow.credit)
+            if seat.time == time { return seat }
+            lastNumber += 1
+            seat.time = time
+            seat.number = lastNumber
+            seats[index].replaceMin(with: seat)
+            flows[seat.list]?.seats[index] = seat.number
+        }
+        return nil
+    }
+
+    // MARK: Turns
+
+    /// The list whose turn it is, and the origin.
+    mutating func nextTurn() -> (list: String, origin: String)? {
+        while true {
+            let admitted = Standing.allCases.filter(isAdmitted)
+            guard let list = admitted.compactMap({ firstSeat($0) }).min()?.list,
+                let origin = takeTurn(of: list, admitted)
+            else { return nil }
+            if let active = lanes[origin]?.active, active < fairSlots(of: origin) { return (list, origin) }
+            wait(list, at: origin)
+            noteGreed(of: origin)
+        }
+    }
+
+    /// The turn of an origin that has its share already, when all others have what they can take.
+    mutating func nextGreedyTurn() -> (list: String, origin: String)? {
+        while let origin = greedy.min(by: { (lanes[$0]?.active ?? 0, $0) < (lanes[$1]?.active ?? 0, $1) }) {
+            if let active = lanes[origin]?.active, active < slots(of: origin),
+                let standing = lanes[origin]?.standing, isAdmitted(standing), let list = lanes[origin]?.nextWaiting()
+            {
+                return (list, origin)
+            }
+            greedy.remove(origin)
+        }
+        return nil
+    }
+
+    /// The origin of a list's first turn, which it has no more from here on.
+    private mutating func takeTurn(of list: String, _ admitted: [Standing]) -> String? {
+        for priority in Priority.allCases {
+            let next = admitted.compactMap { standing in
+                firstTurn(of: list, standing, priority).map { (turn: $0, standing: standing) }
+            }
+            guard let (turn, standing) = next.min(by: { $0.turn.number < $1.turn.number }) else { continue }
+            flows[list]?.turns[standing.rawValue][priority.rawValue].removeFirst()
+            withdraw(list, turn.origin)
+            return turn.origin
+        }
+        return nil
+    }
+
+    /// The first turn that is still valid; those before it are taken away.
+    private mutating func firstTurn(of list: String, _ standing: Standing, _ priority: Priority) -> Turn? {
+        while let turn = flows[list]?.turns[standing.rawValue][priority.rawValue].first {
+            if lanes[turn.origin]?.shares[list]?.turn == .asking(turn.number) { return turn }
+            flows[list]?.turns[standing.rawValue][priority.rawValue].removeFirst()
+        }
+        return nil
+    }
+
+    // MARK: Asking and waiting
+
+    /// Has a list ask an origin for a slot.
+    private mutating func ask(_ list: String, _ origin: String) {
+        guard let standing = lanes[origin]?.standing.rawValue, let priority = lanes[origin]?.shares[list]?.best
+        else { return }
+        lastNumber += 1
+        lanes[origin]?.shares[list]?.turn = .asking(lastNumber)
+        lanes[origin]?.shares[list]?.asked = priority
+        lanes[origin]?.asking.append(list)
+        flows[list]?.asking[standing] += 1
+        flows[list]?.turns[standing][priority.rawValue].append(Turn(origin: origin, number: lastNumber))
+        sweepTurns(of: list, standing, priority.rawValue)
+        guard let flow = flows[list], flow.seats[standing] == nil else { return }
+        lastNumber += 1
+        flows[list]?.seats[standing] = lastNumber
+        seats[standing].insert(Seat(time: flow.time, number: lastNumber, list: list))
+    }
+
+    /// Takes turns away that are no longer valid, once they are the most.
+    private mutating func sweepTurns(of list: String, _ standing: Int, _ priority: Int) {
+        guard let flow = flows[list], flow.turns[standing][priority].count > 2 * flow.asking[standing] + 32 else {
+            return
+        }
+        let turns = flow.turns[standing][priority]
+        flows[list]?.turns[standing][priority] = turns.filter {
+            lanes[$0.origin]?.shares[list]?.turn == .asking($0.number)
+        }
+    }
+
+    /// Has a list no longer ask.
+    private mutating func withdraw(_ list: String, _ origin: String) {
+        guard let index = lanes[origin]?.asking.firstIndex(of: list), let standing = lanes[origin]?.standing.rawValue
+        else { return }
+        lanes[origin]?.asking.remove(at: index)
+        lanes[origin]?.shares[list]?.turn = nil
+        flows[list]?.asking[standing] -= 1
+    }
+
+    /// Lets a list wait until the origin has a slot for it.
+    mutating func wait(_ list: String, at origin: String) {
+        lastNumber += 1
+        let isBehind = flows[list].map { $0.time < virtualTime } ?? false
+        lanes[origin]?.wait(list, lastNumber, first: isBehind)
+    }
+
+    /// A list has one more ticket for an origin.
+    mutating func noteTicket(of list: String, _ origin: String, _ priority: Priority) {
+        switch lanes[origin]?.shares[list]?.turn {
+        case nil: wait(list, at: origin)
+        case .waiting: break
+        case .asking:
+            guard let asked = lanes[origin]?.shares[list]?.asked, priority.rawValue < asked.rawValue else { return }
+            withdraw(list, origin)
+            ask(list, origin)
+        }
+        offerSlots(of: origin)
+    }
+
+    /// Forgets what a list wanted of an origin, once that is nothing.
+    mutating func forgetShareIfEmpty(_ list: String, _ origin: String) {
+        guard lanes[origin]?.shares[list]?.queued == 0 else { return }
+        withdraw(list, origin)
+        lanes[origin]?.shares[list] = nil
+    }
+
+    // MARK: Slots
+
+    /// How many slots an origin has while others wait.
+    private func fairSlots(of origin: String) -> Int { min(slots(of: origin), (concurrency + 1) / 2) }
+
+    /// Has lists that wait for an origin ask for its slots, if it has any.
+    mutating func offerSlots(of origin: String) {
+        guard let active = lanes[origin]?.active, active < slots(of: origin) else { return }
+        if lanes[origin]?.standing != .trusted {
+            setStanding(of: origin, active == 0 && restrictions[origin] == nil ? .untried : .doubtful)
+        }
+        guard active < fairSlots(of: origin) else { return noteGreed(of: origin) }
+        while let asking = lanes[origin]?.asking.count, asking < Lane.mostAsking,
+            let list = lanes[origin]?.nextWaiting()
+        {
+            ask(list, origin)
+        }
+    }
+
+    /// Notes an origin that could take more than its share.
+    private mutating func noteGreed(of origin: String) {
+        guard let active = lanes[origin]?.active, active < slots(of: origin) else { return }
+        greedy.insert(origin)
+    }
+
+    /// Changes an origin's standing; the lists that ask it have new turns.
+    mutating func setStanding(of origin: String, _ standing: Standing) {
+        guard lanes[origin].map({ $0.standing != standing }) ?? false else { return }
+        let asking = lanes[origin]?.asking ?? []
+        for list in asking { withdraw(list, origin) }
+        lanes[origin]?.standing = standing
+        for list in asking { ask(list, origin) }
+    }
+}

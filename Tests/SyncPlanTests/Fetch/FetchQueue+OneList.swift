@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+extension FetchQueue {
+    /// Puts a URL in the queue as if there were one list.
+    mutating func add(_ url: String, origin: String, priority: Priority) {
+        add(url, origin: origin, list: "1.plist", priority: priority)
+    }
+}

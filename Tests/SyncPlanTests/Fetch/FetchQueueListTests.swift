@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+
+@Suite("The queue of downloads and the lists that share it")
+struct FetchQueueListTests {
+    private static func queue(concurrency: Int = 4, perOrigin: Int = 4) -> FetchQueue {
+        FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: 2 * concurrency)
+    }
+
+    /// The order in which what is queued is started, one after the other.
+    private static func order(_ queue: inout FetchQueue, _ count: Int) -> [String] {
+        var order: [String] = []
+        while order.count < count {
+            let started = queue.start()
+            guard !started.isEmpty else { return order }
+            order += started
+            for url in started { queue.finish(url) }
+        }
+        return order
+    }
+
+    @Test(
+        "a small list that comes behind a large one goes next, on the same origin or on another", arguments: ["a", "b"])
+    func behind(origin: String) {
+        var queue = Self.queue()
+        for number in 0..<50_000 { queue.add("a\(number)", origin: "a", list: "large", priority: .new) }
+        _ = Self.order(&queue, 100)
+        for number in 0..<5 { queue.add("small \(number)", origin: origin, list: "small", priority: .new) }
+        let next = Self.order(&queue, 12)
+        #expect(next.prefix(10).count { $0.hasPrefix("small") } == 5, "\(next)")
+    }
+
+    @Test("what failed once of a small list does not wait for what is new of a large one")
+    func retry() {
+        var queue = Self.queue(concurrency: 2)
+        for number in 0..<1000 { queue.add("a\(number)", origin: "a", list: "large", priority: .new) }
+        _ = Self.order(&queue, 100)
+        queue.add("small", origin: "a", list: "small", priority: .retry)
+        #expect(Self.order(&queue, 4).contains("small"))
+    }
+
+    @Test("large lists get the same share, on one origin and on many, and none is starved by lists that come and go")
+    func shares() {
+        for origins in [1, 10] {
+            var queue = Self.queue()
+            for list in ["x", "y", "z"] {
+                for number in 0..<3000 {
+                    queue.add("\(list) \(number)", origin: "\(number % origins)", list: list, priority: .new)
+                }
+            }
+            var served: [Character: Int] = [:]
+            for round in 0..<300 {
+                if round % 10 == 0 { queue.add("s\(round)", origin: "0", list: "\(round)", priority: .new) }
+                for url in Self.order(&queue, 4) { served[url.first ?? "?", default: 0] += 1 }
+            }
+            let large = ["x", "y", "z"].compactMap { served[$0] }
+            #expect(large.count == 3 && large.allSatisfy { (360...400).contains($0) } && served["s"] == 30, "\(served)")
+        }
+    }
+
+    @Test("a list that was served little because its origin has few slots is not owed more than a few downloads")
+    func noDebt() {
+        var queue = Self.queue(concurrency: 8, perOrigin: 1)
+        for number in 0..<5000 {
+            queue.add("x\(number)", origin: "\(number % 100)", list: "x", priority: .new)
+            queue.add("y\(number)", origin: "slow", list: "y", priority: .new)
+        }
+        let slow = queue.start().filter { $0.hasPrefix("y") }
+        #expect(slow.count == 1)
+        for _ in 0..<400 {
+            for url in queue.start() where url.hasPrefix("x") { queue.finish(url) }
+            for url in queue.activeURLs where url.hasPrefix("x") { queue.finish(url) }
+        }
+        for url in slow { queue.finish(url) }
+        for number in 0..<50 { queue.add("z\(number)", origin: "slow", list: "z", priority: .new) }
+        let next = Self.order(&queue, 300).filter { !$0.hasPrefix("x") }
+        #expect(next.prefix(40).contains { $0.hasPrefix("z") }, "\(next)")
+    }
+
+    @Test("icons that somebody waits for go before the others of their list, which gets a larger share for them")
+    func awaited() {
+        var queue = Self.queue(concurrency: 1)
+        for list in ["x", "y"] {
+            for number in 0..<200 { queue.add("\(list)\(number)", origin: "a", list: list, priority: .new) }
+        }
+        _ = Self.order(&queue, 100)
+        for number in 150..<200 { queue.raise("y\(number)") }
+        let next = Self.order(&queue, 50)
+        let awaited = (150..<200).map { "y\($0)" }
+        #expect(next.filter { $0.hasPrefix("y") } == Array(awaited.prefix(next.count { $0.hasPrefix("y") })))
+        #expect((36...46).contains(next.count { $0.hasPrefix("y") }), "\(next)")
+    }
+
+    @Test("an icon can come to count for another list")
+    func moved() {
+        var queue = Self.queue(concurrency: 1)
+        for number in 0..<1000 { queue.add("\(number)", origin: "a", list: "large", priority: .new) }
+        _ = Self.order(&queue, 50)
+        queue.move("999", to: "small")
+        queue.move("999", to: "small")
+        queue.move("unknown", to: "small")
+        #expect(queue.queuedCount == 950)
+        #expect(Self.order(&queue, 2).contains("999"))
+        #expect(Self.order(&queue, 2000).count == 948 && queue.isEmpty)
+    }
+
+    @Test("an origin with HTTP/2 takes every slot alone, and starts none beyond half of them while others wait")
+    func multiplexed() {
+        var queue = Self.queue(concurrency: 32)
+        for number in 0..<500 { queue.add("h\(number)", origin: "h", list: "1", priority: .new) }
+        queue.trust("h")
+        queue.setMultiplexed("h", true)
+        #expect(queue.start().count == 32)
+        for origin in 0..<10 {
+            for number in 0..<50 { queue.add("o\(origin) \(number)", origin: "o\(origin)", list: "1", priority: .new) }
+        }
+        for _ in 0..<100 {
+            if let url = queue.activeURLs.first { queue.finish(url) }
+            #expect(queue.start().count == 1)
+        }
+        #expect(queue.activeURLs.count { $0.hasPrefix("h") } <= 16)
+    }
+
+    @Test(
+        "forty thousand icons of a thousand lists cost little each, whatever origins they share",
+        arguments: [1, 100, 20_000])
+    func size(origins: Int) {
+        let count = 40_000
+        let time = ContinuousClock().measure {
+            var queue = FetchQueue(concurrency: 32, perOrigin: 4)
+            for number in 0..<count {
+                queue.add("u\(number)", origin: "o\(number % origins)", list: "\(number / 40)", priority: .new)
+            }
+            for number in stride(from: 0, to: count, by: 5) { queue.raise("u\(number)") }
+            for number in stride(from: 0, to: count, by: 7) { queue.move("u\(number)", to: "other") }
+            var done = 0
+            while !queue.isEmpty {
+                let started = queue.start()
+                #expect((1...32).contains(started.count))
+                for url in started {
+                    if let origin = queue.finish(url), done % 3 == 0 { queue.trust(origin) }
+                }
+                done += started.count
+            }
+            #expect(done == count)
+        }
+        print("\(count) icons of 1,000 lists and \(origins) origins: \(time)")
+        #expect(time < .seconds(60))
+    }
+}
