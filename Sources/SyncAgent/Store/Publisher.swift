@@ -28,10 +28,13 @@ package actor Publisher {
     /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
     package func publish(_ publication: Publication) -> PublicationResult {
         var done = Progress()
-        do {
+        do throws(FileError) {
+            if let error = folder.takeFailedFlush() { throw error }
             try removeLeftovers()
             return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, &done) }
         } catch {
+            // The plan distrusts everything that is not published yet.
+            _ = folder.takeFailedFlush()
             leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
             leftovers.append(Self.temporary)
             // First what makes room: on a full disk a name can be taken back only then.
@@ -88,6 +91,7 @@ package actor Publisher {
             try barrier.pass(names: [CacheLayout.manifest] + publication.links.map { CacheLayout.byURL($0.url) })
             return .published(manifest, bytesWritten: bytesWritten)
         } catch {
+            _ = folder.takeFailedFlush()
             return .published(manifest, bytesWritten: bytesWritten, doubt: "\(error)")
         }
     }
@@ -123,6 +127,7 @@ package actor Publisher {
         let current = folder.entry(CacheLayout.manifest)?.inode
         guard !repairs.isEmpty, current == folder.entry(CacheLayout.generation(generation))?.inode else { return }
         for repair in repairs { try? folder.replaceLink(repair.from, at: repair.to, temporary: Self.temporary) }
+        // A failure fails the next publication.
         try? barrier.pass(names: repairs.map(\.to))
     }
 

@@ -29,12 +29,12 @@ package struct PublicationWindow: Sendable {
     private static let retry: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
 
     private var dirtySince: Timestamp?
-    private var paced = Timestamp(sinceEpoch: .zero)
+    private var paced = Timestamp.distantPast
     /// From when on one publication may come before its time.
-    private var loan = Timestamp(sinceEpoch: .zero)
+    private var loan = Timestamp.distantPast
     /// By how much the present publication came before its time.
     private var advance = Duration.zero
-    private var notBefore = Timestamp(sinceEpoch: .zero)
+    private var notBefore = Timestamp.distantPast
     private var failures = 0
 
     package init() {}

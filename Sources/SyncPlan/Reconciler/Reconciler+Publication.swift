@@ -26,6 +26,7 @@ extension Reconciler {
         }
         stagedURLs = []
         dirtyLists = []
+        cacheLook = .stale
         window.begin(during: traffic, at: now)
         publishing = PublicationInFlight(publication: publication, staged: staged, begun: now)
         actions.append(.publish(publication))

@@ -19,7 +19,7 @@ extension Reconciler {
         report.published = manifest?.published.description
         report.inSync =
             hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
-            && stagedURLs.isEmpty && dirtyLists.isEmpty && space.needs.isEmpty
+            && stagedURLs.isEmpty && dirtyLists.isEmpty && space.needs.isEmpty && absent.isEmpty && !isCacheInDoubt
             && window.due(during: .none) == nil && publicationFailure == nil
         report.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
@@ -44,6 +44,7 @@ extension Reconciler {
         report.downloads.queued = queue.readyCount
         report.downloads.reason = space.reason
         report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
+        report.cache.lastRepair = lastRepair
         report.eviction = evictionStatus
         report.watch.lastScan = lastScan?.description
         report.publication.error = publicationFailure

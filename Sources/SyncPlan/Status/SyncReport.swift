@@ -54,8 +54,11 @@ extension Reconciler {
         }.first
         report.error = unavailable ?? publicationFailure ?? rejection
         let isPublished = publishing == nil && dirtyLists.isDisjoint(with: lists) && window.due(during: .none) == nil
+        // A list that is missing may be back in a moment, or is gone then.
+        let isDecided = names.isEmpty ? absent.isEmpty : absent.names.isDisjoint(with: names)
         report.isDone =
-            hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
+            hasScanned
+            && (unavailable != nil || publicationFailure != nil || (isDecided && !isOnItsWay && isPublished))
         return report
     }
 
