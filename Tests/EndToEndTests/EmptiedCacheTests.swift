@@ -30,8 +30,8 @@ struct EmptiedCacheTests {
                 // A file that is no list: its last good version is in memory alone.
                 try world.agent.drop("", as: "more.plist")
                 try await world.agent.status { $0.lists.contains { $0.state == "last-good" } }
-                let result = try await Program.run("sh", "-ec", "cd '\(world.agent.cache)'; \(deed)")
-                try #require(result.code == 0, "\(result.messages)")
+                // The agent may make folders again while rm is still at it, which rm calls an error.
+                _ = try await Program.run("sh", "-c", "cd '\(world.agent.cache)'; \(deed)")
                 try await world.healed()
                 let needsWords = deed != "rm -rf staging" && !deed.hasSuffix("cp -a aside \"$d\"")
                 let repair = try await world.agent.status { _ in true }.cache.lastRepair
@@ -53,8 +53,7 @@ struct EmptiedCacheTests {
             try await world.agent.whileRunning { _ in
                 try world.drop(["Mail", "Maps"])
                 try await world.published(["Mail", "Maps"])
-                let result = try await Program.run("sh", "-ec", "rm -rf '\(world.agent.cache)'/*")
-                try #require(result.code == 0, "\(result.messages)")
+                _ = try await Program.run("sh", "-c", "rm -rf '\(world.agent.cache)'/*")
                 try world.drop(["Music"], as: "more.plist")
                 try await world.agent.status { [cache = world.agent.cache] report in
                     if report.generation != nil, access(cache.appending("manifest.json").string, F_OK) == 0 {

@@ -62,7 +62,7 @@ struct CacheInspectorTests {
             ("rm lock", nil),
             ("d=$PWD; cd ..; rm -rf $d", "the manifest, 1 list document, 2 images"),
             ("d=$PWD; cd ..; mv $d aside; mkdir $d", "the manifest, 1 list document, 2 images"),
-            ("d=$PWD; cd ..; mv $d aside; cp -a aside $d; sed -i s/one/eno/ $d/icons/*/*", "1 image"),
+            ("d=$PWD; cd ..; mv $d aside; cp -a aside $d; sed -i s/one/eno/ $d/icons/*/*", "1 name"),
         ] as [(String, String?)])
     func removed(script: String, summary: String?) async throws {
         try await withCache { cache, inspector, expected in

@@ -84,8 +84,9 @@ struct AgentScenario {
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [:])))
     }
 
-    /// Changes lists (`nil` removes one), or puts rejected files in their place, and has the folder looked at: again when
-    /// lists that are missing have been for long enough, unless it is not to wait for that.
+    /// Changes lists (`nil` removes one), or puts rejected files in their place, and has the folder looked at.
+    ///
+    /// What is missing from it has been for long, unless it has just vanished.
     mutating func drop(
         _ changes: [String: [String]?], rejected: [String: ListRejection] = [:], waits: Bool = true
     ) throws {
@@ -93,10 +94,13 @@ struct AgentScenario {
         for name in rejected.keys { lists[name] = [] }
         var changed = changes.compactMapValues { $0.map(Sample.reading) }
         changed.merge(rejected.mapValues { ListReading(source: nil, verdict: .failure($0)) }) { $1 }
-        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: changed)))
-        guard waits, changes.values.contains(nil) else { return }
-        try pass(AbsentLists.shortest)
-        if isLookWanted { try look() }
+        let names = Set(lists.keys)
+        if waits, plan.status.lists.contains(where: { !names.contains($0.name) && $0.name != "pins" }) {
+            var earlier = folder
+            earlier.listed = now + .seconds(-3600)
+            try handle(.scanned(.listed(earlier, present: names, changed: [:])))
+        }
+        try handle(.scanned(.listed(folder, present: names, changed: changed)))
     }
 
     /// Drops a list of one URL with the digest that a word stands for, or with none.

@@ -68,6 +68,7 @@ struct InspectionScenarioTests {
         found.lostImages = [Sample.image("y").sha256]
         agent.answersInspections = true
         try agent.finishInspection(found)
+        try agent.pass(.milliseconds(100))
         let publication = try #require(agent.publication)
         #expect(publication.documents.map(\.list).sorted() == ["1.plist", "2.plist"] && publication.generation == 2)
         #expect(agent.downloads[Self.b]?.reason == .missingOnDisk && agent.downloads.count == 1)
@@ -75,6 +76,7 @@ struct InspectionScenarioTests {
         try agent.finishPublication()
         #expect(try agent.published("2.plist") == [.pending])
         try agent.finish(Self.b, with: "y")
+        try agent.pass(.seconds(1))
         try agent.finishHousekeeping()
         #expect(try agent.published("2.plist") == [.ready(Sample.image("y"))] && agent.plan.status.inSync)
         let repair = agent.plan.status.cache.lastRepair
