@@ -5,6 +5,8 @@
 
 // Declared here, since <unistd.h> hides it without _GNU_SOURCE (syncfs(2)).
 extern int syncfs(int fd);
+// The same of dup(2).
+extern int dup3(int fd, int other, int flags);
 
 #include <linux/audit.h>
 #include <linux/filter.h>

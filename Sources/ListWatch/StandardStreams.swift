@@ -14,18 +14,21 @@ enum StandardStreams {
         var isQuestion = false
         /// Whether something was mounted or unmounted.
         var areMountsChanged = false
+        /// Whether a symbolic link on the way to the folder may lead elsewhere.
+        var areLinksChanged = false
     }
 
     /// Waits until there are events to read, or something else to see to.
     ///
     /// - Returns: What there is; `nil` if nobody is there any more: standard input has ended, or standard output has no
     ///   reader.
-    static func wait(for events: Int32, _ mounts: MountTable) -> Call? {
+    static func wait(for events: Int32, _ mounts: MountTable, _ links: LinkWatch) -> Call? {
         var polled = [
             pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
             pollfd(fd: mounts.descriptor, events: Int16(POLLPRI), revents: 0),
+            pollfd(fd: links.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         while true {
             guard poll(&polled, nfds_t(polled.count), -1) >= 0 else {
@@ -33,7 +36,9 @@ enum StandardStreams {
                 continue
             }
             if polled[1].revents != 0 && hasInputEnded() || polled[2].revents != 0 { return nil }
-            return Call(isQuestion: polled[1].revents != 0, areMountsChanged: polled[3].revents != 0)
+            return Call(
+                isQuestion: polled[1].revents != 0, areMountsChanged: polled[3].revents != 0,
+                areLinksChanged: polled[4].revents != 0)
         }
     }
 

@@ -30,6 +30,8 @@ enum WatchCommand {
 
     private static func watch(_ path: String) throws(InotifyError) {
         let mounts = MountTable()
+        // Before the folder: what leads elsewhere from now on is told.
+        let links = LinkWatch(path: path)
         let folder: WatchedFolder
         do throws(InotifyError) {
             folder = try WatchedFolder(path: path)
@@ -43,11 +45,14 @@ enum WatchCommand {
         while true {
             var call = StandardStreams.Call()
             if !hasMore {
-                guard let next = StandardStreams.wait(for: folder.descriptor, mounts) else { return }
+                guard let next = StandardStreams.wait(for: folder.descriptor, mounts, links) else { return }
                 call = next
             }
             var happenings = try folder.takeHappenings()
-            if call.isQuestion || call.areMountsChanged, !folder.isAtItsPath { happenings.note(.replaced) }
+            if call.areLinksChanged { links.drain() }
+            if call.isQuestion || call.areMountsChanged || call.areLinksChanged, !folder.isAtItsPath {
+                happenings.note(.replaced)
+            }
             happenings.records.forEach(StandardStreams.write)
             if happenings.loss != nil { return }
             if call.isQuestion { StandardStreams.write(.alive) }

@@ -127,26 +127,23 @@ struct SpaceTests {
                     let link = world.agent.cache.removingLastComponent().appending(name)
                     try #require(symlink(disk.appending(name).string, link.string) == 0)
                 }
-                try await world.agent.whileRunning { _ in
+                let names = try await world.agent.whileRunning { _ in
                     try world.drop(["Mail", "Maps"])
                     try await world.published(["Mail", "Maps"])
-                    try fill(disk.appending("filler"))
-                    try world.drop(["Mail", "Music"])
-                    let full = try await world.whole { $0.publication.error != nil }
+                    let (names, full) = try await dropUntilFull(world, filler: disk.appending("filler"))
                     #expect(full.publication.error?.contains("No space left") == true, "\(full.json.line)")
                     #expect(full.downloads.reason != nil && full.icons.failed == 0)
                     #expect(try await world.agent.call("status").code == 1)
-                    #expect(try world.expectWholeCache() == 2)
+                    #expect(try world.expectWholeCache() >= 2)
+                    return names
                 }
                 // What the agent gave back at its end is taken, too.
-                try fill(disk.appending("filler 2"))
+                try fill(disk.appending("filler"))
                 try await world.agent.whileRunning { _ in
-                    try await world.whole { $0.publication.error != nil }
-                    #expect(try world.expectWholeCache() == 2)
-                    for filler in ["filler", "filler 2"] {
-                        try #require(unlink(disk.appending(filler).string) == 0)
-                    }
-                    try await world.published(["Mail", "Music"])
+                    let (names, _) = try await dropUntilFull(world, from: names, filler: disk.appending("filler"))
+                    #expect(try world.expectWholeCache() >= 2)
+                    try #require(unlink(disk.appending("filler").string) == 0)
+                    try await world.published(names)
                     #expect(try await world.agent.call("status").code == 0)
                 }
                 let why = try await world.agent.call("why", world.origin.iconURL("Music"))
@@ -155,10 +152,32 @@ struct SpaceTests {
         }
     }
 
-    /// Writes a file until there is no room for more.
+    /// Drops one icon more after the other, with nothing left free each time, until there is no room to publish one.
+    ///
+    /// A few pages may come free by themselves, as at a checkpoint of the database: then an icon finds room.
+    private func dropUntilFull(
+        _ world: World, from first: [String] = ["Mail", "Music"], filler: FilePath
+    ) async throws -> ([String], StatusReport) {
+        var names = first
+        while true {
+            try fill(filler)
+            try world.drop(names)
+            let wanted = names.map { world.origin.iconURL($0) }
+            let cache = IconCache(at: world.agent.cache)
+            let report = try await world.whole { report in
+                let apps = try? cache.document(of: "apps.plist")?.apps
+                return report.publication.error != nil
+                    || report.inSync && apps?.filter(\.isReady).map(\.icon) == wanted
+            }
+            if report.publication.error != nil { return (names, report) }
+            names.append("icon-\(names.count)")
+        }
+    }
+
+    /// Writes at the end of a file until there is no room for more.
     private func fill(_ path: FilePath) throws {
         let file = try FileDescriptor.open(
-            path, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+            path, .writeOnly, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
         try file.closeAfter {
             let zeros = [UInt8](repeating: 0, count: 4096)
             let error = #expect(throws: Errno.self) { while true { _ = try file.writeAll(zeros) } }

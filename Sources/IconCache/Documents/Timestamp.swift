@@ -46,6 +46,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         a.sinceEpoch - b.sinceEpoch
     }
 
+    /// Earlier than every time that a clock shows: the year 0.
+    package static let distantPast = Timestamp(sinceEpoch: .seconds(writable.lowerBound))
+
     /// The moment as its text form tells it, so that it is the same when it was written and read.
     package var inWholeSeconds: Timestamp { Timestamp(description) ?? self }
 

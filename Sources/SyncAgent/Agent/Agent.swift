@@ -20,7 +20,7 @@ package struct Agent: Sendable {
 
     /// The cache folder is full of something else, which must not be taken for what is to be removed.
     package struct ForeignFolder: Error, CustomStringConvertible {
-        var path: FilePath
+        let path: FilePath
         package var description: String {
             "\(path) is no cache of syncagent, and not empty: name another folder with --cache."
         }
@@ -85,6 +85,7 @@ package struct Agent: Sendable {
             fetcher: Fetcher(transport: transport, staging: staging, settings: settings, clock: clock),
             staging: staging,
             publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
+            inspector: CacheInspector(folder, lock: locks[0], thread: thread, logger: logger),
             store: store, clock: clock, logger: logger)
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
@@ -143,7 +144,7 @@ package struct Agent: Sendable {
     private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws
         -> StatusReport
     {
-        async let end = loop.run(plan, untilSettled: true)
+        async let end = loop.run(plan, untilSettled: true) { loop.post(.scanned(await lists.lookOnce())) }
         loop.post(.scanned(await lists.lookOnce()))
         return await end
     }
@@ -158,7 +159,7 @@ package struct Agent: Sendable {
         let control = try ControlServer(
             at: folders.socket, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
-            group.addTask { await loop.run(plan, untilSettled: false) }
+            group.addTask { await loop.run(plan, untilSettled: false) { lists.listAgain() } }
             group.addTask {
                 try await lists.run { loop.post(.scanned($0)) }
                 return nil
@@ -170,7 +171,8 @@ package struct Agent: Sendable {
             group.addTask {
                 while true {
                     try await Task.sleep(for: .seconds(3600))
-                    let damaged = await scrubber.read(part: Scrubber.part(at: clock.now))
+                    let (damaged, isSuspicious) = await scrubber.scrub(part: Scrubber.part(at: clock.now))
+                    if isSuspicious { loop.post(.suspected) }
                     guard !damaged.isEmpty else { continue }
                     logger.error(
                         "images are damaged on disk: they are fetched again", metadata: ["images": "\(damaged.count)"])

@@ -17,6 +17,7 @@ package final class AgentLoop: Sendable {
     private let staging: Staging
     private let publisher: Publisher
     private let evictor: Evictor
+    private let inspector: CacheInspector
     private let store: StateStore
     private let clock: AgentClock
     private let logger: Logger
@@ -27,13 +28,14 @@ package final class AgentLoop: Sendable {
     private let told = Mutex<(change: Int, status: StatusReport)?>(nil)
 
     package init(
-        fetcher: Fetcher, staging: Staging, publisher: Publisher, evictor: Evictor, store: StateStore,
-        clock: AgentClock, logger: Logger
+        fetcher: Fetcher, staging: Staging, publisher: Publisher, evictor: Evictor,
+        inspector: CacheInspector, store: StateStore, clock: AgentClock, logger: Logger
     ) {
         self.fetcher = fetcher
         self.staging = staging
         self.publisher = publisher
         self.evictor = evictor
+        self.inspector = inspector
         self.store = store
         self.clock = clock
         self.logger = logger
@@ -106,13 +108,16 @@ package final class AgentLoop: Sendable {
     /// - Parameters:
     ///   - plan: The plan to begin with, which nobody else keeps: what it holds at the start may be forgotten later.
     ///   - untilSettled: Whether to end when nothing is left to do now.
+    ///   - look: Has the lists folder listed, and what comes of it posted.
     /// - Returns: The state at the end.
-    package func run(_ plan: Handover<Reconciler>, untilSettled: Bool) async -> StatusReport {
+    package func run(
+        _ plan: Handover<Reconciler>, untilSettled: Bool, look: @escaping @Sendable () async -> Void
+    ) async -> StatusReport {
         // A stream ends for a task that is cancelled, and with it what is still to come through it.
         let work = Task {
             let (chores, desk) = AsyncStream.makeStream(of: Reconciler.Action.self)
             async let housekeeping: Void = keepHouse(chores)
-            let report = await decide(plan, untilSettled: untilSettled, desk: desk)
+            let report = await decide(plan, untilSettled: untilSettled, desk: desk, look: look)
             desk.finish()
             await housekeeping
             return report
@@ -125,7 +130,8 @@ package final class AgentLoop: Sendable {
     }
 
     private func decide(
-        _ handover: Handover<Reconciler>, untilSettled: Bool, desk: AsyncStream<Reconciler.Action>.Continuation
+        _ handover: Handover<Reconciler>, untilSettled: Bool, desk: AsyncStream<Reconciler.Action>.Continuation,
+        look: @escaping @Sendable () async -> Void
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var downloads: [String: Task<Void, Never>] = [:]
@@ -158,7 +164,8 @@ package final class AgentLoop: Sendable {
                         metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
                     downloads[request.url] = start(action)
                 case .cancel(let url): downloads[url]?.cancel()
-                case .publish, .release, .remove, .measureSpace: _ = start(action)
+                case .publish, .release, .remove, .measureSpace, .inspect: _ = start(action)
+                case .look: Task { await look() }
                 case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
@@ -183,7 +190,7 @@ package final class AgentLoop: Sendable {
 
     /// Starts what takes its time; the plan waits for the event with which it ends.
     private func start(_ action: Reconciler.Action) -> Task<Void, Never> {
-        Task { [fetcher, staging, publisher, evictor] in
+        Task { [fetcher, staging, publisher, evictor, inspector] in
             switch action {
             case .fetch(let request):
                 let end = await fetcher.fetch(request)
@@ -194,7 +201,8 @@ package final class AgentLoop: Sendable {
                 await evictor.remove(plan)
                 post(.removed)
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
-            case .cancel, .discard, .discardPartials, .remember:
+            case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))
+            case .look, .cancel, .discard, .discardPartials, .remember:
                 preconditionFailure("nothing waits for this to end")
             }
         }
@@ -208,7 +216,7 @@ package final class AgentLoop: Sendable {
             case .discard(let names): await staging.discard(names)
             case .discardPartials(let urls): await staging.discardPartials(of: urls)
             case .remember(let changes): await store(changes, after: &unstored)
-            case .fetch, .cancel, .publish, .release, .remove, .measureSpace: break
+            case .fetch, .cancel, .publish, .release, .remove, .measureSpace, .inspect, .look: break
             }
         }
     }

@@ -13,12 +13,16 @@ extension ControlServer {
     /// A server at the socket.
     ///
     /// Hummingbird's `Application` would wake up every second to have the date at hand, which no client of this one asks for.
-    func service(_ router: Router<BasicRequestContext>, logger: Logger) throws -> any Service {
+    func service(
+        _ router: Router<BasicRequestContext>, socket: BoundSocket, logger: Logger
+    ) throws -> any Service {
         let responder = router.buildResponder()
         // Requests that do not come to their end hold a descriptor each.
         let server = HTTPServerBuilder.http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10)))
         return try server.buildServer(
-            configuration: ServerConfiguration(address: .unixDomainSocket(path: path.string)),
+            configuration: ServerConfiguration(
+                address: .unixDomainSocket(path: path.string),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
         ) { request, writer, channel in
             let context = BasicRequestContext(
@@ -34,6 +38,10 @@ extension ControlServer {
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { [path] _ in
             chmod(path.string, 0o600)
+            socket.noteBound()
         }
     }
+
+    /// How many connections there are at once; others wait, so that descriptors are left for the lists and for downloads.
+    private static let mostConnections = 256
 }

@@ -121,9 +121,15 @@ package struct ControlServer: Sendable {
         }
         var quiet = logger
         quiet.logLevel = .warning
-        defer { unlink(path.string) }
+        let socket = BoundSocket(at: path)
+        defer { socket.remove() }
         do {
-            try await LocalServer.run(service(router, logger: quiet), patience: .milliseconds(500), logger: quiet)
+            let service = try service(router, socket: socket, logger: quiet)
+            try await withTaskCancellationHandler {
+                try await LocalServer.run(service, patience: .milliseconds(500), logger: quiet)
+            } onCancel: {
+                socket.remove()
+            }
         } catch let error as IOError {
             throw FileError("listen at", path.string, Errno(rawValue: error.errnoCode))
         }

@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
+import Synchronization
 package import SystemPackage
 
 /// The lock on an agent's folder, held for the life of the process: one agent a folder.
 ///
-/// Only the owner can open it: whoever can, could keep the agent from starting.
+/// Both the folder itself and a file in it are locked. The file names the holder, and can be removed; the folder cannot be
+/// taken out from under its lock, but some network file systems lock no folders.
+///
+/// Only the owner can open the file: whoever can, could keep the agent from starting.
 package final class FolderLock: Sendable {
-    private let file: FileDescriptor
+    private let path: FilePath
+    private let held: Mutex<Locked>
+
+    /// What is locked.
+    private struct Locked {
+        /// `nil` where the file system locks no folders.
+        var folder: FileDescriptor?
+        var file: FileDescriptor
+
+        func close() {
+            try? folder?.close()
+            try? file.close()
+        }
+    }
 
     /// Takes the lock.
     ///
@@ -16,21 +33,94 @@ package final class FolderLock: Sendable {
     ///   - path: What its name is.
     /// - Throws: ``Held`` if another process has it, or a ``FileError``.
     package init(in folder: FileDescriptor, at path: FilePath) throws {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
-        let path = path.appending(CacheLayout.lock)
-        let descriptor = openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue)
-        guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
-        file = FileDescriptor(rawValue: descriptor)
-        guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = Self.holder(of: file)
-            throw Held(path: path, pid: holder)
-        }
-        _ = ftruncate(file.rawValue, 0)
-        _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
+        self.path = path
+        held = Mutex(try Self.take(folder, at: path))
     }
 
     deinit {
-        try? file.close()
+        held.withLock { $0.close() }
+    }
+
+    /// Takes the lock on what is at the path now, in place of what was there before; that one is released.
+    ///
+    /// - Throws: As ``init(in:at:)``; the lock that is held stays then.
+    func move(to folder: FileDescriptor) throws {
+        let new = try Self.take(folder, at: path)
+        held.withLock { held in
+            held.close()
+            held = new
+        }
+    }
+
+    /// Makes the lock file again if somebody removed or replaced it.
+    func renewFile(in folder: FileDescriptor) throws {
+        try held.withLock { held in
+            var (ours, there) = (stat(), stat())
+            let isThere =
+                fstat(held.file.rawValue, &ours) == 0
+                && fstatat(folder.rawValue, CacheLayout.lock, &there, AT_SYMLINK_NOFOLLOW) == 0
+                && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev
+            guard !isThere else { return }
+            let file = try Self.takeFile(in: folder, at: path)
+            try? held.file.close()
+            held.file = file
+        }
+    }
+
+    private static func take(_ folder: FileDescriptor, at path: FilePath) throws -> Locked {
+        let own = try lockFolder(folder, at: path)
+        do {
+            return Locked(folder: own, file: try takeFile(in: folder, at: path))
+        } catch {
+            try? own?.close()
+            throw error
+        }
+    }
+
+    private static func lockFolder(_ folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor? {
+        // An open folder of its own: the lock is that of the open file, and goes with its last descriptor.
+        let descriptor = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
+        let own = FileDescriptor(rawValue: descriptor)
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return own }
+        let isHeld = errno == EWOULDBLOCK
+        try? own.close()
+        guard isHeld else { return nil }
+        throw Held(path: path, pid: holder(ofFolder: folder) ?? holder(namedIn: folder))
+    }
+
+    private static func takeFile(in folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue)
+        guard descriptor >= 0 else {
+            throw FileError("open", path.appending(CacheLayout.lock).string, Errno(rawValue: errno))
+        }
+        let file = FileDescriptor(rawValue: descriptor)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = holder(of: file)
+            try? file.close()
+            throw Held(path: path, pid: holder)
+        }
+        _ = ftruncate(descriptor, 0)
+        _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
+        return file
+    }
+
+    /// The process that holds the lock on a folder itself, if the system tells.
+    private static func holder(ofFolder folder: FileDescriptor) -> Int? {
+        var status = stat()
+        guard fstat(folder.rawValue, &status) == 0 else { return nil }
+        return LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)]?.first { $0 > 0 }
+    }
+
+    /// The process that the lock file in a folder names, if it can be read.
+    private static func holder(namedIn folder: FileDescriptor) -> Int? {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = openat(folder.rawValue, CacheLayout.lock, flags)
+        guard descriptor >= 0 else { return nil }
+        let file = FileDescriptor(rawValue: descriptor)
+        defer { try? file.close() }
+        return holder(of: file)
     }
 
     /// The process that the file of a lock names.
@@ -42,13 +132,13 @@ package final class FolderLock: Sendable {
 
     /// Another agent holds the folder.
     package struct Held: Error, CustomStringConvertible {
+        /// The folder.
         package var path: FilePath
         package var pid: Int?
 
         package var description: String {
             let holder = pid.map { "process \($0)" } ?? "another process"
-            return
-                "\(holder) holds \(path.removingLastComponent()): stop it, or name another folder."
+            return "\(holder) holds \(path): stop it, or name another folder."
         }
     }
 }

@@ -23,7 +23,7 @@ package enum LockState: Equatable, Sendable {
             self = [.noSuchFileOrDirectory, .notDirectory].contains(error) ? .free : .unknown(error)
             return
         }
-        let holders = LeaseHolders.all(.exclusive)[UInt64(status.st_ino)] ?? []
+        let holders = LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)] ?? []
         self = holders.first(where: Self.isAgent).map { .held($0) } ?? Self.tried(path)
     }
 

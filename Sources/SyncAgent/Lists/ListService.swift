@@ -27,6 +27,8 @@ package final class ListService: Sendable {
         case watch(WatchSignal)
         /// Somebody wants the folder to be looked at, and may wait for that.
         case asked(CheckedContinuation<Void, Never>?)
+        /// The folder is to be listed again, to see whether what it lacked is still missing.
+        case due
         case alarm
     }
 
@@ -37,6 +39,8 @@ package final class ListService: Sendable {
     private let clock: AgentClock
     private let logger: Logger
     private let watchState = Mutex(WatchState())
+    /// Has the watcher asked whether it watches what is at the folder's path.
+    private let bell = WatchBell()
     private let triggers: AsyncStream<Trigger>
     private let trigger: AsyncStream<Trigger>.Continuation
 
@@ -60,6 +64,11 @@ package final class ListService: Sendable {
         trigger.yield(.asked(nil))
     }
 
+    /// Has the folder listed now, and what changed in it read.
+    package func listAgain() {
+        trigger.yield(.due)
+    }
+
     /// Has the folder looked at now, and returns when everything in it was read and reported.
     ///
     /// A file that is still being written after `lists.settleMax` has a verdict that says so.
@@ -75,7 +84,8 @@ package final class ListService: Sendable {
             group.addTask { [self] in
                 // A busy machine may need a moment for an answer.
                 try await WatchHelper(
-                    executable: watchProgram, folder: folder, askingEvery: max(settings.rescan, .seconds(1))
+                    executable: watchProgram, folder: folder, askingEvery: max(settings.rescan, .seconds(1)),
+                    bell: bell
                 )
                 .watch { [trigger] signal in trigger.yield(.watch(signal)) }
             }
@@ -94,6 +104,7 @@ package final class ListService: Sendable {
         var readings: [String: ListReading] = [:]
         var unsettled = UnsettledLists(patience: settings.rescan)
         while true {
+            let start = clock.now
             let look = await scanner.look()
             log.note(others: look.others)
             guard case .listed(let folder, let present, let changed) = look.scan else {
@@ -103,7 +114,8 @@ package final class ListService: Sendable {
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
             if overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil { continue }
-            return .listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
+            return ListScan.listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
+                .listed(at: start)
         }
     }
 
@@ -116,26 +128,32 @@ package final class ListService: Sendable {
         var nextScan = clock.now
         var nextReading = clock.now + settings.rescanContent
         var waiting: [CheckedContinuation<Void, Never>] = []
+        var isAsked = false
         alarm.set(nextScan)
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
                 if note(signal) { window.noteChange(at: clock.now) }
             case .asked(let continuation):
-                (nextScan, nextReading) = (clock.now, clock.now)
+                (isAsked, nextReading) = (true, clock.now)
                 if let continuation { waiting.append(continuation) }
+            case .due: isAsked = true
             case .alarm: alarm.rang()
             }
-            if min(window.due ?? nextScan, nextScan, nextReading) <= clock.now {
+            // What comes by itself waits for the quiet time of a change that was noticed.
+            if isAsked || (window.due ?? min(nextScan, nextReading)) <= clock.now {
                 window.reset()
+                isAsked = false
+                let start = clock.now
                 let isThorough = nextReading <= clock.now
                 if isThorough { nextReading = clock.now + settings.rescanContent }
                 let look = await scanner.look(isHasty: true, isThorough: isThorough)
                 let overdue = unsettled.note(look.unsettled, at: clock.now)
-                let scan = look.scan.adding(overdue)
+                let scan = look.scan.adding(overdue).listed(at: start)
                 log.note(others: look.others)
                 report(scan)
                 noteBlindness(look)
+                noteFolder(of: look.scan)
                 nextScan = clock.now + interval(after: look)
                 if overdue.count == look.unsettled.count, look.slow.isEmpty {
                     // Nobody waits for a file that goes on growing.
@@ -146,7 +164,7 @@ package final class ListService: Sendable {
                     window.noteChange(at: clock.now)
                 }
             }
-            alarm.set(min(window.due ?? nextScan, nextScan, nextReading))
+            alarm.set(window.due ?? min(nextScan, nextReading))
         }
         for continuation in waiting { continuation.resume() }
     }
@@ -161,7 +179,10 @@ package final class ListService: Sendable {
     ///   polling for that, at its own pace.
     private func note(_ signal: WatchSignal) -> Bool {
         switch signal {
-        case .ready: watchState.withLock { $0.trouble = nil }
+        case .ready:
+            watchState.withLock { $0.trouble = nil }
+            // It may have begun with another folder than the next look finds.
+            bell.forget()
         case .changed: break
         case .overflow:
             watchState.withLock { $0.overflows += 1 }
@@ -171,6 +192,11 @@ package final class ListService: Sendable {
         case .died(let reason): return change { $0.trouble = .died(reason) }
         }
         return true
+    }
+
+    /// Has the watcher asked at once if another folder is at the path than at the last look: no event tells it.
+    private func noteFolder(of scan: ListScan) {
+        if case .listed(let folder, _, _) = scan { bell.note(folder.identity) } else { bell.note(nil) }
     }
 
     private func noteBlindness(_ look: ListScanner.Look) {

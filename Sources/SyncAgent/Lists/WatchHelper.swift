@@ -9,16 +9,22 @@ package struct WatchHelper: Sendable {
     private let executable: FilePath
     private let folder: FilePath
     private let interval: Duration
+    private let bell: WatchBell
 
     /// - Parameters:
     ///   - executable: `syncagent-watch`, which lies beside the agent's own program.
     ///   - folder: The folder to watch. It need not be there yet.
     ///   - interval: How often a helper is asked whether it still watches what is at that path. One that has not said
     ///     anything since it was asked the last time hangs, and another takes its place. The default is 30 s.
-    package init(executable: FilePath, folder: FilePath, askingEvery interval: Duration = .seconds(30)) {
+    ///   - bell: What has it asked at other times too. Nothing by default.
+    package init(
+        executable: FilePath, folder: FilePath, askingEvery interval: Duration = .seconds(30),
+        bell: WatchBell = WatchBell()
+    ) {
         self.executable = executable
         self.folder = folder
         self.interval = interval
+        self.bell = bell
     }
 
     /// Watches the folder, and goes on doing so until the task is cancelled: a helper that ends is started again.
@@ -82,6 +88,10 @@ package struct WatchHelper: Sendable {
                         // One that cannot be asked has ended, and so has what it says.
                         _ = try? await execution.standardInputWriter.write("?")
                     }
+                }
+                let rings = bell.rings()
+                group.addTask {
+                    for await _ in rings { _ = try? await execution.standardInputWriter.write("?") }
                 }
                 defer { group.cancelAll() }
                 var hasSaidItsLast = false

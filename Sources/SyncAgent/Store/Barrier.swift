@@ -7,19 +7,23 @@ import SystemPackage
 ///
 /// One `syncfs(2)` serves any number of files where the file system is known to honour it. Elsewhere each file and
 /// folder is flushed by itself: on FUSE `syncfs` returned 0 and lost everything in simulated power cuts.
+///
+/// A failure is remembered in the ``CacheFolder`` whoever asked for the flush, and fails the next publication.
 struct Barrier: Sendable {
     /// The magic numbers of `statfs(2)` of ext4, xfs, btrfs and overlayfs; and of tmpfs, where nothing is durable anyway.
     private static let honest: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
 
     private let folder: CacheFolder
-    /// Whether it flushes all that the file system has, and not only what it is told of.
-    let flushesWhole: Bool
 
     init(_ folder: CacheFolder) {
         self.folder = folder
+    }
+
+    /// Whether it flushes all that the file system has, and not only what it is told of.
+    var flushesWhole: Bool {
         var status = statfs()
-        flushesWhole =
-            fstatfs(folder.descriptor.rawValue, &status) == 0 && Self.honest.contains(Int(status.f_type) & 0xFFFF_FFFF)
+        return fstatfs(folder.descriptor.rawValue, &status) == 0
+            && Self.honest.contains(Int(status.f_type) & 0xFFFF_FFFF)
     }
 
     /// Returns when the files, and the names of them in their folders, are durable.
@@ -28,7 +32,7 @@ struct Barrier: Sendable {
     /// - Throws: ``FileError`` if something may not be durable; the files are not to be relied on, nor flushed again.
     func pass(files: [String]) throws(FileError) {
         if !flushesWhole {
-            for file in files { try folder.sync(file) }
+            try folder.flushing { () throws(FileError) in for file in files { try folder.sync(file) } }
         }
         try pass(names: files)
     }
@@ -41,6 +45,10 @@ struct Barrier: Sendable {
     /// - Parameter names: Paths relative to the cache folder.
     /// - Throws: ``FileError`` if one of them may not be durable.
     func pass(names: [String]) throws(FileError) {
+        try folder.flushing { () throws(FileError) in try flush(names: names) }
+    }
+
+    private func flush(names: [String]) throws(FileError) {
         guard !flushesWhole else {
             guard syncfs(folder.descriptor.rawValue) == 0 else {
                 throw FileError("syncfs", folder.path.string, Errno(rawValue: errno))

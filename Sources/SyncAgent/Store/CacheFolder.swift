@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 import IconCache
 import Synchronization
@@ -20,6 +21,8 @@ package final class CacheFolder: Sendable {
 
     package let path: FilePath
     let descriptor: FileDescriptor
+    /// Why the last flush failed, until the next publication takes it; see ``Barrier``.
+    private let failedFlush = Mutex<FileError?>(nil)
     /// The folders inside that are kept open, by their paths; `nil` if none are to be.
     let kept = Mutex<[Substring: OpenFolder]?>(nil)
 
@@ -132,7 +135,32 @@ package final class CacheFolder: Sendable {
     private func copy(_ name: String, to newName: String) throws(FileError) {
         try write(read(name), to: newName, mode: CacheFolder.imageMode)
         // The barrier of the publication was before this.
-        try sync(newName)
+        try flushing { () throws(FileError) in try sync(newName) }
+    }
+
+    /// Puts another folder in the place of this one, for all who use it: what is at the path now.
+    func become(_ other: CacheFolder) throws(FileError) {
+        try check("open", ".", dup3(other.descriptor.rawValue, descriptor.rawValue, O_CLOEXEC))
+    }
+
+    /// Flushes something, and remembers if that fails.
+    ///
+    /// The system tells of an error once: a later flush that succeeds says nothing of what this one lost.
+    func flushing(_ flush: () throws(FileError) -> Void) throws(FileError) {
+        do {
+            try flush()
+        } catch {
+            failedFlush.withLock { $0 = error }
+            throw error
+        }
+    }
+
+    /// The error of a flush that failed since this was last asked: nothing that was written before may be published.
+    func takeFailedFlush() -> FileError? {
+        failedFlush.withLock { error in
+            defer { error = nil }
+            return error
+        }
     }
 
     /// Removes a file, if it is there.

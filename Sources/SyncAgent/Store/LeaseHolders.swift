@@ -4,15 +4,16 @@ import SystemPackage
 
 /// Who holds leases and other locks of `flock(2)`, as `proc_locks(5)` tells it.
 enum LeaseHolders {
-    enum Kind: String {
+    /// What a `flock(2)` lock lets others do.
+    enum Kind: Substring {
         case shared = "READ"
         case exclusive = "WRITE"
     }
 
-    /// The processes that hold a lock, by the file's inode number.
+    /// The processes that hold a `flock(2)` lock, by the file's inode number; a lease is a shared one.
     ///
     /// A lock that is held in another container may have a process number of 0, or none that means anything here.
-    static func all(_ kind: Kind = .shared) -> [UInt64: [Int]] {
+    static func all(of kind: Kind = .shared) -> [UInt64: [Int]] {
         guard let bytes = try? FileBytes.read("/proc/locks") else { return [:] }
         return parse(String(decoding: bytes, as: UTF8.self), kind)
     }

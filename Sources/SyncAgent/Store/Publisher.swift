@@ -36,10 +36,13 @@ package actor Publisher {
         var done = Progress()
         let texts = publication.documents.map { Array($0.json.utf8) }
         if let shortage = shortage(for: publication, texts) { return shortage }
-        do {
+        do throws(FileError) {
+            if let error = folder.takeFailedFlush() { throw error }
             try removeLeftovers()
             return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, texts, &done) }
         } catch {
+            // The plan distrusts everything that is not published yet.
+            _ = folder.takeFailedFlush()
             leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
             leftovers.append(Self.temporary)
             // First what makes room: on a full disk a name can be taken back only then.
@@ -106,6 +109,7 @@ package actor Publisher {
             try barrier.pass(names: [CacheLayout.manifest] + publication.links.map { CacheLayout.byURL($0.url) })
             return .published(manifest, written: written)
         } catch {
+            _ = folder.takeFailedFlush()
             return .published(manifest, written: written, doubt: "\(error)")
         }
     }
@@ -141,6 +145,7 @@ package actor Publisher {
         let current = folder.entry(CacheLayout.manifest)?.inode
         guard !repairs.isEmpty, current == folder.entry(CacheLayout.generation(generation))?.inode else { return }
         for repair in repairs { try? folder.replaceLink(repair.from, at: repair.to, temporary: Self.temporary) }
+        // A failure fails the next publication.
         try? barrier.pass(names: repairs.map(\.to))
     }
 

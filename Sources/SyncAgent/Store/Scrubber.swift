@@ -25,26 +25,39 @@ package actor Scrubber {
     /// Reads a part of the images that the newest manifest names.
     ///
     /// - Returns: Those that are not what they were, or are not there any more.
-    package func read(part: Int) async -> Set<Digest> { await lost(among: { Self.part(of: $0) == part }) }
+    package func read(part: Int) async -> Set<Digest> { await scrub(part: part).lost }
+
+    /// Reads a part of the images that the newest manifest names, and looks at whether the others are there.
+    ///
+    /// - Returns: Those that are not what they were, or are not there any more; and whether something else is missing.
+    package func scrub(part: Int) async -> (lost: Set<Digest>, isSuspicious: Bool) {
+        await lost(among: { Self.part(of: $0) == part })
+    }
 
     /// Reads these images, as far as the newest manifest names them.
     ///
     /// - Returns: Those that are not what they were, or are not there any more.
-    package func read(_ images: Set<Digest>) async -> Set<Digest> { await lost(among: images.contains) }
+    package func read(_ images: Set<Digest>) async -> Set<Digest> { await lost(among: images.contains).lost }
 
-    private func lost(among isMeant: (Digest) -> Bool) async -> Set<Digest> {
-        guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return [] }
+    private func lost(among isMeant: (Digest) -> Bool) async -> (lost: Set<Digest>, isSuspicious: Bool) {
+        guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return ([], true) }
         defer { snapshot.end() }
+        var isSuspicious = false
         var names: [AppListDocument.Image: Set<String>] = [:]
         for list in snapshot.manifest.lists.keys.sorted() {
             do {
                 for app in try snapshot.document(of: list)?.apps ?? [] {
-                    guard case .ready(let image) = app.state, isMeant(image.sha256) else { continue }
+                    guard case .ready(let image) = app.state else { continue }
+                    guard isMeant(image.sha256) else {
+                        isSuspicious = isSuspicious || !isThere(image, at: CacheLayout.byURL(app.icon))
+                        continue
+                    }
                     names[image, default: []].insert(CacheLayout.byURL(app.icon))
                 }
             } catch {
+                isSuspicious = true
                 logger.error(
-                    "a list document is damaged: the next start puts it right",
+                    "a list document is damaged",
                     metadata: ["list": "\(list)", "reason": "\(error)"])
             }
         }
@@ -65,7 +78,12 @@ package actor Scrubber {
             }
         }
         await publisher.repair(repairs, of: snapshot.manifest.generation)
-        return lost
+        return (lost, isSuspicious)
+    }
+
+    /// Whether there is a file of the image's size, and one of another name of it.
+    private func isThere(_ image: AppListDocument.Image, at name: String) -> Bool {
+        folder.entry(image.path)?.size == Int64(image.bytes) && folder.entry(name)?.size == Int64(image.bytes)
     }
 
     /// Whether another name of an image that is whole leads to something else.

@@ -47,16 +47,7 @@ struct StartUpRecovery {
     private mutating func makeFolders() throws(FileError) {
         try folder.makeTree()
         state.partials = try Partials.clearStaging(of: folder)
-        let text = """
-            Signature: 8a477f597d28d172789f06886806bc55
-            # This folder is a cache of syncagent: everything in it can be downloaded again.
-            # See https://bford.info/cachedir/
-
-            """
-        guard folder.entry(CacheLayout.tag)?.size != Int64(text.utf8.count) else { return }
-        try folder.write(text.utf8, to: Self.temporary, mode: CacheFolder.imageMode)
-        try folder.rename(Self.temporary, to: CacheLayout.tag)
-        named.append(CacheLayout.tag)
+        if try folder.makeTag(temporary: Self.temporary) { named.append(CacheLayout.tag) }
     }
 
     private func remove(_ name: String) {

@@ -51,7 +51,7 @@ package struct IconRecord: Equatable, Sendable {
     /// What the server said of the image on disk, if that is known.
     @Boxed package var response: StoredResponse?
     /// Until when no request is sent for an image that is on disk.
-    package var freshUntil = Timestamp(sinceEpoch: .zero)
+    package var freshUntil = Timestamp.distantPast
     /// The way that the last download took, if it was not straight.
     package var trail: FetchTrail?
     package var phase = Phase.idle

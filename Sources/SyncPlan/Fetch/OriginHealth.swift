@@ -17,7 +17,7 @@ package struct OriginHealth: Hashable, Sendable {
     /// When it may be asked again; in the past if it need not wait.
     package var waitsUntil: Timestamp
 
-    package init(failures: Int = 0, waitsUntil: Timestamp = Timestamp(sinceEpoch: .zero)) {
+    package init(failures: Int = 0, waitsUntil: Timestamp = .distantPast) {
         self.failures = failures
         self.waitsUntil = waitsUntil
     }

@@ -24,10 +24,13 @@ package struct FileFingerprint: Hashable, Sendable {
 package struct ListedFolder: Equatable, Sendable {
     package var path: String
     package var identity: FolderIdentity
+    /// When it was listed, by the agent's clock; `nil` if that is when it was told.
+    package var listed: Timestamp?
 
-    package init(path: String, identity: FolderIdentity) {
+    package init(path: String, identity: FolderIdentity, listed: Timestamp? = nil) {
         self.path = path
         self.identity = identity
+        self.listed = listed
     }
 }
 
@@ -37,6 +40,13 @@ package enum ListScan: Sendable {
     case unavailable(reason: String)
     /// All lists that there are, and what became of those that are not as they were at the last look.
     case listed(ListedFolder, present: Set<String>, changed: [String: ListReading])
+
+    /// The same, with the time of the listing.
+    package func listed(at time: Timestamp) -> ListScan {
+        guard case .listed(var folder, let present, let changed) = self else { return self }
+        folder.listed = time
+        return .listed(folder, present: present, changed: changed)
+    }
 
     /// The same, with more that was found out of lists that are present.
     package func adding(_ readings: [String: ListReading]) -> ListScan {

@@ -7,9 +7,9 @@ struct PublicationPace: Sendable {
     private static let growth = 1 << 20
 
     /// When all is paid for.
-    private(set) var paid = Timestamp(sinceEpoch: .zero)
+    private(set) var paid = Timestamp.distantPast
     /// When all was paid for but the last one: from then on, one may come before its time.
-    private(set) var loan = Timestamp(sinceEpoch: .zero)
+    private(set) var loan = Timestamp.distantPast
 
     /// Counts what a publication cost.
     ///

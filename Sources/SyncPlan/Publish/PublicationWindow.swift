@@ -49,7 +49,7 @@ package struct PublicationWindow: Sendable {
     private var manifests = PublicationPace()
     /// The lists for whose documents there is no room.
     private(set) var crowded: Set<String> = []
-    private var notBefore = Timestamp(sinceEpoch: .zero)
+    private var notBefore = Timestamp.distantPast
     private var failures = 0
 
     package init() {}
@@ -119,11 +119,11 @@ package struct PublicationWindow: Sendable {
 
     /// When a list has written no more than it may.
     package func nextDue(of list: String, during traffic: Traffic) -> Timestamp {
-        guard let pace = paces[list] else { return Timestamp(sinceEpoch: .zero) }
+        guard let pace = paces[list] else { return .distantPast }
         return switch traffic {
         case .none, .doubtful: pace.loan
         case .flowing: pace.paid
-        case .ending: Timestamp(sinceEpoch: .zero)
+        case .ending: .distantPast
         }
     }
 

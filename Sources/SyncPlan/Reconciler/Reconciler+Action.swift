@@ -24,6 +24,10 @@ extension Reconciler {
         /// See what is free on the cache's file system, and whether a file of so many bytes can be written; ends with
         /// `.space`.
         case measureSpace(trial: Int)
+        /// List the lists folder again; ends with `.scanned`.
+        case look
+        /// See whether everything that is expected in the cache folder is there; ends with `.inspected`.
+        case inspect(CacheExpectation)
         /// Store what is to be known after a restart.
         case remember(MemoChanges)
     }
@@ -74,8 +78,12 @@ extension Reconciler {
         changeBrake(now: now) { $0.noteTime(now) }
         lookForSpace(now: now, to: &actions)
         startDownloads(now: now, to: &actions)
-        if hasScanned, publishing == nil, case .idle = eviction {
-            if let due = window.due(during: traffic), due <= now {
+        lookForAbsent(now: now, to: &actions)
+        if hasScanned, isStoreIdle {
+            let isDue = window.due(during: traffic).map { $0 <= now } ?? false
+            if needsInspection(beforePublishing: isDue) {
+                inspect(to: &actions)
+            } else if isDue {
                 publish(now: now, to: &actions)
             } else if !removeDamaged(to: &actions), mayEvict {
                 evict(now: now, to: &actions)

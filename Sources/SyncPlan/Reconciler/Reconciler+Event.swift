@@ -19,6 +19,10 @@ extension Reconciler {
         case space(Result<DiskSpace, Shortage>)
         /// Downloads are to be begun no more, or again; what is under way goes on.
         case paused(Bool)
+        /// The cache folder was looked at.
+        case inspected(CacheInspection)
+        /// Something may be missing in the cache folder.
+        case suspected
         /// Images on disk are not what they were.
         case damaged(Set<Digest>)
         /// A URL is to be kept although no list names it, or no more.
@@ -48,6 +52,10 @@ extension Reconciler {
             applyRelease(release, now: now)
         case .removed:
             applyRemoval(now: now)
+        case .inspected(let found):
+            applyInspection(found, now: now)
+        case .suspected:
+            suspectCache(isComplete: true)
         case .damaged(let images):
             noteDamage(images, now: now)
         case .pin(let url, let isPinned):

@@ -9,6 +9,8 @@ extension Reconciler {
         let isFirst = !hasScanned
         hasScanned = true
         lastScan = now
+        isLookWanted = false
+        suspectCache(isComplete: false)
         switch scan {
         case .unavailable(let reason):
             unavailable = reason
@@ -16,8 +18,11 @@ extension Reconciler {
             unavailable = accept(folder, isEmpty: present.isEmpty, now: now)
             if unavailable != nil { break }
             if manifest == nil, publishing == nil { window.noteChange(at: now) }
-            applyListing(present: present, changed: changed, now: now, to: &actions)
+            let known = catalog.lists.keys.filter { $0 != Self.pinList }
+            let gone = absent.note(Set(known).subtracting(present), at: min(folder.listed ?? now, now))
+            applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
         }
+        if unavailable != nil { absent.reset() }
         if isFirst { for url in catalog.icons.keys { consider(url, now: now) } }
         if unavailable == nil, !hasBrakedAtStart {
             hasBrakedAtStart = true
@@ -25,14 +30,22 @@ extension Reconciler {
         }
     }
 
+    /// Has the folder listed again when lists have been missing for long enough: what was seen before says nothing of now.
+    mutating func lookForAbsent(now: Timestamp, to actions: inout [Action]) {
+        guard !isLookWanted, !isStopping, let due = absent.due, due <= now else { return }
+        isLookWanted = true
+        actions.append(.look)
+    }
+
     private mutating func applyListing(
-        present: Set<String>, changed: [String: ListReading], now: Timestamp, to actions: inout [Action]
+        present: Set<String>, gone: Set<String>, changed: [String: ListReading], now: Timestamp,
+        to actions: inout [Action]
     ) {
         var added: Set<String> = []
         var reconsidered: Set<String> = []
         var removed: Set<String> = []
         let shown = catalog.shownImages
-        for name in catalog.lists.keys where !present.contains(name) && name != Self.pinList {
+        for name in gone {
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
             forgetChanges(of: name)

@@ -25,6 +25,7 @@ extension Reconciler {
         for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
         stagedURLs.subtract(staged.keys)
         rewrittenLists.subtract(names)
+        cacheLook = .stale
         publishing = PublicationInFlight(
             publication: publication, staged: staged, changesManifest: changesManifest, begun: now)
         actions.append(.publish(publication))

@@ -19,7 +19,8 @@ extension Reconciler {
         report.published = manifest?.published.description
         report.inSync =
             hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
-            && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && publicationFailure == nil
+            && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && absent.isEmpty && !isCacheInDoubt
+            && publicationFailure == nil
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)
@@ -39,6 +40,7 @@ extension Reconciler {
         report.downloads.queued = queue.readyCount
         report.downloads.reason = space.reason
         report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
+        report.cache.lastRepair = lastRepair
         report.eviction = evictionStatus
         report.watch.lastScan = lastScan?.description
         report.publication.error = publicationFailure

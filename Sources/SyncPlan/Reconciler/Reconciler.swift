@@ -35,6 +35,10 @@ package struct Reconciler: Sendable {
     /// Why it is not known what all lists name.
     var listDoubt: String?
     var lastScan: Timestamp?
+    /// The lists that the last looks missed, and that are not gone yet.
+    var absent: AbsentLists
+    /// Whether a look was asked for to decide on them.
+    var isLookWanted = false
 
     var manifest: Manifest?
     var nextGeneration: Int
@@ -50,6 +54,11 @@ package struct Reconciler: Sendable {
     var publicationFailure: String?
     /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.
     var isInDoubt = false
+
+    /// How current the knowledge of the cache folder is.
+    var cacheLook = CacheLook.stale
+    /// When something was missing in the cache folder for the last time, and what.
+    var lastRepair: String?
 
     /// Whether the agent is about to end.
     package internal(set) var isStopping = false
@@ -118,6 +127,7 @@ package struct Reconciler: Sendable {
         nextGeneration = restored.nextGeneration
         isPaused = restored.isPaused
         folder = restored.folder
+        absent = AbsentLists(settle: settings.lists.settle, settleMax: settings.lists.settleMax)
         brake = EvictionBrake(
             threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: restored.hold)
         partials = Set(restored.partials.map(\.url))
@@ -138,7 +148,8 @@ package struct Reconciler: Sendable {
     package var nextWake: Timestamp? {
         var times = triesOnce ? [rememberAt] : [dueTimes.min?.time, originTimes.min?.time, rememberAt]
         if looksForSpace { times.append(space.nextLook) }
-        if hasScanned, publishing == nil, case .idle = eviction {
+        if !isLookWanted, !isStopping { times.append(absent.due) }
+        if hasScanned, isStoreIdle {
             times.append(window.due(during: traffic))
             times.append(nextEviction)
         }
@@ -147,7 +158,7 @@ package struct Reconciler: Sendable {
 
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
-        guard hasScanned || isStopping, isIdle, publishing == nil, case .idle = eviction else { return false }
+        guard hasScanned || isStopping, absent.isEmpty || isStopping, isIdle, isStoreIdle else { return false }
         return !hasScanned || window.due(during: .ending) == nil || publicationFailure != nil
     }
 

@@ -48,6 +48,15 @@ package struct RetirementLedger: Sendable {
     /// Whether the image is in `icons/`.
     package func isOnDisk(_ image: Digest) -> Bool { images[image] != nil && !missing.contains(image) }
 
+    /// The images that generations name and are in `icons/`.
+    package var imagesOnDisk: Set<AppListDocument.Image> {
+        var found: Set<AppListDocument.Image> = []
+        for document in documents.values {
+            found.formUnion(document.images.lazy.filter { !missing.contains($0.key) }.map(\.value))
+        }
+        return found
+    }
+
     /// Notes images that are not on disk any more, or not as they should be.
     package mutating func noteMissing(_ digests: some Sequence<Digest>) {
         missing.formUnion(digests)

@@ -138,7 +138,7 @@ extension Reconciler {
 
     /// Whether all that can go now has gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
-        guard publishing == nil, case .idle = eviction else { return false }
+        guard isStoreIdle else { return false }
         guard mayEvict else { return true }
         return !ledger.hasRemovable(in: catalog) && (leaseRetry != nil || nextEviction.map { $0 > now } ?? true)
     }

@@ -20,7 +20,10 @@ extension StatusReport {
                 "waiting": .number(downloads.waiting), "blocked": .number(downloads.blocked),
                 "reason": .string(orNull: downloads.reason),
             ],
-            "cache": ["bytes": .number(cache.bytes), "images": .number(cache.images)],
+            "cache": [
+                "bytes": .number(cache.bytes), "images": .number(cache.images),
+                "lastRepair": .string(orNull: cache.lastRepair),
+            ],
             "eviction": ["state": .string(eviction.state), "reason": .string(orNull: eviction.reason)],
             "watch": [
                 "mode": .string(orNull: watch.mode), "reason": .string(orNull: watch.reason),

@@ -54,6 +54,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Cache: Codable, Equatable, Sendable {
         package var bytes = 0
         package var images = 0
+        /// When files of the cache were missing or damaged for the last time since the start, and what was put right.
+        package var lastRepair: String?
 
         package init(bytes: Int = 0, images: Int = 0) {
             self.bytes = bytes

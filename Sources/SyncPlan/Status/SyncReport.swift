@@ -64,8 +64,11 @@ extension Reconciler {
         let isPublished =
             names.isEmpty
             ? publishing == nil && (window.isEmpty || crowded != nil) : names.allSatisfy(isUpToDate)
+        // A list that is missing may be back in a moment, or is gone then.
+        let isDecided = names.isEmpty ? absent.isEmpty : absent.names.isDisjoint(with: names)
         report.isDone =
-            hasScanned && (unavailable != nil || publicationFailure != nil || (!isOnItsWay && isPublished))
+            hasScanned
+            && (unavailable != nil || publicationFailure != nil || (isDecided && !isOnItsWay && isPublished))
         return report
     }
 

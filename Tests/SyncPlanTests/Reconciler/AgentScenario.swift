@@ -23,6 +23,14 @@ struct AgentScenario {
     private(set) var trial: Int?
     /// The lists as they are in the folder.
     private(set) var lists: [String: [String]] = [:]
+    /// Whether the plan wants the lists folder to be listed again.
+    private(set) var isLookWanted = false
+    /// Whether looks at the cache folder find everything in place, at once.
+    var answersInspections = true
+    /// The look at the cache folder that is under way.
+    private(set) var expectation: CacheExpectation?
+    /// What was expected at the looks that ended.
+    private(set) var inspections: [CacheExpectation] = []
     private var lastStaged = 0
     /// What is at the path of the lists folder.
     var folder = Sample.folder
@@ -52,17 +60,47 @@ struct AgentScenario {
                 try #require(trial == nil, "one look at a time")
                 trial = bytes
             case .remember(let changes): memory.store(changes)
+            case .look: isLookWanted = true
+            case .inspect(let new): expectation = new
             }
+        }
+        if let expected = expectation, answersInspections {
+            expectation = nil
+            inspections.append(expected)
+            try handle(.inspected(.whole))
         }
     }
 
+    /// Lets a look at the cache folder end.
+    mutating func finishInspection(_ found: CacheInspection) throws {
+        inspections.append(try #require(expectation, "nobody looks at the cache"))
+        expectation = nil
+        try handle(.inspected(found))
+    }
+
+    /// Has the lists folder looked at, in which nothing changed but what is gone from it.
+    mutating func look() throws {
+        isLookWanted = false
+        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [:])))
+    }
+
     /// Changes lists (`nil` removes one), or puts rejected files in their place, and has the folder looked at.
-    mutating func drop(_ changes: [String: [String]?], rejected: [String: ListRejection] = [:]) throws {
+    ///
+    /// What is missing from it has been for long, unless it has just vanished.
+    mutating func drop(
+        _ changes: [String: [String]?], rejected: [String: ListRejection] = [:], waits: Bool = true
+    ) throws {
         for (name, urls) in changes { lists[name] = urls }
         for name in rejected.keys { lists[name] = [] }
         var changed = changes.compactMapValues { $0.map(Sample.reading) }
         changed.merge(rejected.mapValues { ListReading(source: nil, verdict: .failure($0)) }) { $1 }
-        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: changed)))
+        let names = Set(lists.keys)
+        if waits, plan.status.lists.contains(where: { !names.contains($0.name) && $0.name != "pins" }) {
+            var earlier = folder
+            earlier.listed = now + .seconds(-3600)
+            try handle(.scanned(.listed(earlier, present: names, changed: [:])))
+        }
+        try handle(.scanned(.listed(folder, present: names, changed: changed)))
     }
 
     /// Drops a list of one URL with the digest that a word stands for, or with none.
@@ -170,6 +208,7 @@ struct AgentScenario {
     mutating func restart(losing lost: Set<Digest> = []) throws {
         disk.images.subtract(lost)
         (downloads, publication, releases, removal, trial) = ([:], nil, nil, nil, nil)
+        (expectation, isLookWanted) = (nil, false)
         var restored = disk.restore()
         memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)

@@ -61,6 +61,10 @@ struct SimulatedWorld {
     private var superseded: [Int: Timestamp] = [:]
     private var servers = SimulatedServers()
     private var isPaused = false
+    /// Whether the agent wants the lists folder to be listed again.
+    private var isLookWanted = false
+    /// Whether it looks at the cache folder.
+    private var isInspecting = false
     private var actionCount = 0
     private var lastStaged = 0
     /// Until when a URL's image needs no request, and which one it is.
@@ -130,6 +134,7 @@ struct SimulatedWorld {
     }
 
     private mutating func look() throws(Violation) {
+        isLookWanted = false
         guard isFolderThere else {
             note("the folder is looked at, and is not there")
             return try handle(.scanned(.unavailable(reason: "it is not mounted")))
@@ -337,7 +342,7 @@ struct SimulatedWorld {
         }
         for url in downloads.keys.sorted() { leavePart(of: url, after: .cancelled) }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
-        (isLooking, isShut) = (false, false)
+        (isLooking, isShut, isLookWanted, isInspecting) = (false, false, false, false)
         hasLooked = false
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
@@ -360,6 +365,10 @@ struct SimulatedWorld {
         for action in plan.handle(event, now: now) {
             actionCount += 1
             try perform(action)
+        }
+        if isInspecting {
+            isInspecting = false
+            try handle(.inspected(.whole))
         }
         try check()
     }
@@ -396,6 +405,8 @@ struct SimulatedWorld {
             try expect(!isLooking, "the disk is looked at twice at once")
             isLooking = true
         case .remember(let changes): note(changes)
+        case .look: isLookWanted = true
+        case .inspect: isInspecting = true
         }
     }
 
@@ -473,6 +484,7 @@ struct SimulatedWorld {
 
     private var hasWork: Bool {
         !downloads.isEmpty || publication != nil || release != nil || removal != nil || isLooking
+            || isLookWanted
     }
 
     private mutating func finishWork() throws(Violation) {
@@ -480,6 +492,7 @@ struct SimulatedWorld {
         try endPublication(fails: false)
         try endEviction()
         try endLook()
+        if isLookWanted { try look() }
     }
 
     /// Lets everything come to rest, and checks that the disk then holds what the lists name, and nothing else.

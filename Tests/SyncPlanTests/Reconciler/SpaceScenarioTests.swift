@@ -192,6 +192,7 @@ struct SpaceScenarioTests {
         let scan = ListScan.listed(
             Sample.folder, present: ["1.plist"], changed: ["1.plist": Sample.reading([Self.urls[0]])])
         _ = plan.handle(.scanned(scan), now: Sample.start)
+        _ = plan.handle(.inspected(.whole), now: Sample.start)
         _ = plan.handle(.fetched(url: Self.urls[0], .noRoom(Self.full)), now: Sample.start)
         _ = plan.handle(.published(.failed(reason: "full", isOutOfSpace: true)), now: Sample.start)
         #expect(plan.isSettled && plan.status.needsAttention)

@@ -26,7 +26,9 @@ struct StatusReportTests {
             let index = try #require(rest.firstIndex(of: key), "“\(key)” is not where the contract has it")
             rest = rest[rest.index(after: index)...]
         }
-        let added = ["reachable", "problems", "blocked", "reason", "reason", "publication", "error"]
+        let added = [
+            "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error",
+        ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
 

@@ -97,7 +97,8 @@ struct TimedWorld {
             case .release(let releases):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
             case .remove: after(.milliseconds(1), .removed)
-            case .cancel, .discard, .discardPartials, .remember, .measureSpace: break
+            case .inspect: after(.microseconds(200), .inspected(.whole))
+            case .cancel, .discard, .discardPartials, .remember, .measureSpace, .look: break
             }
         }
     }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The socket file that this agent made, which is removed at the end if it is still this one.
+final class BoundSocket: Sendable {
+    /// What tells it from a later one: the number of an inode that was freed may be used again.
+    private struct Identity: Equatable {
+        var device: dev_t
+        var inode: ino_t
+        var changed: Duration
+
+        init?(_ path: FilePath) {
+            var status = stat()
+            guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+            (device, inode, changed) = (status.st_dev, status.st_ino, Duration(status.st_ctim))
+        }
+    }
+
+    private let path: FilePath
+    private let identity = Mutex<Identity?>(nil)
+
+    init(at path: FilePath) {
+        self.path = path
+    }
+
+    /// Notes that the socket is there, with the mode that it is to have.
+    func noteBound() {
+        let found = Identity(path)
+        identity.withLock { $0 = found }
+    }
+
+    /// Removes the file, if it is still the one that was noted.
+    ///
+    /// To be called while the socket still answers: another agent takes only a socket away that does not.
+    func remove() {
+        identity.withLock { identity in
+            if let identity, Identity(path) == identity { unlink(path.string) }
+            identity = nil
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SyncPlan
+import Synchronization
+
+/// Has a watcher asked whether it still watches what is at the folder's path, as soon as there is reason to doubt it.
+///
+/// A symbolic link that is made to lead elsewhere, or a folder above that is renamed, changes nothing in the folder.
+package final class WatchBell: Sendable {
+    private struct State {
+        /// What was at the path at the last look since the watcher began; `nil` if there was none.
+        var folder: FolderIdentity??
+        var watcher: AsyncStream<Void>.Continuation?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Notes what a look found at the path, and rings if that is not what the look before found.
+    package func note(_ folder: FolderIdentity?) {
+        state.withLock { state in
+            if state.folder != .some(folder) { state.watcher?.yield() }
+            state.folder = .some(folder)
+        }
+    }
+
+    /// Rings at the next look: it is not known which folder a watcher that has just begun watches.
+    package func forget() {
+        state.withLock { $0.folder = nil }
+    }
+
+    /// An element whenever the watcher that has just begun is to be asked.
+    func rings() -> AsyncStream<Void> {
+        let (rings, watcher) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { $0.watcher = watcher }
+        return rings
+    }
+}

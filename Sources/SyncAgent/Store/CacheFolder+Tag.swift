@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension CacheFolder {
+    /// Makes the file by which backup tools know a cache, if it is not there.
+    ///
+    /// - Returns: Whether it was made.
+    func makeTag(temporary: String) throws(FileError) -> Bool {
+        let text = """
+            Signature: 8a477f597d28d172789f06886806bc55
+            # This folder is a cache of syncagent: everything in it can be downloaded again.
+            # See https://bford.info/cachedir/
+
+            """
+        guard entry(CacheLayout.tag)?.size != Int64(text.utf8.count) else { return false }
+        try write(text.utf8, to: temporary, mode: CacheFolder.imageMode)
+        try rename(temporary, to: CacheLayout.tag)
+        return true
+    }
+}

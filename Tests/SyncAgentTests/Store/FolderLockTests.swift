@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("The lock on a folder")
+struct FolderLockTests {
+    @Test("holds and names its holder, also when its file is removed", arguments: [false, true])
+    func held(isFileRemoved: Bool) async throws {
+        try await withTemporaryFolder { path in
+            let folder = try FileDescriptor.openFolder(path)
+            defer { try? folder.close() }
+            let lock = try FolderLock(in: folder, at: path)
+            if isFileRemoved { try #require(unlink(path.appending(CacheLayout.lock).string) == 0) }
+            let error = #expect(throws: FolderLock.Held.self) { try FolderLock(in: folder, at: path) }
+            #expect(error?.pid == Int(getpid()))
+            try lock.renewFile(in: folder)
+            #expect(FolderLock.holder(of: path.appending(CacheLayout.lock)) == Int(getpid()))
+            withExtendedLifetime(lock) {}
+        }
+    }
+
+    @Test("is free when its holder is gone")
+    func released() async throws {
+        try await withTemporaryFolder { path in
+            let folder = try FileDescriptor.openFolder(path)
+            defer { try? folder.close() }
+            for _ in 0..<2 { _ = try FolderLock(in: folder, at: path) }
+        }
+    }
+}

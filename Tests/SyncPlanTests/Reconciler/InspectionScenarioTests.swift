@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("A cache folder that others remove files from")
+struct InspectionScenarioTests {
+    private static let a = "https://h.example/a.png"
+    private static let b = "https://h.example/b.png"
+
+    private static func agent() throws -> AgentScenario {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [a: "x"], "2.plist": [b: "y"]])
+        agent.answersInspections = false
+        return agent
+    }
+
+    /// An agent of which a quick look at the cache found something amiss.
+    private static func suspiciousAgent() throws -> AgentScenario {
+        var agent = try agent()
+        try agent.look()
+        #expect(agent.expectation?.images == nil && agent.expectation?.documents.count == 2)
+        var found = CacheInspection()
+        found.isSuspicious = true
+        try agent.finishInspection(found)
+        return agent
+    }
+
+    @Test("it is looked at after each look at the lists, and before each publication")
+    func when() throws {
+        var agent = try Self.agent()
+        try agent.look()
+        #expect(agent.expectation?.generation == 1)
+        try agent.finishInspection(.whole)
+        try agent.pass(.seconds(60))
+        #expect(agent.expectation == nil)
+        try agent.drop(["3.plist": []])
+        #expect(agent.expectation != nil && agent.publication == nil && !agent.plan.isSettled)
+        try agent.finishInspection(.whole)
+        try agent.finishPublication()
+        try agent.handle(.pin(url: Self.a, isPinned: true))
+        #expect(agent.expectation != nil && agent.publication == nil)
+        try agent.finishInspection(.whole)
+        #expect(agent.publication != nil)
+    }
+
+    @Test("what is amiss has all of it looked at, and nothing is published before that is known")
+    func complete() throws {
+        var agent = try Self.suspiciousAgent()
+        let expected = try #require(agent.expectation)
+        #expect(expected.images == [Sample.image("x"): [Self.a], Sample.image("y"): [Self.b]])
+        #expect(!agent.plan.status.inSync && !agent.plan.isSettled)
+        try agent.drop(["3.plist": []])
+        #expect(agent.publication == nil)
+        try agent.finishInspection(.whole)
+        // The lists were looked at meanwhile.
+        if agent.expectation != nil { try agent.finishInspection(.whole) }
+        try agent.finishPublication()
+        #expect(agent.plan.status.inSync && agent.plan.status.cache.lastRepair == nil)
+    }
+
+    @Test("documents and manifests are published again, images fetched again, and status says so")
+    func lost() throws {
+        var agent = try Self.suspiciousAgent()
+        var found = CacheInspection()
+        found.lacksManifest = true
+        found.lostDocuments = ["1.plist"]
+        found.lostImages = [Sample.image("y").sha256]
+        agent.answersInspections = true
+        try agent.finishInspection(found)
+        try agent.pass(.milliseconds(100))
+        let publication = try #require(agent.publication)
+        #expect(publication.documents.map(\.list).sorted() == ["1.plist", "2.plist"] && publication.generation == 2)
+        #expect(agent.downloads[Self.b]?.reason == .missingOnDisk && agent.downloads.count == 1)
+        agent.excuse(["y"])
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist") == [.pending])
+        try agent.finish(Self.b, with: "y")
+        try agent.pass(.seconds(1))
+        try agent.finishHousekeeping()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("y"))] && agent.plan.status.inSync)
+        let repair = agent.plan.status.cache.lastRepair
+        #expect(repair?.hasSuffix("the manifest, 1 list document, 1 image") == true)
+    }
+
+    @Test("a folder that cannot be put right is tried again, and nothing is published in it")
+    func trouble() throws {
+        var agent = try Self.suspiciousAgent()
+        var found = CacheInspection()
+        found.trouble = "Cannot make it."
+        try agent.finishInspection(found)
+        #expect(agent.publication == nil && agent.expectation == nil)
+        #expect(agent.plan.status.publication.error == "Cannot make it.")
+        try agent.passToNextWake()
+        #expect(agent.expectation != nil && agent.publication == nil)
+        agent.answersInspections = true
+        try agent.finishInspection(.whole)
+        try agent.finishPublication()
+        #expect(agent.plan.status.inSync)
+    }
+
+    @Test("a look that reports a suspicion has all of it looked at")
+    func suspicion() throws {
+        var agent = try Self.agent()
+        try agent.handle(.suspected)
+        #expect(agent.expectation?.images?.count == 2)
+    }
+
+    @Test("of many documents a quick look takes a few")
+    func sample() throws {
+        var agent = AgentScenario()
+        try agent.publish(Dictionary(uniqueKeysWithValues: (0..<300).map { ("\($0).plist", [:]) }))
+        agent.answersInspections = false
+        try agent.look()
+        let expected = try #require(agent.expectation)
+        #expect((1...64).contains(expected.documents.count) && expected.images == nil)
+    }
+}
