@@ -9,9 +9,9 @@ import Testing
 @Suite("The agent is asked while it has much to tell", .serialized)
 struct QuestionTests {
     private static let retired = 3000
-    private static let generations = 20
+    private static let generations = 30
     /// How many lists each generation names.
-    private static let lists = 60
+    private static let lists = 150
 
     /// Icons that need no request, all with the same image of one pixel.
     private static func icons(_ numbers: Range<Int>) -> [(name: String, icon: String)] {
