@@ -40,8 +40,9 @@ package enum PropertyListEncoding: Equatable {
         case .openStep: isTooDeep = OpenStepNesting.isDeeper(than: maxDepth, bytes)
         case .binary:
             guard let binary = BinaryNesting(bytes) else { return nil }
-            let extent = binary.extent(maxDepth: maxDepth)
-            if let extent, extent.values > limits.maxBytes.bytes { return .tooManyValues(limit: limits.maxBytes.bytes) }
+            let maxValues = limits.maxBytes.bytes
+            let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
+            if let extent, extent.values > maxValues { return .tooManyValues(limit: maxValues) }
             isTooDeep = extent == nil
         }
         return isTooDeep ? .tooDeep(limit: maxDepth) : nil

@@ -13,6 +13,8 @@ extension FuzzTarget {
         guard let url = DataURL(text) else { return }
         try hold(text.utf8.prefix(5).elementsEqual("data:".utf8, by: { $0 | 0x20 == $1 | 0x20 }), "\(text) is data")
         let shown = LogURL(text).description
+        let type = text.utf8.prefix { $0 != UInt8(ascii: ",") }
+        try hold(shown.utf8.prefix { $0 != UInt8(ascii: ",") }.count <= type.count, "a log shows \(shown)")
         try hold(shown.count < 80, "a log shows \(shown)")
         guard let decoded = try? url.bytes() else { return }
         try hold(text.utf8.count <= DataURL.maxLength, "\(text.utf8.count) bytes are accepted")
