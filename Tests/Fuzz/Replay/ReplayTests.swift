@@ -29,6 +29,7 @@ struct ReplayTests {
                 try target.run(bytes)
             } catch {
                 Issue.record("\(target.name): \(error), with \(Data(bytes).base64EncodedString())")
+                return
             }
         }
     }

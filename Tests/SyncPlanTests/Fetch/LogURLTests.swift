@@ -24,7 +24,7 @@ struct LogURLTests {
             ("https://u:SECRET@\u{301}a.example/i.png", "https://…@\u{301}a.example/i.png"),
             ("https:\u{301}//u:SECRET@a.example/", "…"), ("https://u:SEC/\u{301}RET@a.example/i", "…"),
             ("https://a.example/#\u{301}SECRET", "https://a.example/"),
-            ("data:image/png,\u{301}SECRET", "data:image/png,… (24 bytes)"),
+            ("data:image/png,\u{301}SECRET", "data:image/png,… (23 bytes)"),
             ("data:image/png;base64,SECRET", "data:image/png;base64,… (28 bytes)"), ("data:", "data:,… (5 bytes)"),
             ("", ""), ("icon", "icon"),
         ])
