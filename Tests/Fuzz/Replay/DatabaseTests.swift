@@ -14,7 +14,7 @@ import Testing
 @Suite("A database that lies")
 struct DatabaseTests {
     private let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-    private let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 300
+    private let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 100
 
     @Test("whatever its values are, the agent's decisions begin, and its questions are answered")
     func values() async throws {
@@ -79,12 +79,21 @@ struct DatabaseTests {
         var reconciler = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
         for step in 0..<3 {
             let actions = reconciler.handle(.tick, now: now + .seconds(step * 100_000))
-            for case .remember(let changes) in actions { try await store.apply(changes) }
+            for case .remember(let changes) in actions { await Self.apply(changes, to: store) }
         }
         _ = reconciler.status.json.text
         for memo in restored.memos { _ = reconciler.report(on: memo.url, now: now)?.json.text }
-        try await store.apply(MemoChanges(remembered: restored.memos))
-        try await store.close()
+        await Self.apply(MemoChanges(remembered: restored.memos), to: store)
+        try? await store.close()
+    }
+
+    /// Damage that is only found by writing, as a column of another name, is an error that the agent goes on with.
+    private static func apply(_ changes: MemoChanges, to store: StateStore) async {
+        do {
+            try await store.apply(changes)
+        } catch {
+            #expect(error is DatabaseError)
+        }
     }
 
     /// The bytes of a database with a row in each table.
