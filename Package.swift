@@ -32,7 +32,7 @@ let package = Package(
         .library(name: "IconCache", targets: ["IconCache"]),
         .executable(name: "syncagent", targets: ["SyncAgentCLI"]),
         .executable(name: "syncagent-watch", targets: ["ListWatch"]),
-        .executable(name: "syncagent-parse", targets: ["ListParse"]),
+        .executable(name: "syncagent-parse", targets: ["ListParseCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -99,8 +99,8 @@ let package = Package(
         // The helper programs: what they touch can die, so each is a process of its own.
         .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
         .executableTarget(name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings),
-        .executableTarget(
-            name: "ListParse", dependencies: ["CLinux", "IconCache", "SyncPlan"], swiftSettings: settings),
+        .target(name: "ListParse", dependencies: ["CLinux", "IconCache", "SyncPlan"], swiftSettings: settings),
+        .executableTarget(name: "ListParseCLI", dependencies: ["ListParse", "SyncPlan"], swiftSettings: settings),
 
         .target(
             name: "TestSupport",
@@ -123,20 +123,43 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ListParseTests",
-            dependencies: ["IconCache", "ListParse", "SyncPlan", "TestSupport", subprocess, system],
+            dependencies: ["IconCache", "ListParse", "ListParseCLI", "SyncPlan", "TestSupport", subprocess, system],
             swiftSettings: settings
         ),
         .testTarget(
             name: "DemoOriginTests", dependencies: ["DemoOrigin", "TestSupport", httpClient, nioCore, nioHTTP1],
             swiftSettings: settings
         ),
+        // What holds for any bytes, and the suite that tries it on the kept ones. `Tests/Fuzz/run` looks for others.
+        .target(
+            name: "FuzzTargets", dependencies: ["IconCache", "ListParse", "SyncPlan"], path: "Tests/Fuzz/Targets",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "FuzzTargets", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/Fuzz/Replay", swiftSettings: settings
+        ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "DemoOrigin", "IconCache", "ListParse", "ListWatch", "SyncAgentCLI", "SyncPlan",
+                "CLinux", "DemoOrigin", "FuzzTargets", "IconCache", "ListParseCLI", "ListWatch", "SyncAgentCLI",
+                "SyncPlan",
                 "TestSupport", subprocess, system,
             ],
             swiftSettings: settings
         ),
     ]
 )
+
+// The fuzzer needs a runtime that ordinary builds do not have: `Tests/Fuzz/run` asks for it.
+if Context.environment["SYNCAGENT_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzer", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: settings,
+            // gold ends with an internal error.
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
+}

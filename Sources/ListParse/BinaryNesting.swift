@@ -35,30 +35,34 @@ struct BinaryNesting {
     struct Extent: Equatable {
         /// The most containers inside one another, itself included.
         var depth = 0
-        /// The values, each as often as it is referred to; never more than `Int32.max`.
+        /// The values, each as often as it is referred to.
         var values = 1
     }
 
     /// The extent of the whole; `nil` if more containers than the limit are inside one another.
     ///
-    /// A container is gone through once, however often it is referred to.
-    func extent(maxDepth: Int) -> Extent? {
+    /// A container is gone through once, however often it is referred to. Containers can also share their references in
+    /// part, so that going through all of them would take far longer than the file is long; it ends where the values
+    /// are more than the limit, and the depth of such an extent is not the whole one.
+    func extent(maxDepth: Int, maxValues: Int) -> Extent? {
         var known: [Int: Extent] = [:]
-        return measure(topObject, room: maxDepth, &known)
+        return measure(topObject, room: maxDepth, maxValues, &known)
     }
 
-    private func measure(_ object: Int, room: Int, _ known: inout [Int: Extent]) -> Extent? {
+    private func measure(_ object: Int, room: Int, _ maxValues: Int, _ known: inout [Int: Extent]) -> Extent? {
         guard let members = members(of: object) else { return Extent() }
         if let extent = known[object] { return extent.depth <= room ? extent : nil }
         guard room > 0 else { return nil }
         var extent = Extent()
         for position in stride(from: members.lowerBound, to: members.upperBound, by: referenceSize) {
             guard let member = Self.number(bytes, at: position, size: referenceSize), member < objectCount else {
+                extent.values += 1
                 continue
             }
-            guard let inner = measure(member, room: room - 1, &known) else { return nil }
+            guard let inner = measure(member, room: room - 1, maxValues, &known) else { return nil }
             extent.depth = max(extent.depth, inner.depth)
-            extent.values = min(extent.values + inner.values, Int(Int32.max))
+            extent.values += inner.values
+            if extent.values > maxValues { break }
         }
         extent.depth += 1
         known[object] = extent

@@ -14,7 +14,7 @@ enum OpenStepNesting {
                     depth += 1
                     if depth > limit { return true }
                 case UInt8(ascii: "}"), UInt8(ascii: ")"):
-                    depth -= 1
+                    depth = max(depth - 1, 0)
                 case UInt8(ascii: "\""), UInt8(ascii: "'"):
                     index = endOfString(quotedBy: byte, in: bytes, from: index)
                 case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "/"):

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+package import SyncPlan
 
 /// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c --icon-base-url URL`.
-enum ParseOptions {
+package enum ParseOptions {
     /// The limits that the arguments ask for; the defaults for those that they do not name.
     ///
     /// - Throws: ``UsageError`` if an argument is not known, or its value is missing or out of range.
-    static func limits(from arguments: some Sequence<String>) throws(UsageError) -> ListLimits {
+    package static func limits(from arguments: some Sequence<String>) throws(UsageError) -> ListLimits {
         var limits = ListLimits()
         var arguments = arguments.makeIterator()
         while let name = arguments.next() {
@@ -39,7 +39,7 @@ enum ParseOptions {
 }
 
 /// A command line that cannot be carried out.
-struct UsageError: Error, Equatable {
+package struct UsageError: Error, Equatable {
     /// What is wrong with it, as a clause.
-    var description: String
+    package var description: String
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+package import SyncPlan
 
 /// How a property list is written, as far as its first bytes tell.
-enum PropertyListEncoding: Equatable {
+package enum PropertyListEncoding: Equatable {
     case blank, binary, xml, openStep
     /// Text of two or four bytes a character, which is not looked into here.
     case wideText
 
-    init(of bytes: [UInt8]) {
+    package init(of bytes: [UInt8]) {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         guard let first = text.first(where: { !Self.isSpace($0) }) else {
             self = .blank
@@ -31,7 +31,7 @@ enum PropertyListEncoding: Equatable {
     ///
     /// This is one pass over the bytes, before the parser, whose recursion ends in a crash. What it cannot look into,
     /// or cannot make sense of, is left to the parser.
-    func rejection(of bytes: [UInt8], _ limits: ListLimits) -> ListRejection? {
+    package func rejection(of bytes: [UInt8], _ limits: ListLimits) -> ListRejection? {
         let maxDepth = ListLimits.maxDepth
         let isTooDeep: Bool
         switch self {
@@ -40,8 +40,9 @@ enum PropertyListEncoding: Equatable {
         case .openStep: isTooDeep = OpenStepNesting.isDeeper(than: maxDepth, bytes)
         case .binary:
             guard let binary = BinaryNesting(bytes) else { return nil }
-            let extent = binary.extent(maxDepth: maxDepth)
-            if let extent, extent.values > limits.maxBytes.bytes { return .tooManyValues(limit: limits.maxBytes.bytes) }
+            let maxValues = limits.maxBytes.bytes
+            let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
+            if let extent, extent.values > maxValues { return .tooManyValues(limit: maxValues) }
             isTooDeep = extent == nil
         }
         return isTooDeep ? .tooDeep(limit: maxDepth) : nil

@@ -2,17 +2,17 @@
 import Glibc
 
 /// The process's own three descriptors.
-enum StandardStreams {
+package enum StandardStreams {
     /// Standard input could not be read.
-    struct ReadError: Error {
+    package struct ReadError: Error {
         /// The system's own text.
-        var cause: String
+        package var cause: String
     }
 
     /// What standard input has, up to a number of bytes.
     ///
     /// A file is read from its beginning, wherever its offset stands, because it is shared with whoever opened it.
-    static func read(atMost limit: Int) throws(ReadError) -> [UInt8] {
+    package static func read(atMost limit: Int) throws(ReadError) -> [UInt8] {
         let isFile = lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
@@ -35,7 +35,7 @@ enum StandardStreams {
     /// Writes everything to standard output.
     ///
     /// Nobody may be left to read it: then the process ends.
-    static func write(_ bytes: [UInt8]) {
+    package static func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer in
             var written = 0
             while written < buffer.count {
@@ -50,7 +50,7 @@ enum StandardStreams {
     }
 
     /// Writes a message to standard error and ends the process.
-    static func fail(_ message: String, status: Int32) -> Never {
+    package static func fail(_ message: String, status: Int32) -> Never {
         let line = Array("syncagent-parse: \(message)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)
         exit(status)

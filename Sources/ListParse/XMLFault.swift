@@ -3,7 +3,7 @@
 /// Where an XML property list goes wrong, in the words of whoever has to put it right.
 ///
 /// The parser underneath has the say on whether it does. It counts lines wrongly, and so does not tell.
-struct XMLFault {
+package struct XMLFault {
     private static let elements: Set = [
         "plist", "dict", "array", "key", "string", "integer", "real", "true", "false", "date", "data",
     ]
@@ -27,7 +27,7 @@ struct XMLFault {
     private var open: [Element] = []
 
     /// The first fault that is found, with its line, as a clause; `nil` if it is none of the usual ones.
-    static func first(in bytes: [UInt8]) -> String? {
+    package static func first(in bytes: [UInt8]) -> String? {
         var search = XMLFault(bytes: bytes)
         return search.find().map { "line \(search.line): \($0)" }
     }

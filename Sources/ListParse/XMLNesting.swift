@@ -12,8 +12,12 @@ enum XMLNesting {
                     rest = after("-->", in: rest.dropFirst(3))
                 } else if rest.starts(with: "![CDATA[".utf8) {
                     rest = after("]]>", in: rest)
+                } else if rest.first == UInt8(ascii: "?") {
+                    rest = after("?>", in: rest.dropFirst())
+                } else if rest.first == UInt8(ascii: "!") {
+                    rest = after(">", in: rest)
                 } else if rest.starts(with: "/array".utf8) || rest.starts(with: "/dict".utf8) {
-                    depth -= 1
+                    depth = max(depth - 1, 0)
                 } else if rest.starts(with: "array".utf8) || rest.starts(with: "dict".utf8) {
                     let tag = rest.prefix { $0 != UInt8(ascii: ">") }
                     if tag.last != UInt8(ascii: "/") { depth += 1 }

@@ -65,6 +65,23 @@ struct ListLimitTests {
         #expect(ListParser().parse(BinaryList.doubling(levels: levels)).code == code)
     }
 
+    @Test("arrays that share their references in part are not gone through for as long as they come to")
+    func overlappingArrays() {
+        #expect(ListParser().parse(BinaryList.overlapping(40_000)).code == "too-many-values")
+    }
+
+    @Test(
+        "closing brackets that close nothing make no room for others",
+        arguments: [
+            "<plist>" + String(repeating: "<array><?</array>?>", count: 40) + String(repeating: "</array>", count: 40),
+            "<!DOCTYPE plist [</array></array></array></array></array></array></array></array>]><plist>"
+                + wrap("", in: ("<array>", "</array>"), 40),
+            "))))))))" + wrap("", in: ("(", ")"), 40),
+        ])
+    func closers(text: String) {
+        #expect(ListParser().parse(text).code == "too-deep")
+    }
+
     @Test(
         "brackets that nest nothing are not counted",
         arguments: [

@@ -29,11 +29,19 @@ extension Snapshot {
     /// - Returns: `nil` if the list does not name it.
     /// - Throws: ``IconCacheError`` if the document cannot be read.
     func entry(forIcon url: String, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
+        try AppListDocument.entry(forIcon: url, in: json(of: list), path: path(of: list).string)
+    }
+}
+
+extension AppListDocument {
+    /// The first entry of an icon in the text of a list document.
+    package static func entry(
+        forIcon url: String, in json: [UInt8], path: String
+    ) throws(IconCacheError) -> App? {
         // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
         let member = Array("\"icon\": \(JSON.quoted(url))".utf8)
-        let json = try json(of: list)
         guard let position = json.position(of: member) else { return nil }
-        return try AppListDocument(json: json.document(ofLineAt: position), path: path(of: list).string).apps.first
+        return try AppListDocument(json: json.document(ofLineAt: position), path: path).apps.first
     }
 }
 

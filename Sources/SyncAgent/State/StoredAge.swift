@@ -24,7 +24,7 @@ struct StoredAge: Equatable {
     init(elapsed: Int64, boot: String?, sinceBoot: Int64) {
         self.elapsed = max(elapsed, 0)
         self.boot = boot
-        self.sinceBoot = sinceBoot
+        self.sinceBoot = max(sinceBoot, 0)
     }
 
     /// When it happened, by the clock of this run.

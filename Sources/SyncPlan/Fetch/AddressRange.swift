@@ -93,8 +93,12 @@ package struct AddressRange: Hashable, Sendable {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let base = parts.first.flatMap({ IPAddress($0) }) else { return nil }
         let bits = base.bytes.count * 8
-        guard parts.last?.hasPrefix("+") == false, let prefix = parts.count == 2 ? Int(parts[1]) : bits,
-            (0...bits).contains(prefix)
+        guard parts.count == 2 else {
+            self.init(base, prefix: bits)
+            return
+        }
+        // `Int` reads signs, too: “-0” would be a network of all addresses.
+        guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let prefix = Int(parts[1]), prefix <= bits
         else { return nil }
         self.init(base, prefix: prefix)
     }

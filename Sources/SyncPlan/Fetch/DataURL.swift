@@ -15,7 +15,7 @@ package struct DataURL: Hashable, Sendable {
 
     /// A URL whose scheme is `data`; `nil` for every other.
     package init?(_ text: String) {
-        guard text.prefix(5).lowercased() == "data:" else { return nil }
+        guard Substring(text.utf8.prefix(5)).lowercased() == "data:" else { return nil }
         self.text = text
     }
 
@@ -27,12 +27,15 @@ package struct DataURL: Hashable, Sendable {
     /// - Throws: A ``FetchFailure`` with code `bad-url`.
     package func bytes() throws(FetchFailure) -> [UInt8] {
         guard text.utf8.count <= Self.maxLength else { throw Self.bad("it is longer than \(Self.maxLength) bytes") }
-        let parts = text.prefix { $0 != "#" }.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw Self.bad("no comma ends what it says of its type") }
-        guard let bytes = PercentEncoding.decode(parts[1]) else {
+        // By bytes: a mark that combines with the comma would make it another character.
+        let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        guard let comma = whole.firstIndex(of: UInt8(ascii: ",")) else {
+            throw Self.bad("no comma ends what it says of its type")
+        }
+        guard let bytes = PercentEncoding.decode(whole[comma...].dropFirst()) else {
             throw Self.bad("a “%” in it is not followed by two hexadecimal digits")
         }
-        guard parts[0].lowercased().hasSuffix(";base64") else { return bytes }
+        guard Substring(whole[..<comma]).lowercased().hasSuffix(";base64") else { return bytes }
         guard let decoded = Self.base64(bytes) else { throw Self.bad("what follows its comma is not base64") }
         return decoded
     }
@@ -72,7 +75,7 @@ package struct DataURL: Hashable, Sendable {
 extension DataURL: CustomStringConvertible {
     /// What it says of its type, and how long it is: `data:image/png;base64,… (4211 bytes)`.
     package var description: String {
-        let type = text.prefix(40).prefix { $0 != "," }
-        return "\(type),… (\(text.utf8.count) bytes)"
+        let end = text.utf8.firstIndex(of: UInt8(ascii: ",")) ?? text.endIndex
+        return "\(text[..<end].prefix(40)),… (\(text.utf8.count) bytes)"
     }
 }

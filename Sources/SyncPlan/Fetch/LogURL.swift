@@ -10,15 +10,20 @@ package struct LogURL: CustomStringConvertible {
     }
 
     private static func withoutSecrets(_ url: String) -> String {
-        let plain = url.prefix { $0 != "?" && $0 != "#" }
-        let query = url[plain.endIndex...].first == "?" ? "?…" : ""
-        let scheme = plain.prefix { $0 != ":" }
-        if plain[scheme.endIndex...].hasPrefix("://") {
-            let authority = plain[scheme.endIndex...].dropFirst(3).prefix { $0 != "/" && $0 != "\\" }
-            if let at = authority.lastIndex(of: "@") { return "\(scheme)://…\(plain[at...])\(query)" }
+        // By bytes: a mark that combines with “?” or “@” makes it another character, and hides nothing from a server.
+        let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+        let plain = url[..<end]
+        let query = url.utf8[end...].first == UInt8(ascii: "?") ? "?…" : ""
+        let scheme = plain.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let rest = plain.utf8[scheme.endIndex...]
+        if rest.starts(with: "://".utf8) {
+            let authority = rest.dropFirst(3).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+                return "\(Substring(scheme))://…\(plain[at...])\(query)"
+            }
         }
         // In what is no URL the password can be anywhere.
-        if url.contains("@"), (try? FetchTarget(url)) == nil { return "…" }
+        if url.utf8.contains(UInt8(ascii: "@")), (try? FetchTarget(url)) == nil { return "…" }
         return plain + query
     }
 }

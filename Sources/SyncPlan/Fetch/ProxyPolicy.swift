@@ -27,13 +27,13 @@ package struct Proxy: Hashable, Sendable {
             rest = rest[mark.upperBound...]
         }
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if let at = rest.lastIndex(of: "@") {
+        if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
             // Names and passwords are for HTTP proxies only.
-            guard kind == .http, let bytes = PercentEncoding.decode(rest[..<at]),
+            guard kind == .http, let bytes = PercentEncoding.decode(rest[..<at].utf8),
                 let decoded = String(validating: bytes, as: UTF8.self), decoded.contains(":")
             else { return nil }
             credentials = decoded
-            rest = rest[rest.index(after: at)...]
+            rest = rest[rest.utf8.index(after: at)...]
         }
         guard let target = try? FetchTarget("http://\(rest)"), !rest.isEmpty else { return nil }
         host = target.host
@@ -47,7 +47,7 @@ extension Proxy: CustomStringConvertible {
 
     /// What was given for a proxy, without the user name and password that may be in it.
     package static func withoutPassword(_ text: String) -> String {
-        text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? text
+        text.utf8.lastIndex(of: UInt8(ascii: "@")).map { "…\(text[$0...])" } ?? text
     }
 }
 

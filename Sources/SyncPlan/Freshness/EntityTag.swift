@@ -26,7 +26,7 @@ package struct EntityTag: Hashable, Sendable {
     }
 
     /// Whether the same tag means the same bytes, so that a broken download may be resumed.
-    package var isStrong: Bool { text.hasPrefix("\"") }
+    package var isStrong: Bool { text.utf8.first == UInt8(ascii: "\"") }
 
     /// Whether two tags are the same but for their strength (RFC 9110, section 8.8.3.2).
     package func matches(_ other: EntityTag) -> Bool {

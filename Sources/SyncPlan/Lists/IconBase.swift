@@ -9,7 +9,7 @@ package struct IconBase: Hashable, Sendable {
     /// A folder by its URL, with or without the `/` at its end; `nil` if the text is no absolute http or https URL, or
     /// has a query or a fragment.
     package init?(_ text: String) {
-        guard AppEntry.flaw(inIcon: text) == nil, !text.contains("?"), !text.contains("#"),
+        guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?#".utf8.contains),
             let scheme = URL(string: text)?.scheme?.lowercased(), scheme == "http" || scheme == "https",
             (try? FetchTarget(text)) != nil
         else { return nil }

@@ -32,6 +32,11 @@ package enum DurationText {
 }
 
 extension Duration {
-    /// Whole milliseconds; what is below is cut off.
-    package var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    /// Whole milliseconds; what is below is cut off, and what they cannot say is the most or the least that they can.
+    package var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, overflowsToo) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        return overflows || overflowsToo ? (seconds < 0 ? .min : .max) : sum
+    }
 }

@@ -24,6 +24,8 @@ struct DataURLTests {
             ("data:;base64,%2F%2B8%3D", [0xFF, 0xEF]), ("data:;base64,%2f%2b8%3d", [0xFF, 0xEF]),
             ("data:;base64,iV%20BO", [0x89, 0x50, 0x4E]), ("data:;base64,%0D%0A%09iV BO\n", [0x89, 0x50, 0x4E]),
             ("data:;base64,/w%3D%20=", [0xFF]), ("data:;base64,%69VBO", [0x89, 0x50, 0x4E]),
+            // What combines with a comma does not hide it.
+            ("data:,\u{301}", [0xCC, 0x81]), ("data:\u{301},a#\u{301}", [0x61]),
             // Where it says so.
             ("data:;BASE64,iVBO", [0x89, 0x50, 0x4E]),
             ("data:image/svg+xml;charset=utf-8;base64,iVBO", [0x89, 0x50, 0x4E]),

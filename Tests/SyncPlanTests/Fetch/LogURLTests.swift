@@ -19,6 +19,12 @@ struct LogURLTests {
             ("https:\\\\u:SECRET@a.example\\i", "…"), ("https:u:SECRET@a.example/i", "…"),
             ("https:/u:SECRET@a.example//i", "…"), ("https://u:SEC/RET@a.example/i", "…"),
             ("https://u:SEC?RET@a.example/i", "…"), ("https://u:SEC#RET@a.example/i", "…"), ("SECRET@a.example", "…"),
+            // What combines with a mark does not hide it.
+            ("https://a.example/i.png?\u{301}SECRET", "https://a.example/i.png?…"),
+            ("https://u:SECRET@\u{301}a.example/i.png", "https://…@\u{301}a.example/i.png"),
+            ("https:\u{301}//u:SECRET@a.example/", "…"), ("https://u:SEC/\u{301}RET@a.example/i", "…"),
+            ("https://a.example/#\u{301}SECRET", "https://a.example/"),
+            ("data:image/png,\u{301}SECRET", "data:image/png,… (23 bytes)"),
             ("data:image/png;base64,SECRET", "data:image/png;base64,… (28 bytes)"), ("data:", "data:,… (5 bytes)"),
             ("", ""), ("icon", "icon"),
         ])

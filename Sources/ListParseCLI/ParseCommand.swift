@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ListParse
 import SyncPlan
 
 /// Reads one property list from standard input and writes its verdict, as records, to standard output.

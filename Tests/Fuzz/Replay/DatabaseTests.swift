@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import GRDB
+import Glibc
+import IconCache
+import Logging
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The database is of one process; what is seeded into it is what a damaged disk or a curious person leaves.
+@Suite("A database that lies")
+struct DatabaseTests {
+    private let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    private let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 100
+
+    @Test("whatever its values are, the agent's decisions begin, and its questions are answered")
+    func values() async throws {
+        try await withTemporaryFolder { folder in
+            let whole = try await Self.whole(in: folder, logger)
+            var generator = SeededGenerator(seed: 2026)
+            for round in 0..<rounds {
+                try Self.write(whole, to: folder)
+                let statements = (0...generator.next() % 4).map { _ in Lie.random(using: &generator).sql }
+                let database = try DatabaseQueue(path: folder.appending("state.sqlite").string)
+                try await database.write { database in
+                    try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
+                    // What a column does not take is no lie that can be there.
+                    for statement in statements { try? database.execute(sql: statement) }
+                }
+                try database.close()
+                try await start(in: folder, "round \(round): \(statements)")
+            }
+        }
+    }
+
+    @Test("whatever its bytes are, too")
+    func bytes() async throws {
+        try await withTemporaryFolder { folder in
+            let whole = try await Self.whole(in: folder, logger)
+            var generator = SeededGenerator(seed: 2027)
+            for round in 0..<rounds {
+                var bytes = whole
+                for _ in 0...generator.next() % 8 {
+                    // Half of the changes are where the file and its pages begin.
+                    let page = Int(generator.next() % UInt64(bytes.count / 4096)) * 4096
+                    let reach = generator.next() & 1 == 0 ? UInt64(112) : 4096
+                    bytes[page + Int(generator.next() % reach)] = UInt8(truncatingIfNeeded: generator.next())
+                }
+                if generator.next() % 16 == 0 { bytes.removeLast(Int(generator.next() % UInt64(bytes.count))) }
+                try Self.write(bytes, to: folder)
+                try await start(in: folder, "round \(round)")
+            }
+        }
+    }
+
+    /// Starts as the agent does, and asks what it would be asked.
+    private func start(in folder: FilePath, _ comment: String) async throws {
+        _ = StateStore.read(folder: folder)
+        let clock = AgentClock()
+        let store: StateStore
+        do {
+            store = try StateStore(folder: folder, clock: clock, logger: logger)
+        } catch {
+            // An agent that cannot use its database ends with a message; nothing here keeps it from that.
+            Issue.record("\(error), \(comment)")
+            return
+        }
+        var restored = RestoredState()
+        restored.memos = store.restored.icons
+        restored.origins = store.restored.origins
+        restored.isPaused = store.restored.isPaused
+        restored.supersessions = store.restored.supersessions
+        restored.hold = store.restored.hold
+        restored.folder = store.restored.folder
+        let now = clock.now
+        var reconciler = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
+        for step in 0..<3 {
+            let actions = reconciler.handle(.tick, now: now + .seconds(step * 100_000))
+            for case .remember(let changes) in actions { await Self.apply(changes, to: store) }
+        }
+        _ = reconciler.status.json.text
+        for memo in restored.memos { _ = reconciler.report(on: memo.url, now: now)?.json.text }
+        await Self.apply(MemoChanges(remembered: restored.memos), to: store)
+        try? await store.close()
+    }
+
+    /// Damage that is only found by writing, as a column of another name, is an error that the agent goes on with.
+    private static func apply(_ changes: MemoChanges, to store: StateStore) async {
+        do {
+            try await store.apply(changes)
+        } catch {
+            #expect(error is DatabaseError)
+        }
+    }
+
+    /// The bytes of a database with a row in each table.
+    private static func whole(in folder: FilePath, _ logger: Logger) async throws -> [UInt8] {
+        let clock = AgentClock()
+        let store = try StateStore(folder: folder, clock: clock, logger: logger)
+        let now = clock.now
+        let response = StoredResponse(
+            fields: HTTPFields([("ETag", "\"x\""), ("Cache-Control", "max-age=60")]), requestTime: now,
+            responseTime: now)
+        let failure = IconRecord.Failure(
+            code: "http-503", message: "the server answered 503", attempts: 3, nextAttempt: now + .seconds(60))
+        var changes = MemoChanges(remembered: [
+            IconMemo(
+                url: "https://example.com/a.png", image: Digest.of("a"), response: response,
+                freshUntil: now + .seconds(60), failure: failure)
+        ])
+        changes.origins = [
+            OriginMemo(
+                origin: "https://example.com:443", health: OriginHealth(failures: 5, waitsUntil: now + .seconds(60)))
+        ]
+        changes.isPaused = true
+        changes.superseded = [1: now, 2: now]
+        changes.hold = .some(
+            EvictionBrake.Hold(since: now, generation: 2, images: 30, total: 40, isConfirmed: false))
+        changes.folder = FolderIdentity(fileSystem: 1, device: 2, handle: [1, 2, 3])
+        try await store.apply(changes)
+        try await store.close()
+        return try [UInt8](Data(contentsOf: URL(filePath: folder.appending("state.sqlite").string)))
+    }
+
+    private static func write(_ bytes: [UInt8], to folder: FilePath) throws {
+        for name in ["state.sqlite-wal", "state.sqlite-shm", "state.sqlite-journal", "state.sqlite.damaged"] {
+            unlink(folder.appending(name).string)
+        }
+        try Data(bytes).write(to: URL(filePath: folder.appending("state.sqlite").string))
+    }
+}
+
+/// A value where another was written.
+private struct Lie {
+    var sql: String
+
+    private static let columns: [(table: String, columns: [String])] = [
+        (
+            "icon",
+            [
+                "url", "image", "status", "fields", "request_time", "response_time", "fresh_until", "failure",
+                "message", "attempts", "next_attempt", "trail",
+            ]
+        ),
+        ("origin", ["origin", "failures", "waits_until"]),
+        ("superseded", ["generation", "elapsed", "boot", "since_boot"]),
+        ("hold", ["generation", "images", "total", "is_confirmed", "elapsed", "boot", "since_boot"]),
+        ("folder", ["file_system", "device", "handle"]), ("pause", ["id"]),
+    ]
+
+    private static let values = [
+        "9223372036854775807", "-9223372036854775808", "-1", "0", "1", "4294967296", "NULL", "''", "'x'", "1e308",
+        "9e999", "-9e999", "x''", "x'ff00'", "'https://e.org/\u{202E}'", "'data:image/gif;base64,AAAA'",
+        "'[{\"url\":\"u\",\"status\":9223372036854775807}]'", "'[]'", "'\u{301}'", "CAST(x'ff80' AS TEXT)",
+        "253402300800000", "-62167219200001",
+    ]
+
+    static func random(using generator: inout SeededGenerator) -> Lie {
+        func pick<T>(_ values: [T]) -> T { values[Int(generator.next() % UInt64(values.count))] }
+        let (table, columns) = pick(columns)
+        if generator.next() % 16 == 0 { return Lie(sql: "DROP TABLE \(table)") }
+        return Lie(sql: "UPDATE \(table) SET \(pick(columns)) = \(pick(values))")
+    }
+}
