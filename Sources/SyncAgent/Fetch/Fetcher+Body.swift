@@ -7,7 +7,7 @@ extension Fetcher {
     func whole(_ answer: Answer, of request: FetchRequest) async throws -> FetchOutcome {
         try await check(answer.response.headers)
         var partial: PartialDownload?
-        if request.validators == nil {
+        if request.condition == nil {
             partial = PartialDownload(
                 of: request.url, from: answer.target, response: answer.stored, fields: answer.fields)
         }

@@ -19,6 +19,7 @@ enum Sample {
     /// An answer that tags the image, and says that it is fresh for a day.
     static func response(etag: String, at time: Timestamp = start) -> StoredResponse {
         StoredResponse(
+            url: "https://cdn.example/icon.png",
             fields: HTTPFields([("ETag", etag), ("Cache-Control", "max-age=86400")]), requestTime: time,
             responseTime: time)
     }

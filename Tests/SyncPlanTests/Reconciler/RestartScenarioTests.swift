@@ -27,7 +27,7 @@ struct RestartScenarioTests {
         #expect(agent.requests.count == 2 && agent.publication == nil)
         #expect(agent.plan.status.inSync && agent.plan.isSettled)
         try agent.pass(.seconds(2 * 86_400))
-        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
     @Test("a generation number is never used again")
@@ -64,7 +64,7 @@ struct RestartScenarioTests {
         var agent = try Self.restarted(losing: ["x"])
         try agent.drop(["1.plist": [Self.a, Self.b]])
         let request = try #require(agent.downloads[Self.a])
-        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.validators == nil)
+        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.condition?.validators == nil)
         try agent.finish(Self.a, with: "x")
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.isOnDisk("x"))
@@ -135,7 +135,7 @@ struct RestartScenarioTests {
         try agent.restart()
         try agent.drop(["1.plist": [Self.a]])
         if agent.downloads.isEmpty { try agent.pass(.seconds(2 * 86_400)) }
-        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
     @Test("a stop in the middle publishes what was downloaded, and begins nothing any more")
