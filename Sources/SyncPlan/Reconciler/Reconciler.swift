@@ -223,7 +223,7 @@ extension Reconciler {
         for memo in state.memos {
             // What lies further ahead than the rules put anything was set by a clock that was wrong.
             let latest = now + backoff.longest(after: memo.failure?.code ?? "")
-            let latestFresh = now + RefreshPolicy().maximum
+            let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             catalog.updateIcon(memo.url) {
                 $0.trail = memo.trail
                 // Validators vouch for bytes: without the image they must not be sent.
