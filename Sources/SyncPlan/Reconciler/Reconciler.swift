@@ -234,7 +234,8 @@ extension Reconciler {
                 }
                 // A URL that was refused is judged anew: another version may allow it.
                 guard var failure = memo.failure, let next = failure.nextAttempt else { return }
-                failure.nextAttempt = min(next, latest)
+                // So is what settings had a say in, which may be others now.
+                failure.nextAttempt = FetchFailure.dependsOnSettings(failure.code) ? now : min(next, latest)
                 $0.failure = failure
             }
         }

@@ -186,6 +186,25 @@ struct RestartScenarioTests {
     }
 
     @Test(
+        "what settings had a say in is asked for again at once, and what a server said is not",
+        arguments: [
+            ("address-refused", true), ("host-refused", true), ("downgrade-refused", true), ("too-large", true),
+            ("too-many-redirects", true), ("image-too-large", true), ("tls", true), ("http-404", false),
+            ("http-503", false), ("timeout", false), ("not-an-image", false), ("digest-mismatch", false),
+        ])
+    func settings(code: String, isAskedAgain: Bool) throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(FetchFailure(code, "", .lasting)))
+        try agent.finishPublication()
+        try agent.pass(.seconds(2))
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.requests.count == (isAskedAgain ? 2 : 1))
+        #expect(agent.plan.icon(Self.a)?.failure?.code == code)
+    }
+
+    @Test(
         "a URL that no list names and of which nothing is on disk is forgotten, and named again it is remembered anew")
     func forgotten() throws {
         let memo = IconMemo(
