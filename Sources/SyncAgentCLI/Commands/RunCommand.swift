@@ -51,10 +51,12 @@ struct RunCommand: AsyncParsableCommand {
         var settings = try configuration.settings()
         settings.network.allow += allowedNetworks
         if settings.fetch.caFile == nil { settings.fetch.caFile = Variable["SSL_CERT_FILE"] }
-        if let file = settings.fetch.caFile, access(file, R_OK) != 0 {
-            throw Exit.because(
-                "fetch.caFile (or SSL_CERT_FILE): \(file) cannot be read: \(Errno(rawValue: errno)).",
-                code: .badConfiguration)
+        if let file = settings.fetch.caFile {
+            do throws(CertificateFile.Flaw) {
+                try CertificateFile.check(file)
+            } catch {
+                throw Exit.because("fetch.caFile (or SSL_CERT_FILE): \(error)", code: .badConfiguration)
+            }
         }
         let proxies = try Self.proxies(settings)
         let helpers = try Agent.Helpers.installed()
