@@ -2,6 +2,7 @@
 import Glibc
 import IconCache
 package import Logging
+import NIOCore
 package import SyncPlan
 package import SystemPackage
 
@@ -27,17 +28,20 @@ package struct Agent: Sendable {
     }
 
     private let folders: AgentFolders
-    private let settings: Settings
+    private var settings: Settings
     private let proxies: ProxyPolicy
     private let helpers: Helpers
+    private let budget: DescriptorBudget
     private let logger: Logger
 
     package init(
         folders: AgentFolders, settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), helpers: Helpers,
-        logger: Logger
+        budget: DescriptorBudget, logger: Logger
     ) {
         self.folders = folders
         self.settings = settings
+        self.settings.fetch.concurrency = min(settings.fetch.concurrency, budget.downloads)
+        self.budget = budget
         self.proxies = proxies
         self.helpers = helpers
         self.logger = logger
@@ -57,6 +61,8 @@ package struct Agent: Sendable {
         once: Bool, isThorough: Bool = false, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
+        // Before there are any: each takes three descriptors.
+        NIOSingletons.groupLoopCountSuggestion = budget.eventLoops
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
@@ -96,7 +102,7 @@ package struct Agent: Sendable {
                 "lists": "\(restored.manifests.last?.lists.count ?? 0)",
             ])
 
-        let transport = HTTPTransport(settings: settings, proxies: proxies)
+        let transport = HTTPTransport(settings: settings, proxies: proxies, idleTime: budget.idleTime)
         let staging = Staging(folder, reserve: settings.cache.minFree, partials: restored.partials)
         let thread = FileThread("store")
         let publisher = Publisher(folder, thread: thread)
@@ -142,7 +148,7 @@ package struct Agent: Sendable {
         try AgentFolders.make(socketFolder, mode: [.ownerReadWriteExecute])
         try FolderTrust.checkSocketFolder(socketFolder)
         let control = try ControlServer(
-            at: folders.socket, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
+            at: folders.socket, clients: budget.clients, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }
             group.addTask {

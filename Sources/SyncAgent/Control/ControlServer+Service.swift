@@ -18,7 +18,9 @@ extension ControlServer {
         // Requests that do not come to their end hold a descriptor each.
         let server = HTTPServerBuilder.http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10)))
         return try server.buildServer(
-            configuration: ServerConfiguration(address: .unixDomainSocket(path: path.string)),
+            configuration: ServerConfiguration(
+                address: .unixDomainSocket(path: path.string),
+                availableConnectionsDelegate: MaximumAvailableConnections(clients)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
         ) { request, writer, channel in
             let context = BasicRequestContext(

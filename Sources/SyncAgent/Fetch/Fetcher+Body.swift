@@ -70,6 +70,8 @@ extension Shortage {
     fileprivate init?(_ error: any Error, of bytes: Int) {
         if let error = error as? FileError, error.isOutOfSpace {
             self.init(bytes: bytes, isGeneral: true, reason: "\(error)")
+        } else if let shortage = (error as? FileError).flatMap({ Shortage($0.errno) }) {
+            self = shortage
         } else if var shortage = error as? Shortage {
             shortage.bytes = bytes
             self = shortage

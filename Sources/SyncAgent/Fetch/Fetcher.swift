@@ -60,6 +60,7 @@ package struct Fetcher: Sendable {
         } catch is CancellationError {
             return .cancelled
         } catch {
+            if let shortage = (error as? FileError).flatMap({ Shortage($0.errno) }) { return .noRoom(shortage) }
             return .failed(FetchFailure("disk", "\(error)", .passing))
         }
     }

@@ -22,7 +22,7 @@ struct HostileFetch {
         case .image: "image"
         case .notModified: "not-modified"
         case .failed(let failure): failure.code
-        case .noRoom: Shortage.code
+        case .noRoom(let shortage): shortage.code
         case .cancelled: "cancelled"
         }
     }
