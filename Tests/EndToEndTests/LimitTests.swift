@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
-import Glibc
 import IconCache
+import Subprocess
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -48,6 +48,15 @@ struct LimitTests {
         }
     }
 
+    /// The most files that a process may have open, and before that another limit.
+    @discardableResult
+    private func limit(_ process: ProcessIdentifier, to limit: String? = nil) async throws -> String {
+        let options = ["prlimit", "--pid", "\(process.value)"]
+        if let limit { try #require(try await Program.run(options + ["--nofile=\(limit):"]).code == 0) }
+        let end = try await Program.run(options + ["--nofile", "--output", "SOFT", "--noheadings"])
+        return String(end.output.filter { !$0.isWhitespace })
+    }
+
     @Test(
         "descriptors that run out under a running agent are its trouble, and no verdict on a list or an icon",
         arguments: 0...6)
@@ -56,9 +65,7 @@ struct LimitTests {
             try world.drop(["Mail"])
             try await world.agent.whileRunning { process in
                 try await world.published(["Mail"])
-                var before = rlimit()
-                let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-                try #require(prlimit(process.value, resource, nil, &before) == 0)
+                let before = try await limit(process)
                 var hasDropped = false
                 for try await report in try await world.agent.statuses() {
                     if !hasDropped {
@@ -66,19 +73,19 @@ struct LimitTests {
                         // New descriptors get the lowest numbers.
                         let highest =
                             try files(in: FilePath("/proc/\(process.value)/fd")).compactMap { Int($0) }.max() ?? 0
-                        var limit = rlimit(rlim_cur: UInt(highest + 1 + free), rlim_max: before.rlim_max)
-                        try #require(prlimit(process.value, resource, &limit, nil) == 0)
+                        try await limit(process, to: "\(highest + 1 + free)")
                         try world.drop(["Maps"], as: "other.plist")
                     }
                     try #require(report.lists.allSatisfy { $0.state == "ok" } && report.icons.failed == 0)
-                    if (report.watch.reason ?? report.eviction.reason ?? report.downloads.reason)?.contains("EMFILE")
-                        == true || report.eviction.reason?.contains("Too many open files") == true
-                        || report.icons.ready == 2
-                    {
+                    let reasons = [report.watch.reason, report.eviction.reason, report.downloads.reason]
+                    let isKnown = reasons.compactMap(\.self).contains {
+                        $0.contains("EMFILE") || $0.contains("Too many open files")
+                    }
+                    if isKnown || report.icons.ready == 2 {
                         break
                     }
                 }
-                try #require(prlimit(process.value, resource, &before, nil) == 0)
+                try await limit(process, to: before)
                 try await world.published(["Maps"], as: "other.plist")
                 let healed = try await world.agent.status { $0.inSync && $0.watch.isEstablished }
                 #expect(healed.eviction.state == "active" && healed.downloads.reason == nil)

@@ -142,8 +142,12 @@ struct RunCommand: AsyncParsableCommand {
         guard getrlimit(resource, &limit) == 0 else { throw Errno(rawValue: errno) }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(resource, &limit)
-        // Whoever started the agent may have left some open; stdin, stdout and stderr are its own.
-        let open = (3..<max(3, Int32(limit.rlim_cur))).count { fcntl($0, F_GETFD) >= 0 }
+        // Whoever started the agent may have left some open; stdin, stdout and stderr are its own, and so is what would
+        // be closed in another program.
+        let open = (3..<max(3, Int32(limit.rlim_cur))).count { file in
+            let flags = fcntl(file, F_GETFD)
+            return flags >= 0 && flags & FD_CLOEXEC == 0
+        }
         let available = Int(limit.rlim_cur) - open
         let budget = DescriptorBudget(
             available: available, concurrency: concurrency, processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
