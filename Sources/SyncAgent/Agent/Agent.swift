@@ -66,7 +66,7 @@ package struct Agent: Sendable {
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
-        let folder = try CacheFolder(folders.cache)
+        let folder = try CacheFolder(folders.cache, keepingOpen: budget.folders)
         guard try folder.isOurs else { throw ForeignFolder(path: folders.cache) }
         try folder.checkTrust()
         let state = try FileDescriptor.openFolder(folders.state)

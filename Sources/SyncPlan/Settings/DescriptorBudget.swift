@@ -11,6 +11,8 @@ package struct DescriptorBudget: Equatable, Sendable {
     package let downloads: Int
     /// The most clients at once at the control socket.
     package let clients: Int
+    /// The most folders of the cache that a publication keeps open.
+    package let folders: Int
     /// The most threads that wait for sockets.
     package let eventLoops: Int
     /// How long a connection is kept that nothing is asked over: each holds a descriptor, and there may be as many as
@@ -35,7 +37,8 @@ package struct DescriptorBudget: Equatable, Sendable {
         eventLoops = max(1, min(processors, available / 32))
         let rest = available - Self.own - eventLoops * Self.perEventLoop
         clients = min(1024, rest / 4)
-        downloads = max(1, min(concurrency, (rest - clients) / Self.perDownload))
+        folders = min(300, rest / 4)
+        downloads = max(1, min(concurrency, (rest - clients - folders) / Self.perDownload))
         idleTime =
             switch available {
             case ..<1024: .milliseconds(10)

@@ -10,14 +10,14 @@ struct DescriptorBudgetTests {
     }
 
     @Test(
-        "with few of them there are fewer downloads, clients and threads",
+        "with few of them there are fewer downloads, clients, folders and threads",
         arguments: [
-            (64, 2, [5, 5, 2]), (64, 64, [5, 5, 2]), (128, 2, [21, 21, 2]), (256, 2, [32, 53, 2]),
-            (256, 64, [32, 49, 8]), (1024, 64, [32, 223, 32]), (65_536, 2, [32, 1024, 2]),
+            (64, 2, [4, 5, 5, 2]), (64, 64, [4, 5, 5, 2]), (128, 2, [14, 21, 21, 2]), (256, 2, [32, 53, 53, 2]),
+            (256, 64, [32, 49, 49, 8]), (1024, 64, [32, 223, 223, 32]), (65_536, 2, [32, 1024, 300, 2]),
         ])
     func few(available: Int, processors: Int, expected: [Int]) throws {
         let budget = try #require(DescriptorBudget(available: available, concurrency: 32, processors: processors))
-        #expect([budget.downloads, budget.clients, budget.eventLoops] == expected)
+        #expect([budget.downloads, budget.clients, budget.folders, budget.eventLoops] == expected)
     }
 
     @Test("what may be open at once is never more than there is", arguments: 64...4096)
@@ -25,8 +25,8 @@ struct DescriptorBudgetTests {
         for processors in [1, 4, 256] {
             let budget = try #require(
                 DescriptorBudget(available: available, concurrency: 1000, processors: processors))
-            #expect(budget.downloads > 0 && budget.clients > 0 && budget.eventLoops > 0)
-            #expect(3 * budget.downloads + budget.clients + 3 * budget.eventLoops + 36 <= available)
+            #expect(budget.downloads > 0 && budget.clients > 0 && budget.folders > 0 && budget.eventLoops > 0)
+            #expect(3 * budget.downloads + budget.clients + budget.folders + 3 * budget.eventLoops + 36 <= available)
         }
     }
 
