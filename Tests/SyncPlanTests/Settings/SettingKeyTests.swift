@@ -98,8 +98,8 @@ struct SettingKeyTests {
             ("fetch.perHost", "-1"), ("fetch.perHost", "4 "), ("fetch.connectTimeout", "0ms"),
             ("fetch.maxRedirects", "101"),
             ("fetch.retryBase", "0s"), ("fetch.userAgent", ""), ("fetch.userAgent", "a\r\nX: b"),
-            ("fetch.userAgent", "ü"), ("fetch.userAgent", String(repeating: "a", count: 257)),
-            ("fetch.proxy", "junk"), ("fetch.proxy", "user:pw@junk"), ("fetch.proxy", "ftp://proxy.example.com:3128"),
+            ("fetch.userAgent", "ü"),
+            ("fetch.proxy", "junk"), ("fetch.proxy", "ftp://proxy.example.com:3128"),
             ("fetch.allowDowngrade", "yes"), ("fetch.allowDowngrade", "TRUE"), ("network.allow", "10.0.0.0/33"),
             ("network.allow", "example.com"), ("network.allow", "10.0.0.0/8;fd00::/8"), ("images.maxSide", "65536"),
             ("images.maxPixels", "4294967297"), ("refresh.default", "999ms"),
@@ -133,5 +133,8 @@ struct SettingKeyTests {
         let text = String(repeating: "a", count: 100_000)
         let error = try #require(throws: SettingError.self) { try Self.key("fetch.userAgent").set(text, in: &settings) }
         #expect(error.description.utf8.count < 300)
+        #expect(throws: SettingError.self) {
+            try Self.key("fetch.userAgent").set(String(repeating: "a", count: 257), in: &settings)
+        }
     }
 }
