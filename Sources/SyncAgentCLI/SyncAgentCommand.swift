@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Dispatch
 import Glibc
 import SyncPlan
 
 /// The program.
-@main
 struct SyncAgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncagent",
@@ -21,10 +21,30 @@ struct SyncAgentCommand: AsyncParsableCommand {
             UnpinCommand.self,
             EvictCommand.self, VerifyCommand.self, DemoCommand.self,
         ])
+}
 
-    static func main() async {
+@main
+enum EntryPoint {
+    /// The least address space in which the program runs: each thread takes 8 MiB of it, used or not.
+    private static let leastAddressSpace = ByteCount.mebibytes(1024)
+
+    static func main() {
         // Before libdispatch starts a thread: it would write to syslog for each one of an unprivileged process.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        await main(nil)
+        // Without room for its threads the program would wait for them for ever, and nothing could say so.
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
+            limit.rlim_cur < UInt(leastAddressSpace.bytes)
+        {
+            Message.error(
+                "The address space is limited to less than \(leastAddressSpace): raise the limit (ulimit -v), or have "
+                    + "memory limited in another way (MemoryMax=).")
+            exit(Exit.Code.badConfiguration.rawValue)
+        }
+        Task {
+            await SyncAgentCommand.main(nil)
+            exit(Exit.Code.done.rawValue)
+        }
+        dispatchMain()
     }
 }

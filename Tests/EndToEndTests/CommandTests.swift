@@ -119,6 +119,13 @@ struct CommandTests {
             let badHost = world.setting("SYNCAGENT_NETWORK_ALLOW_HOSTS", "icons.corp,https://icons.corp")
             let hosts = try await badHost.agent.call("run", "--once")
             #expect(hosts.code == 78)
+            for (variable, value) in [
+                ("FETCH_CA_FILE", "/dev/null"), ("FETCH_CA_FILE", "/etc/passwd"), ("FETCH_PROXY", "junk"),
+                ("FETCH_USER_AGENT", String(repeating: "a", count: 100_000)),
+            ] {
+                let end = try await world.setting("SYNCAGENT_" + variable, value).agent.call("run", "--once")
+                #expect(end.code == 78 && end.messages.utf8.count < 400, "\(variable): \(end)")
+            }
             #expect(
                 hosts.messages.contains("SYNCAGENT_NETWORK_ALLOW_HOSTS")
                     && hosts.messages.contains("“https://icons.corp” is not a value"), "\(hosts.messages)")

@@ -2,6 +2,7 @@
 import Glibc
 import IconCache
 package import Logging
+import NIOCore
 package import SyncPlan
 package import SystemPackage
 
@@ -27,17 +28,20 @@ package struct Agent: Sendable {
     }
 
     private let folders: AgentFolders
-    private let settings: Settings
+    private var settings: Settings
     private let proxies: ProxyPolicy
     private let helpers: Helpers
+    private let budget: DescriptorBudget
     private let logger: Logger
 
     package init(
         folders: AgentFolders, settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), helpers: Helpers,
-        logger: Logger
+        budget: DescriptorBudget, logger: Logger
     ) {
         self.folders = folders
         self.settings = settings
+        self.settings.fetch.concurrency = min(settings.fetch.concurrency, budget.downloads)
+        self.budget = budget
         self.proxies = proxies
         self.helpers = helpers
         self.logger = logger
@@ -56,10 +60,12 @@ package struct Agent: Sendable {
         once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
+        // Before there are any: each takes three descriptors.
+        NIOSingletons.groupLoopCountSuggestion = budget.eventLoops
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
-        let folder = try CacheFolder(folders.cache)
+        let folder = try CacheFolder(folders.cache, keepingOpen: budget.folders)
         guard try folder.isOurs else { throw ForeignFolder(path: folders.cache) }
         try folder.checkTrust()
         let state = try FileDescriptor.openFolder(folders.state)
@@ -77,7 +83,7 @@ package struct Agent: Sendable {
         let (plan, store, partials) = try begin(
             in: folder, once: once, listsMode: open, clock: clock)
 
-        let transport = HTTPTransport(settings: settings, proxies: proxies)
+        let transport = HTTPTransport(settings: settings, proxies: proxies, idleTime: budget.idleTime)
         let staging = Staging(folder, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
         let publisher = Publisher(folder, reserve: settings.cache.minFree, thread: thread)
@@ -157,7 +163,7 @@ package struct Agent: Sendable {
         try AgentFolders.make(socketFolder, mode: [.ownerReadWriteExecute])
         try FolderTrust.checkSocketFolder(socketFolder)
         let control = try ControlServer(
-            at: folders.socket, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
+            at: folders.socket, clients: budget.clients, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) { lists.listAgain() } }
             group.addTask {

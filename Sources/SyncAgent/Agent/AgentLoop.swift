@@ -265,7 +265,7 @@ package final class AgentLoop: Sendable {
         case .noRoom(let shortage):
             logger.warning(
                 "icon not downloaded",
-                metadata: ["url": "\(LogURL(url))", "code": "\(Shortage.code)", "reason": "\(shortage.reason)"])
+                metadata: ["url": "\(LogURL(url))", "code": "\(shortage.code)", "reason": "\(shortage.reason)"])
         case .notModified, .cancelled: break
         }
     }

@@ -22,7 +22,7 @@ extension ControlServer {
         return try server.buildServer(
             configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: path.string),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections)),
+                availableConnectionsDelegate: MaximumAvailableConnections(clients)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
         ) { request, writer, channel in
             let context = BasicRequestContext(
@@ -41,7 +41,4 @@ extension ControlServer {
             socket.noteBound()
         }
     }
-
-    /// How many connections there are at once; others wait, so that descriptors are left for the lists and for downloads.
-    private static let mostConnections = 256
 }

@@ -12,6 +12,8 @@ import SystemPackage
 /// Answers on the control socket.
 package struct ControlServer: Sendable {
     let path: FilePath
+    /// The most clients at once: others wait until one is gone.
+    let clients: Int
     private let logger: Logger
     let loop: AgentLoop
     let lists: ListService
@@ -24,12 +26,15 @@ package struct ControlServer: Sendable {
     ///
     /// - Parameters:
     ///   - path: The socket.
+    ///   - clients: The most clients at once.
     ///   - logger: Where troubles of the server go.
     ///   - loop: What is asked, and told.
     ///   - lists: What looks at the lists folder.
     ///   - scrubber: What reads images that are said to be damaged.
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
-    init(at path: FilePath, logger: Logger, loop: AgentLoop, lists: ListService, scrubber: Scrubber) throws {
+    init(
+        at path: FilePath, clients: Int, logger: Logger, loop: AgentLoop, lists: ListService, scrubber: Scrubber
+    ) throws {
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen at", path.string, .fileNameTooLong)
         }
@@ -40,6 +45,7 @@ package struct ControlServer: Sendable {
             unlink(path.string)
         }
         self.path = path
+        self.clients = clients
         self.logger = logger
         self.loop = loop
         self.lists = lists

@@ -7,7 +7,7 @@ extension Fetcher {
     func whole(_ answer: Answer, of request: FetchRequest) async throws -> FetchOutcome {
         try await check(answer.response.headers)
         var partial: PartialDownload?
-        if request.validators == nil {
+        if request.condition == nil {
             partial = PartialDownload(
                 of: request.url, from: answer.target, response: answer.stored, fields: answer.fields)
         }
@@ -70,6 +70,8 @@ extension Shortage {
     fileprivate init?(_ error: any Error, of bytes: Int) {
         if let error = error as? FileError, error.isOutOfSpace {
             self.init(bytes: bytes, isGeneral: true, reason: "\(error)")
+        } else if let shortage = (error as? FileError).flatMap({ Shortage($0.errno) }) {
+            self = shortage
         } else if var shortage = error as? Shortage {
             shortage.bytes = bytes
             self = shortage

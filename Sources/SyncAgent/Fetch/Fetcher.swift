@@ -60,6 +60,7 @@ package struct Fetcher: Sendable {
         } catch is CancellationError {
             return .cancelled
         } catch {
+            if let shortage = (error as? FileError).flatMap({ Shortage($0.errno) }) { return .noRoom(shortage) }
             return .failed(FetchFailure("disk", "\(error)", .passing))
         }
     }
@@ -86,19 +87,26 @@ package struct Fetcher: Sendable {
                 await staging.discardPartials(of: [request.url])
             }
         }
-        return try await download(request, at: start, from: nil, recorder)
+        do {
+            return try await download(request, at: start, from: nil, recorder)
+        } catch is UnaskedNotModified where request.condition != nil {
+            var unconditional = request
+            unconditional.condition = nil
+            return try await download(unconditional, at: start, from: nil, recorder)
+        }
     }
 
     private func download(
         _ request: FetchRequest, at start: FetchTarget, from partial: PartialDownload?, _ recorder: TrailRecorder
     ) async throws -> FetchOutcome {
         let answer = try await answer(to: request, at: start, from: partial, recorder)
-        let asked = partial?.target == answer.target.url ? partial : nil
+        let asked = partial.flatMap { $0.canGoOn(at: answer.target) ? $0 : nil }
         switch (answer.stored.status, asked) {
         case (200, _): return try await whole(answer, of: request)
         case (206, let partial?): return try await rest(answer, of: partial)
         case (416, .some): throw NotTheRest()
-        case (304, _) where request.validators != nil: return .notModified(answer.stored)
+        case (304, _) where request.condition?.applies(to: answer.target) == true: return .notModified(answer.stored)
+        case (304, _) where request.condition != nil: throw UnaskedNotModified()
         default:
             let delay = RetryAfter(answer.fields, receivedAt: answer.stored.responseTime)?.delay
             var failure = FetchFailure.status(answer.stored.status, retryAfter: delay)
@@ -130,8 +138,8 @@ package struct Fetcher: Sendable {
             let setting = try await resolver.judge(host: chain.target.host, isProxied: proxy != nil)
             recorder.update { $0.allowedBy = setting }
             let sent = clock.now
-            var headers = headers(for: request, isOwn: chain.target.origin == start.origin)
-            if let partial, partial.target == chain.target.url { headers.add(contentsOf: partial.requestFields) }
+            var headers = headers(for: request, at: chain.target)
+            if let partial, partial.canGoOn(at: chain.target) { headers.add(contentsOf: partial.requestFields) }
             let response = try await transport.get(chain.target, headers: headers)
             recorder.update { $0.status = response.status }
             isMultiplexed = isMultiplexed && response.isMultiplexed
@@ -139,7 +147,8 @@ package struct Fetcher: Sendable {
                 recorder.end(isMultiplexed: isMultiplexed)
                 let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
                 let stored = StoredResponse(
-                    status: response.status, fields: fields, requestTime: sent, responseTime: clock.now)
+                    status: response.status, url: chain.target.url, fields: fields, requestTime: sent,
+                    responseTime: clock.now)
                 return Answer(target: chain.target, response: response, fields: fields, stored: stored)
             }
             let locations = Set(response.headers["Location"])
@@ -150,15 +159,18 @@ package struct Fetcher: Sendable {
         }
     }
 
-    private func headers(for request: FetchRequest, isOwn: Bool) -> HTTPHeaders {
+    private func headers(for request: FetchRequest, at target: FetchTarget) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "User-Agent": settings.fetch.userAgent, "Accept": "image/*,*/*;q=0.1", "Accept-Encoding": "identity",
         ]
-        // Validators are the business of the origin that gave them.
-        if isOwn, let validators = request.validators {
+        if let condition = request.condition, condition.applies(to: target) {
+            let validators = condition.validators
             if let etag = validators.etag { headers.add(name: "If-None-Match", value: etag) }
             if let date = validators.lastModified { headers.add(name: "If-Modified-Since", value: date) }
         }
         return headers
     }
 }
+
+/// A `304` from a URL that was asked without conditions: it is about something that another one had.
+private struct UnaskedNotModified: Error {}

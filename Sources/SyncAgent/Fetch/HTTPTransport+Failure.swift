@@ -6,12 +6,19 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import SyncPlan
+import SystemPackage
 
 extension HTTPTransport {
     /// The refusal of an address that a connection led to.
     static func refusal(in error: any Error) -> AddressPolicy.Refusal? {
         let errors = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
         return errors.lazy.compactMap { $0 as? AddressPolicy.Refusal }.first
+    }
+
+    /// What an error says of the agent's own means, whoever was to be connected to.
+    static func shortage(in error: any Error) -> Shortage? {
+        let errors = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
+        return errors.lazy.compactMap { ($0 as? IOError).flatMap { Shortage(Errno(rawValue: $0.errnoCode)) } }.first
     }
 
     private static let unreachable = [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN, EADDRNOTAVAIL]

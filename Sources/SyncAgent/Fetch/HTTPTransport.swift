@@ -29,7 +29,11 @@ package final class HTTPTransport: Transport {
     private let staleLimit: Int
     private let connectTimeout: Duration
 
-    package init(settings: Settings, proxies: ProxyPolicy = ProxyPolicy()) {
+    /// - Parameters:
+    ///   - settings: What was configured.
+    ///   - proxies: Which requests go through a proxy.
+    ///   - idleTime: How long a connection is kept that nothing is asked over. The default is 60 s.
+    package init(settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), idleTime: Duration = .seconds(60)) {
         policy = NetworkPolicy(settings.network)
         var configuration = HTTPClient.Configuration()
         // Nobody collects traces here, and the attributes of each would be made all the same.
@@ -39,6 +43,7 @@ package final class HTTPTransport: Transport {
         configuration.timeout = HTTPClient.Configuration.Timeout(
             connect: TimeAmount(settings.fetch.connectTimeout), read: TimeAmount(settings.fetch.idleTimeout))
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = settings.fetch.perHost
+        configuration.connectionPool.idleTimeout = TimeAmount(idleTime)
         // Else a refused connection is tried again and again until the connect timeout is over.
         configuration.connectionPool.retryConnectionEstablishment = false
         if let file = settings.fetch.caFile {
@@ -96,6 +101,7 @@ package final class HTTPTransport: Transport {
             } catch  where retries < retryLimit(after: error) {
                 retries += 1
             } catch {
+                if let shortage = Self.shortage(in: error) { throw shortage }
                 if let refusal = Self.refusal(in: error) { throw FetchFailure.address(refusal, of: target.host) }
                 // Of all that may be behind these, HTTP/2 is what can be done without.
                 switch error as? HTTPClientError {

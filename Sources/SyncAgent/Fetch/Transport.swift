@@ -10,7 +10,8 @@ package protocol Transport: Sendable {
 
     /// Sends a GET request.
     ///
-    /// - Throws: A ``FetchFailure`` if there is no answer, or `CancellationError`.
+    /// - Throws: A ``FetchFailure`` if there is no answer, a `Shortage` if the agent has not the means to ask, or
+    ///   `CancellationError`.
     func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse
 }
 

@@ -30,6 +30,7 @@ package enum ListFile {
         do {
             descriptor = try .open(path, .readOnly, options: [.nonBlocking, .closeOnExec])
         } catch {
+            if let shortage = (error as? Errno).flatMap({ Shortage($0) }) { throw .outOfResources(shortage.reason) }
             // A socket cannot be opened at all.
             throw error as? Errno == .noSuchAddressOrDevice ? .notARegularFile : .unreadable("\(error)")
         }

@@ -43,8 +43,10 @@ package actor ListFolder {
             folder: ListedFolder(path: path.string, identity: identity),
             trouble: WatchTrouble.of(fileSystem: UInt32(truncatingIfNeeded: fileSystem.f_type)), files: [:])
         let names: [(name: String, inode: UInt64)]
+        let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw FileError("list", path.string, Errno(rawValue: errno)) }
         do throws(Errno) {
-            names = try FolderListing.names(in: fcntl(folder, F_DUPFD_CLOEXEC, 0))
+            names = try FolderListing.names(in: copy)
         } catch {
             throw FileError("list", path.string, error)
         }

@@ -33,6 +33,8 @@ package struct ListScanner: Sendable {
         package var unsettled: Set<String> = []
         /// The files that are slow to parse, and are read at later looks.
         package var slow: Set<String> = []
+        /// Why the agent had not the means to read some, which are to be read as soon as it has; `nil` if all were read.
+        package var shortage: String?
         /// What has a list's name, and is no file.
         package var others: Set<String> = []
         /// Why not all changes in the folder are told.
@@ -75,6 +77,7 @@ package struct ListScanner: Sendable {
         let late = slow.sorted().prefix(Self.parsers)
         var unsettled: Set<String> = []
         var readings: [String: ListReading] = [:]
+        var shortage: String?
         let results =
             await read(changed.filter { !slow.contains($0) }, within: isHasty ? Self.patience : nil)
             + read(Array(late), within: nil)
@@ -92,11 +95,12 @@ package struct ListScanner: Sendable {
                 }
             case .unsettled: unsettled.insert(name)
             case .slow: slow.insert(name)
+            case .unread(let reason): shortage = reason
             }
         }
         return Look(
             scan: .listed(listing.folder, present: Set(listing.files.keys), changed: readings), unsettled: unsettled,
-            slow: slow, others: listing.others, trouble: listing.trouble, cost: cost)
+            slow: slow, shortage: shortage, others: listing.others, trouble: listing.trouble, cost: cost)
     }
 
     /// Whether there is something else in a file than when it was read.
@@ -114,6 +118,8 @@ package struct ListScanner: Sendable {
         case unsettled
         /// It was not parsed within the time that it was given.
         case slow
+        /// The agent had not the means to read it.
+        case unread(String)
     }
 
     private func read(_ names: [String], within timeout: Duration?) async -> [(String, Result)] {
@@ -135,6 +141,7 @@ package struct ListScanner: Sendable {
             let verdict = await parser.parse(file.descriptor, within: timeout)
             // A file that is being written is no version of the list.
             let isSame = try await folder.close(file)
+            if case .failure(let rejection) = verdict, rejection.isOutOfResources { throw rejection }
             guard isSame, age < .zero || age >= Self.tick else { return .unsettled }
             if timeout != nil, verdict.isTimeout { return .slow }
             let source = AppListDocument.Source(
@@ -142,6 +149,7 @@ package struct ListScanner: Sendable {
                 modified: Timestamp(sinceEpoch: file.fingerprint.modified).inWholeSeconds)
             return .read(ListReading(source: source, verdict: verdict), file.fingerprint)
         } catch {
+            if error.isOutOfResources { return .unread(error.message) }
             return .read(ListReading(source: nil, verdict: .failure(error)), nil)
         }
     }

@@ -16,11 +16,13 @@ package final class ListService: Sendable {
         var trouble: WatchTrouble?
         /// What the folder's file system does not tell, however well it is watched.
         var blindness: WatchTrouble?
+        /// Why lists could not be read at the last look, which is nothing that is wrong with them.
+        var shortage: String?
         package var overflows = 0
 
-        package var mode: String { reason == nil ? "inotify" : "polling" }
-        /// Why it is not watched through inotify, or not through that alone.
-        package var reason: String? { (trouble ?? blindness)?.reason }
+        package var mode: String { (trouble ?? blindness) == nil ? "inotify" : "polling" }
+        /// Why lists are not read, or why the folder is not watched through inotify, or not through that alone.
+        package var reason: String? { shortage ?? (trouble ?? blindness)?.reason }
     }
 
     private enum Trigger: Sendable {
@@ -103,6 +105,7 @@ package final class ListService: Sendable {
         var log = ScanLog(logger: logger)
         var readings: [String: ListReading] = [:]
         var unsettled = UnsettledLists(patience: settings.rescan)
+        let end = clock.now + settings.rescan
         while true {
             let start = clock.now
             let look = await scanner.look()
@@ -113,7 +116,11 @@ package final class ListService: Sendable {
             let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
-            if overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil { continue }
+            noteShortage(look.shortage)
+            let isUnread = look.shortage != nil && clock.now < end
+            if isUnread || overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil {
+                continue
+            }
             return ListScan.listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
                 .listed(at: start)
         }
@@ -154,8 +161,12 @@ package final class ListService: Sendable {
                 report(scan)
                 noteBlindness(look)
                 noteFolder(of: look.scan)
-                nextScan = clock.now + interval(after: look)
-                if overdue.count == look.unsettled.count, look.slow.isEmpty {
+                noteShortage(look.shortage)
+                nextScan = clock.now + (look.shortage == nil ? interval(after: look) : Self.pause)
+                if look.shortage != nil {
+                    // Who waits for the lists goes on waiting.
+                    window.reset()
+                } else if overdue.count == look.unsettled.count, look.slow.isEmpty {
                     // Nobody waits for a file that goes on growing.
                     for continuation in waiting { continuation.resume() }
                     waiting = []
@@ -167,6 +178,19 @@ package final class ListService: Sendable {
             alarm.set(window.due ?? min(nextScan, nextReading))
         }
         for continuation in waiting { continuation.resume() }
+    }
+
+    /// How long to wait for the next look where the agent had not the means to read all lists.
+    private static let pause: Duration = .seconds(1)
+
+    private func noteShortage(_ reason: String?) {
+        let isNew = watchState.withLock { state in
+            defer { state.shortage = reason }
+            return state.shortage != reason
+        }
+        guard isNew else { return }
+        guard let reason else { return logger.notice("all lists can be read again") }
+        logger.error("lists are not read for now", metadata: ["reason": "\(reason)"])
     }
 
     /// How long to wait for the next look, if nothing is reported.

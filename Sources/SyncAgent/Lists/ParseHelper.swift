@@ -24,7 +24,8 @@ package struct ParseHelper: Sendable {
     ///
     /// The file is left open.
     /// The process has ended when this returns: by itself, or killed because its time was over or the task was cancelled.
-    /// A verdict of ``ListRejection/cancelled`` or ``ListRejection/parserUnavailable(_:)`` says nothing of the file.
+    /// A verdict of ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` or
+    /// ``ListRejection/parserUnavailable(_:)`` says nothing of the file.
     ///
     /// - Parameters:
     ///   - file: The file.
@@ -63,6 +64,9 @@ package struct ParseHelper: Sendable {
         } catch let error as SubprocessError where error.code == .outputLimitExceeded {
             return .failure(.parserNonsense)
         } catch {
+            if let shortage = (error as? SubprocessError)?.underlyingError.flatMap({ Shortage(starting: $0) }) {
+                return .failure(.outOfResources(shortage.reason))
+            }
             return .failure(Task.isCancelled ? .cancelled : .parserUnavailable("\(error)"))
         }
     }

@@ -65,6 +65,10 @@ extension StateStore {
                     );
                     """)
         }
+        migrator.registerMigration("URL of a response") { database in
+            // What is there already came from a URL that nobody noted: its validators are not sent to any.
+            try database.execute(sql: "ALTER TABLE icon ADD COLUMN response_url TEXT")
+        }
         return migrator
     }
 }

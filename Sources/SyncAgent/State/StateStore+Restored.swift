@@ -90,7 +90,8 @@ extension StoredResponse {
             let requestTime = row.time("request_time"), let responseTime = row.time("response_time")
         else { return nil }
         self.init(
-            status: status, fields: HTTPFields(text: fields), requestTime: requestTime, responseTime: responseTime)
+            status: status, url: row.value("response_url"), fields: HTTPFields(text: fields), requestTime: requestTime,
+            responseTime: responseTime)
     }
 }
 

@@ -125,15 +125,15 @@ package actor StateStore {
                 sql: """
                     INSERT OR REPLACE INTO icon
                     (url, image, status, fields, request_time, response_time, fresh_until,
-                     failure, message, attempts, next_attempt, trail)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     failure, message, attempts, next_attempt, trail, response_url)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
             for memo in changes.remembered {
                 try upsert.execute(arguments: [
                     memo.url, memo.image?.hex, memo.response?.status, memo.response?.fields.text,
                     memo.response?.requestTime.milliseconds, memo.response?.responseTime.milliseconds,
                     memo.freshUntil.milliseconds, memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
-                    memo.failure?.nextAttempt?.milliseconds, memo.trail?.text,
+                    memo.failure?.nextAttempt?.milliseconds, memo.trail?.text, memo.response?.url,
                 ])
             }
             let delete = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")

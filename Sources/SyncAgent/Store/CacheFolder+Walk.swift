@@ -17,9 +17,6 @@ final class OpenFolder: Sendable {
 }
 
 extension CacheFolder {
-    /// How many folders are kept open at once.
-    private static let keptLimit = 300
-
     /// Calls the body with the open folder that a path leads to, and the last name of the path.
     ///
     /// Each folder is opened by its name in the one before. `O_NOFOLLOW` alone is about the last name of a path only; and
@@ -69,7 +66,7 @@ extension CacheFolder {
         guard opened >= 0 else { throw failure("open the folder", String(path), Errno(rawValue: errno)) }
         let folder = OpenFolder(descriptor: opened)
         kept.withLock { folders in
-            if folders?.count == Self.keptLimit { folders = [:] }
+            if folders?.count == keptLimit { folders = [:] }
             folders?[path] = folder
         }
         return folder

@@ -25,10 +25,18 @@ package final class CacheFolder: Sendable {
     private let failedFlush = Mutex<FileError?>(nil)
     /// The folders inside that are kept open, by their paths; `nil` if none are to be.
     let kept = Mutex<[Substring: OpenFolder]?>(nil)
+    /// How many folders are kept open at once.
+    let keptLimit: Int
 
     /// Opens the folder, which must be there.
-    package init(_ path: FilePath) throws(FileError) {
+    ///
+    /// - Parameters:
+    ///   - path: Where it is.
+    ///   - keptLimit: How many folders inside are kept open at once, each with a descriptor. The default is 300.
+    /// - Throws: ``FileError`` if it cannot be opened.
+    package init(_ path: FilePath, keepingOpen keptLimit: Int = 300) throws(FileError) {
         self.path = path
+        self.keptLimit = keptLimit
         descriptor = try FileDescriptor.openFolder(path)
     }
 

@@ -51,7 +51,7 @@ package actor Staging {
             try folder.write(repeatElement(0, count: bytes), to: name, mode: .ownerReadWrite)
             folder.remove(name)
         } catch {
-            return .failure(Shortage(bytes: bytes, isGeneral: true, reason: "\(error)"))
+            return .failure(Shortage(error.errno) ?? Shortage(bytes: bytes, isGeneral: true, reason: "\(error)"))
         }
         return .success(space ?? DiskSpace(folder: folder.path.string, bytes: .init(free: .max, total: .max)))
     }

@@ -40,20 +40,28 @@ struct RunCommand: AsyncParsableCommand {
         var settings = try configuration.settings()
         settings.network.allow += allowedNetworks
         if settings.fetch.caFile == nil { settings.fetch.caFile = Variable["SSL_CERT_FILE"] }
-        if let file = settings.fetch.caFile, access(file, R_OK) != 0 {
-            throw Exit.because(
-                "fetch.caFile (or SSL_CERT_FILE): \(file) cannot be read: \(Errno(rawValue: errno)).",
-                code: .badConfiguration)
+        if let file = settings.fetch.caFile {
+            do throws(CertificateFile.Flaw) {
+                try CertificateFile.check(file)
+            } catch {
+                throw Exit.because("fetch.caFile (or SSL_CERT_FILE): \(error)", code: .badConfiguration)
+            }
         }
         let proxies = try Self.proxies(settings)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
-        Self.raiseDescriptorLimit()
+        let budget = try Self.descriptors(for: settings.fetch.concurrency)
         defer { LogWriter.shared.drain() }
         var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
         logger.logLevel = logLevel
         let agent = Agent(
-            folders: folders, settings: settings, proxies: proxies, helpers: helpers, logger: logger)
+            folders: folders, settings: settings, proxies: proxies, helpers: helpers, budget: budget,
+            logger: logger)
+        if budget.downloads < settings.fetch.concurrency {
+            logger.notice(
+                "the limit of open files is low: fewer downloads at once than fetch.concurrency",
+                metadata: ["downloads": "\(budget.downloads)"])
+        }
         do {
             let report = try await withSignals {
                 try await agent.run(once: once, wakeUps: $0)
@@ -128,12 +136,30 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Takes all descriptors that the system grants: every download and every client holds one.
-    private static func raiseDescriptorLimit() {
+    /// Takes all descriptors that the system grants, and shares them out.
+    ///
+    /// - Throws: Exit code 78 if there are too few.
+    private static func descriptors(for concurrency: Int) throws -> DescriptorBudget {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard getrlimit(resource, &limit) == 0 else { throw Errno(rawValue: errno) }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        setrlimit(resource, &limit)
+        // Whoever started the agent may have left some open; stdin, stdout and stderr are its own, and so is what would
+        // be closed in another program.
+        let open = (3..<max(3, Int32(limit.rlim_cur))).count { file in
+            let flags = fcntl(file, F_GETFD)
+            return flags >= 0 && flags & FD_CLOEXEC == 0
+        }
+        let available = Int(limit.rlim_cur) - open
+        let budget = DescriptorBudget(
+            available: available, concurrency: concurrency, processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        guard let budget else {
+            throw Exit.because(
+                "No more than \(available) files may be open, and the agent needs \(DescriptorBudget.least): raise "
+                    + "LimitNOFILE= of its unit, or the limit of the shell (ulimit -n).", code: .badConfiguration)
+        }
+        return budget
     }
 
     private static func level(_ text: String) throws -> Logger.Level {

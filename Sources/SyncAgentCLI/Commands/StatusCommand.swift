@@ -71,7 +71,7 @@ struct StatusCommand: AsyncParsableCommand {
                 + (report.downloads.blocked > 0 ? "; \(report.downloads.blocked) icons cannot be asked for now" : ""),
             "cache      \(report.cache.images) images, \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
-        if let reason = report.downloads.reason { lines.append("no room    \(reason)") }
+        if let reason = report.downloads.reason { lines.append("held back  \(reason)") }
         if let reason = report.eviction.reason {
             lines.append("eviction   \(report.eviction.state): \(reason)")
         }

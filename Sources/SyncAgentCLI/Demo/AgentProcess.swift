@@ -24,6 +24,8 @@ struct AgentProcess: Sendable {
     ///
     /// What is in a temporary folder need leave nothing free beside it.
     var environment: [Environment.Key: String?] = ["SYNCAGENT_CACHE_MIN_FREE": "0%"]
+    /// The options of `run`; by default those that origins on loopback need.
+    var runOptions = ["--allow-network", "127.0.0.0/8", "--log-level", "error"]
 
     init(program: FilePath, folder: FilePath) {
         self.program = program
@@ -41,9 +43,6 @@ struct AgentProcess: Sendable {
         ]
     }
 
-    /// What the origins on loopback need.
-    private static let loopback = ["--allow-network", "127.0.0.0/8", "--log-level", "error"]
-
     /// Calls the program with a command and the folders.
     ///
     /// - Returns: Its exit code, and what it wrote to stdout and stderr.
@@ -53,7 +52,7 @@ struct AgentProcess: Sendable {
 
     /// The same with the command and its arguments as a list.
     func call(_ command: [String]) async throws -> (code: Int32, output: String, messages: String) {
-        let options = command[0] == "run" ? Self.loopback : []
+        let options = command[0] == "run" ? runOptions : []
         let result = try await Subprocess.run(
             .path(program), arguments: Arguments([command[0]] + options + folders + command.dropFirst()),
             environment: .inherit.updating(environment), output: .string(limit: 64 << 20),
@@ -76,7 +75,7 @@ struct AgentProcess: Sendable {
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R
     ) async throws -> R {
         let result = try await Subprocess.run(
-            .path(program), arguments: Arguments(["run"] + Self.loopback + folders),
+            .path(program), arguments: Arguments(["run"] + runOptions + folders),
             environment: .inherit.updating(environment), input: .none, output: .discarded,
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in
@@ -105,6 +104,11 @@ struct AgentProcess: Sendable {
         }
     }
 
+    /// The agent's status whenever it changes, over one connection.
+    func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error> {
+        try await ControlClient(socket: socket).statuses() ?? .finished
+    }
+
     /// Returns the agent's status as soon as it is as wanted.
     @discardableResult
     func status(
@@ -112,10 +116,7 @@ struct AgentProcess: Sendable {
     ) async throws -> StatusReport {
         try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask {
-                for try await report in try await ControlClient(socket: socket).statuses() ?? .finished
-                where isWanted(report) {
-                    return report
-                }
+                for try await report in try await statuses() where isWanted(report) { return report }
                 throw Failure(description: "the agent ended before it came to the wanted state")
             }
             group.addTask {

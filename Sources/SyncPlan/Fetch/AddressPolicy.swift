@@ -14,11 +14,17 @@ package struct AddressPolicy: Sendable {
     /// Link-local addresses never are, nor others at which clouds give credentials to the machines in them: no name in
     /// DNS has any business to lead there.
     package var opensLocalNetworks: Bool
+    /// The prefixes by which the network translates to IPv4, as far as they are known.
+    package var translations: [NAT64Prefix]
 
-    package init(allowed: [AddressRange] = [], denied: [IPAddress] = [], opensLocalNetworks: Bool = false) {
+    package init(
+        allowed: [AddressRange] = [], denied: [IPAddress] = [], opensLocalNetworks: Bool = false,
+        translations: [NAT64Prefix] = []
+    ) {
         self.allowed = allowed
         self.denied = denied
         self.opensLocalNetworks = opensLocalNetworks
+        self.translations = translations
     }
 
     /// What the policy says of an address.
@@ -27,10 +33,26 @@ package struct AddressPolicy: Sendable {
         /// It is not public, and may be connected to because of this setting.
         case allowed(by: String)
         case refused(Refusal)
+
+        fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
     }
 
     package func verdict(on address: IPAddress) -> Verdict {
-        let effective = Self.embeddedV4(in: address) ?? address
+        if let embedded = Self.embeddedV4(in: address) { return verdict(on: address, as: embedded) }
+        let translated = translations.compactMap { $0.address(in: address) }
+        if translated.isEmpty {
+            // Nothing tells how long the prefix is; but what is denied is so under any.
+            let hidden = Self.localTranslation.contains(address) ? NAT64Prefix.candidates(in: address) : []
+            if let denial = hidden.first(where: denied.contains) { return .refused(.denied(denial)) }
+            return verdict(on: address, as: address)
+        }
+        // Of several prefixes that contain it, any may be the one that counts.
+        let verdicts = translated.map { verdict(on: address, as: $0) }
+        return verdicts.first { $0.isRefusal } ?? verdicts.first { $0 != .isPublic } ?? .isPublic
+    }
+
+    /// The verdict on an address that stands for another one, or for itself.
+    private func verdict(on address: IPAddress, as effective: IPAddress) -> Verdict {
         if denied.contains(address) || denied.contains(effective) { return .refused(.denied(effective)) }
         guard let special = Self.special.first(where: { $0.range.contains(effective) }) else { return .isPublic }
         if allowed.contains(where: { $0.contains(address) || $0.contains(effective) }) {
@@ -100,7 +122,8 @@ package struct AddressPolicy: Sendable {
         ranges(
             isLocal: false,
             [
-                ("100.100.100.200/32", "cloud metadata"), ("fd00:ec2::/32", "cloud metadata"),
+                ("100.100.100.200/32", "cloud metadata"), ("168.63.129.16/32", "cloud metadata"),
+                ("fd00:ec2::/32", "cloud metadata"),
                 ("fd20:ce::254/128", "cloud metadata"),
             ])
         + ranges(
@@ -118,17 +141,25 @@ package struct AddressPolicy: Sendable {
                 ("192.88.99.0/24", "6to4 relay"), ("198.18.0.0/15", "benchmarking"),
                 ("198.51.100.0/24", "documentation"), ("203.0.113.0/24", "documentation"),
                 ("224.0.0.0/4", "multicast"), ("240.0.0.0/4", "reserved"), ("::/128", "unspecified"),
-                ("64:ff9b:1::/48", "local NAT64"), ("100::/64", "discard"), ("2001::/23", "protocol assignments"),
+                ("64:ff9b:1::/48", "local NAT64, not known to be this network's"), ("100::/64", "discard"),
+                ("2001::/23", "protocol assignments"),
                 ("2001:db8::/32", "documentation"), ("3fff::/20", "documentation"), ("5f00::/16", "segment routing"),
                 ("fe80::/10", "link-local"), ("fec0::/10", "site-local"), ("ff00::/8", "multicast"),
                 // Of the rest only 2000::/3 is.
                 ("::/3", "not given out"), ("4000::/2", "not given out"), ("8000::/1", "not given out"),
             ])
 
+    /// What networks take their own prefixes from (RFC 8215).
+    private static let localTranslation = range("64:ff9b:1::/48")
+
+    private static func range(_ text: String) -> AddressRange {
+        guard let range = AddressRange(text) else { preconditionFailure("\(text) is no address range") }
+        return range
+    }
+
     private static func ranges(isLocal: Bool, _ table: [(range: String, use: String)]) -> [SpecialRange] {
         table.map { text, use in
-            guard let range = AddressRange(text) else { preconditionFailure("\(text) is no address range") }
-            return SpecialRange(range: range, use: use, isLocal: isLocal)
+            SpecialRange(range: range(text), use: use, isLocal: isLocal)
         }
     }
 }

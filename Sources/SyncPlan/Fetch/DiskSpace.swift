@@ -80,11 +80,17 @@ package struct DiskSpace: Equatable, Sendable {
     private static func text(_ bytes: Int) -> String { ByteCount(bytes).rounded }
 }
 
-/// There was no room for something on the file system of the cache.
+/// There was no room for something on the file system of the cache, or no other means that the agent needs.
 package struct Shortage: Error, Equatable, Sendable {
-    /// The stable word for it.
-    package static let code = "disk-full"
+    /// What there is not enough of, as a stable word.
+    package enum Resource: String, Sendable {
+        case disk = "disk-full"
+        /// File descriptors, memory or processes: limits of the agent or of the system.
+        case process = "out-of-resources"
+    }
 
+    package var resource: Resource
+    package var code: String { resource.rawValue }
     /// How many bytes there was no room for.
     package var bytes: Int
     /// Whether there is no room for an image of usual size either.
@@ -92,7 +98,8 @@ package struct Shortage: Error, Equatable, Sendable {
     /// What there is and what is missing, as a sentence without its full stop.
     package var reason: String
 
-    package init(bytes: Int, isGeneral: Bool, reason: String) {
+    package init(_ resource: Resource = .disk, bytes: Int, isGeneral: Bool, reason: String) {
+        self.resource = resource
         self.bytes = bytes
         self.isGeneral = isGeneral
         self.reason = reason

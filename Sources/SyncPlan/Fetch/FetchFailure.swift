@@ -78,6 +78,15 @@ extension FetchFailure {
         unanswered.contains(code) || code.hasPrefix("http-5")
     }
 
+    /// The codes of what other settings, or another set of certificates, may allow.
+    private static let settable: Set = [
+        "address-refused", "downgrade-refused", "host-refused", "image-too-large", "port-refused", "scheme-refused",
+        "tls", "too-large", "too-many-redirects", "userinfo-refused",
+    ]
+
+    /// Whether a code speaks of what the agent's settings had a say in, so that it is judged anew at each start.
+    package static func dependsOnSettings(_ code: String) -> Bool { settable.contains(code) }
+
     package var blame: Blame {
         switch code {
         case _ where Self.unanswered.contains(code): .origin

@@ -14,6 +14,24 @@ package struct Validators: Hashable, Sendable {
     package var isEmpty: Bool { etag == nil && lastModified == nil }
 }
 
+/// What makes a request conditional, and the only URL that may be asked so (RFC 9110, section 13).
+///
+/// A validator says nothing of what another URL has, however that was reached: an older image there would be taken for
+/// “not modified”.
+package struct Condition: Hashable, Sendable {
+    /// The URL that gave the validators, as it was sent.
+    package var url: String
+    package var validators: Validators
+
+    package init(url: String, validators: Validators) {
+        self.url = url
+        self.validators = validators
+    }
+
+    /// Whether a request for the URL may have it: only if that is the same, byte for byte.
+    package func applies(to target: FetchTarget) -> Bool { target.isSent(as: url) }
+}
+
 /// Why an icon is asked for.
 package enum FetchReason: String, Sendable {
     /// There is no image of it.
@@ -41,7 +59,7 @@ package struct FetchRequest: Equatable, Sendable {
     package var source: IconSource
     package var reason: FetchReason
     /// Set if there is an image on disk, whose bytes need not come again if they are the same.
-    package var validators: Validators?
+    package var condition: Condition?
     /// Whether it may go on where an earlier attempt was cut.
     package var mayResume = true
 }

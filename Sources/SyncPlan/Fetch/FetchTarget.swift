@@ -19,6 +19,9 @@ package struct FetchTarget: Hashable, Sendable {
     /// The scheme, host and port: what one queue of requests goes to.
     package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
+    /// Whether this is the URL that was sent in these bytes.
+    package func isSent(as other: String) -> Bool { url.utf8.elementsEqual(other.utf8) }
+
     /// Reads an absolute URL.
     ///
     /// - Throws: A ``FetchFailure`` with one of the codes `bad-url`, `scheme-refused`, `userinfo-refused`,

@@ -52,7 +52,7 @@ extension PartialDownload {
             let received = Timestamp(record.received)
         else { return nil }
         let response = StoredResponse(
-            fields: HTTPFields(text: record.fields), requestTime: received, responseTime: received)
+            url: record.target, fields: HTTPFields(text: record.fields), requestTime: received, responseTime: received)
         self.init(url: record.url, target: record.target, response: response, length: record.length)
         self.bytes = bytes
     }

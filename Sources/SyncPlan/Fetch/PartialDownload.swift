@@ -15,6 +15,9 @@ package struct PartialDownload: Equatable, Sendable {
 
     private let validator: String
 
+    /// Whether the rest may be asked for there: only at the URL that gave the first bytes.
+    package func canGoOn(at target: FetchTarget) -> Bool { target.isSent(as: self.target) }
+
     /// What may be kept of an image of which the first bytes have come.
     ///
     /// `nil` if the answer is not the whole image (200), if nothing would prove the rest to be of the same image, or if

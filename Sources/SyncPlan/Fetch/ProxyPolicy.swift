@@ -41,6 +41,16 @@ package struct Proxy: Hashable, Sendable {
     }
 }
 
+extension Proxy {
+    /// Whether a text says more than a bare host, which curl would take for a proxy too: a scheme or a port.
+    ///
+    /// A slip in a setting is a host more often than a proxy.
+    package static func isExplicit(_ text: String) -> Bool {
+        let host = text.lastIndex(of: "@").map { text[text.index(after: $0)...] } ?? text[...]
+        return text.contains("://") || host.contains(":")
+    }
+}
+
 extension Proxy: CustomStringConvertible {
     /// The host and port, without the password.
     package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }

@@ -26,23 +26,32 @@ package struct NextCheck: Equatable, Sendable {
     /// - Parameters:
     ///   - response: What is remembered of it.
     ///   - policy: The bounds.
-    ///   - generator: Spreads what is asked for once a day. The result is to be stored with the response.
+    ///   - generator: Spreads what would be asked for at the same time by all that were told the same. The result is to
+    ///     be stored with the response.
     package init(
         for response: StoredResponse, under policy: RefreshPolicy, using generator: inout some RandomNumberGenerator
     ) {
         freshness = Freshness(of: response, longestGuess: policy.longestGuess)
         let earliest = freshness.receivedAt + max(policy.minimum, .zero)
         let latest = max(freshness.receivedAt + policy.maximum, earliest)
+        let due: Timestamp
         if freshness.basis == .unsaid, !freshness.hasValidator {
-            time = min(max(freshness.receivedAt + policy.default.jittered(using: &generator), earliest), latest)
-            rule = .routine
+            let wanted = freshness.receivedAt + policy.default.jittered(using: &generator)
+            (due, rule) = (min(max(wanted, earliest), latest), .routine)
+            guard due != wanted else {
+                // It is spread already.
+                time = due
+                return
+            }
         } else if freshness.end < earliest {
-            (time, rule) = (earliest, .minimum)
+            (due, rule) = (earliest, .minimum)
         } else if freshness.end > latest {
-            (time, rule) = (latest, .maximum)
+            (due, rule) = (latest, .maximum)
         } else {
-            (time, rule) = (freshness.end, .freshness)
+            (due, rule) = (freshness.end, .freshness)
         }
+        let longest = min((due - freshness.receivedAt) / 10, policy.longestDelay)
+        time = due + max(longest, .zero) * Double.random(in: 0...1, using: &generator)
     }
 
     /// Whether a request is to be sent.

@@ -20,14 +20,21 @@ package struct RefreshPolicy: Equatable, Sendable {
     ///
     /// The default is 24 h, like ``default``: with a validator at hand a wrong guess is cheap to find out.
     package var longestGuess: Duration
+    /// The most by which an image is asked for later than the rules say, so that a fleet which was told the same time
+    /// does not come back in the same second.
+    ///
+    /// The default is 1 h; it never is more than a tenth of the time that the image has rested.
+    package var longestDelay: Duration
 
     package init(
         minimum: Duration = .seconds(3600), default: Duration = .seconds(86_400),
-        maximum: Duration = .seconds(365 * 86_400), longestGuess: Duration = .seconds(86_400)
+        maximum: Duration = .seconds(365 * 86_400), longestGuess: Duration = .seconds(86_400),
+        longestDelay: Duration = .seconds(3600)
     ) {
         self.minimum = minimum
         self.default = `default`
         self.maximum = maximum
         self.longestGuess = longestGuess
+        self.longestDelay = longestDelay
     }
 }

@@ -13,7 +13,7 @@ package enum Freshening: Equatable, Sendable {
 }
 
 extension StoredResponse {
-    /// This response, updated with the fields of a `304` to a request that carried its ``validators``.
+    /// This response, updated with the fields of a `304` to a request that carried its ``condition``.
     package func freshened(by fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) -> Freshening {
         guard !validators.isEmpty else { return .unasked }
         let update = StoredResponse(fields: fields, requestTime: requestTime, responseTime: responseTime)
@@ -27,7 +27,7 @@ extension StoredResponse {
     /// now, and not when the image was.
     func updated(by update: StoredResponse) -> StoredResponse {
         StoredResponse(
-            status: status, fields: fields.removing(["age", "date"]).updated(by: update.fields),
+            status: status, url: url, fields: fields.removing(["age", "date"]).updated(by: update.fields),
             requestTime: update.requestTime, responseTime: update.responseTime)
     }
 

@@ -3,10 +3,12 @@ package import IconCache
 
 /// What is remembered of the response that brought an image, so that its freshness can be computed at any later time.
 ///
-/// Its four properties are all there is to store. Making it again from them gives the same value.
+/// Its five properties are all there is to store. Making it again from them gives the same value.
 package struct StoredResponse: Equatable, Sendable {
     /// The status; the response that brought an image has 200.
     package let status: Int
+    /// The URL that gave the response, after all redirects and as it was sent; `nil` if that is not known.
+    package let url: String?
     /// The fields that freshness and conditional requests depend on, in the server's own text.
     package let fields: HTTPFields
     /// When the request was sent that the fields are the answer to.
@@ -15,8 +17,11 @@ package struct StoredResponse: Equatable, Sendable {
     package let responseTime: Timestamp
 
     /// Keeps what matters of a response.
-    package init(status: Int = 200, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
+    package init(
+        status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp
+    ) {
         self.status = status
+        self.url = url
         self.fields = Self.kept(of: fields)
         self.requestTime = requestTime
         self.responseTime = responseTime
@@ -42,7 +47,13 @@ package struct StoredResponse: Equatable, Sendable {
 
     package var entityTag: EntityTag? { fields["etag"].first.flatMap(EntityTag.init) }
 
-    /// What makes the next request conditional (RFC 9110, section 13.1).
+    /// What makes the next request for the same URL conditional; `nil` if nothing does, or the URL is not known.
+    package var condition: Condition? {
+        guard let url, !validators.isEmpty else { return nil }
+        return Condition(url: url, validators: validators)
+    }
+
+    /// The validators of the image (RFC 9110, section 8.8).
     ///
     /// A `Last-Modified` that is no date would be ignored by the server, and is left out.
     package var validators: Validators {

@@ -122,6 +122,17 @@ extension ListRejection {
             "parser-unavailable", "The parser cannot be started (\(cause)): check that syncagent-parse is installed.")
     }
 
+    /// The agent has not the means to read the file, such as descriptors: this says nothing of the file, and is never
+    /// published; the cause is a clause.
+    package static func outOfResources(_ cause: String) -> ListRejection {
+        ListRejection(outOfResourcesCode, "The file cannot be read now: \(cause).")
+    }
+
+    private static let outOfResourcesCode = "out-of-resources"
+
+    /// Whether the agent, and not the file, is in trouble.
+    package var isOutOfResources: Bool { code == Self.outOfResourcesCode }
+
     /// Parsing was given up because the agent is ending: this says nothing of the file.
     package static let cancelled = ListRejection(
         "cancelled", "The agent ended before the file was parsed: run it again.")

@@ -98,14 +98,13 @@ extension Reconciler {
             guard let icon = catalog.icons[url], let source = try? IconSource(url) else {
                 preconditionFailure("only known icons with a valid URL are queued")
             }
-            let known = icon.image == nil ? nil : icon.response?.validators
-            let validators = known?.isEmpty ?? true ? nil : known
+            let condition = icon.image == nil ? nil : icon.response?.condition
             catalog.updateIcon(url) { $0.phase = .fetching }
             actions.append(
                 .fetch(
                     FetchRequest(
-                        url: url, source: source, reason: icon.fetchReason, validators: validators,
-                        mayResume: validators == nil && mayResume(url, after: icon.failure))))
+                        url: url, source: source, reason: icon.fetchReason, condition: condition,
+                        mayResume: condition == nil && mayResume(url, after: icon.failure))))
         }
     }
 

@@ -241,7 +241,7 @@ extension Reconciler {
         for memo in state.memos {
             // What lies further ahead than the rules put anything was set by a clock that was wrong.
             let latest = now + backoff.longest(after: memo.failure?.code ?? "")
-            let latestFresh = now + RefreshPolicy().maximum
+            let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             catalog.updateIcon(memo.url) {
                 $0.trail = memo.trail
                 // Validators vouch for bytes: without the image they must not be sent.
@@ -252,7 +252,8 @@ extension Reconciler {
                 }
                 // A URL that was refused is judged anew: another version may allow it.
                 guard var failure = memo.failure, let next = failure.nextAttempt else { return }
-                failure.nextAttempt = min(next, latest)
+                // So is what settings had a say in, which may be others now.
+                failure.nextAttempt = FetchFailure.dependsOnSettings(failure.code) ? now : min(next, latest)
                 $0.failure = failure
             }
         }

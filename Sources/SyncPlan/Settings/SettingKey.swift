@@ -34,7 +34,13 @@ package struct SettingKey: Sendable {
     ///
     /// - Throws: ``SettingError`` if the text is not of the setting's form, or out of its range.
     package func set(_ text: String, in settings: inout Settings) throws(SettingError) {
-        guard read(text, &settings) else { throw SettingError(name: name, value: flaw(text), form: form) }
+        guard read(text, &settings) else {
+            throw SettingError(name: name, value: Self.shortened(flaw(text)), form: form)
+        }
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count > 200 ? text.prefix(100) + "…" : text
     }
 
     /// The value as it would be written.
@@ -84,16 +90,18 @@ extension SettingKey {
         .duration("fetch.retryBase", \.fetch.retryBase, atLeast: .milliseconds(1)),
         .duration("fetch.retryMax", \.fetch.retryMax, atLeast: .milliseconds(1)),
         SettingKey(
-            name: "fetch.userAgent", form: "printable ASCII",
+            name: "fetch.userAgent", form: "printable ASCII, at most 256 characters",
             read: { text, settings in
-                guard !text.isEmpty, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return false }
+                guard (1...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+                    return false
+                }
                 settings.fetch.userAgent = text
                 return true
             }, show: { $0.fetch.userAgent }),
         .optional(
-            "fetch.proxy", "a proxy such as http://proxy.example.com:3128", \.fetch.proxy,
+            "fetch.proxy", "a proxy with its port, such as http://proxy.example.com:3128", \.fetch.proxy,
             flaw: Proxy.withoutPassword
-        ) { Proxy($0) != nil },
+        ) { Proxy($0) != nil && Proxy.isExplicit($0) },
         .optional("fetch.caFile", "an absolute path", \.fetch.caFile) { $0.hasPrefix("/") },
         .flag("fetch.allowDowngrade", \.fetch.allowDowngrade),
         .list(

@@ -87,7 +87,7 @@ package struct IconReport: Codable, Equatable, Sendable {
             case .idle: "to be published"
             case .queued: "a request, as soon as it is its turn"
             case .fetching: "being downloaded"
-            case .crowdedOut: "a request, as soon as there is room for the image (\(Shortage.code))"
+            case .crowdedOut: "a request, as soon as there is room for it (see syncagent status)"
             }
         }
     }

@@ -47,7 +47,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// Icons of which there is no image, and that are not asked for as long as their origin waits, there is no room
         /// for them, or all is paused.
         package var blocked = 0
-        /// Why there is no room for some, or for any; what waits for it goes on by itself when there is.
+        /// Why there is no room for some, or for any, or what else the agent lacks; what waits for it goes on by itself when there is.
         package var reason: String?
     }
 

@@ -17,7 +17,7 @@ struct FetcherTests {
 
     /// Runs a download against a table of answers.
     private func fetch(
-        from url: String = "http://127.0.0.1/icon.png", validators: Validators? = nil,
+        from url: String = "http://127.0.0.1/icon.png", condition: Condition? = nil,
         _ answers: [String: ScriptedTransport.Answer], change: (inout Settings) -> Void = { _ in }
     ) async throws -> (
         outcome: FetchOutcome, trail: FetchTrail?, requests: [(url: String, headers: HTTPHeaders)], staging: [String]
@@ -31,7 +31,7 @@ struct FetcherTests {
             let fetcher = Fetcher(
                 transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
-                url: url, source: try IconSource(url), reason: .notCached, validators: validators)
+                url: url, source: try IconSource(url), reason: .notCached, condition: condition)
             let (outcome, trail, _) = await fetcher.fetch(request)
             return (outcome, trail, transport.requests, try cache.names(in: "staging").sorted())
         }
@@ -158,25 +158,75 @@ struct FetcherTests {
         #expect(last.status == nil && last.allowedBy == nil && last.url.count == 256)
     }
 
-    @Test("validators are sent to the origin that gave them, and to no other")
+    private static let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
+
+    @Test("validators are sent to the URL that gave them, also at the end of redirects and on another origin")
     func validators() async throws {
-        let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
-        let unchanged = try await fetch(validators: validators, ["http://127.0.0.1/icon.png": .init(304)])
-        guard case .notModified(let answer) = unchanged.outcome else {
-            Issue.record("\(unchanged.outcome)")
+        let first = "http://127.0.0.1/icon.png"
+        let last = "http://127.0.0.2/v1.png?x=%C3%A4"
+        let redirected = [first: ScriptedTransport.Answer(302, ["Location": last]), last: .init(304)]
+        for (url, answers) in [(first, [first: .init(304)]), (last, redirected)] {
+            let condition = Condition(url: url, validators: Self.validators)
+            let unchanged = try await fetch(condition: condition, answers)
+            guard case .notModified(let answer) = unchanged.outcome else {
+                Issue.record("\(unchanged.outcome)")
+                continue
+            }
+            #expect(answer.status == 304 && answer.url == url)
+            let headers = try #require(unchanged.requests.last).headers
+            #expect(headers.first(name: "If-None-Match") == "W/\"1\"")
+            #expect(headers.first(name: "If-Modified-Since") == "Fri, 20 Nov 2026 10:00:00 GMT")
+            #expect(headers.first(name: "Accept-Encoding") == "identity")
+            #expect(unchanged.requests.dropLast().allSatisfy { !$0.headers.contains(name: "If-None-Match") })
+        }
+    }
+
+    @Test(
+        "no other URL gets the validators, however alike it is, and its 304 is no answer",
+        arguments: [
+            "http://127.0.0.1/v2.png", "http://127.0.0.1/V1.png", "http://127.0.0.1:8080/v1.png",
+            "http://127.0.0.2/v1.png", "http://127.0.0.1/v1.png?", "http://127.0.0.1/%761.png",
+        ])
+    func otherValidators(target: String) async throws {
+        let url = "http://127.0.0.1/icon.png"
+        let redirect = ScriptedTransport.Answer(302, ["Location": target])
+        let condition = Condition(url: "http://127.0.0.1/v1.png", validators: Self.validators)
+        let changed = try await fetch(condition: condition, [url: redirect, target: .init(200, body: Self.icon)])
+        guard case .image(_, let response) = changed.outcome else {
+            Issue.record("\(changed.outcome)")
             return
         }
-        #expect(answer.status == 304)
-        let headers = try #require(unchanged.requests.first).headers
-        #expect(headers.first(name: "If-None-Match") == "W/\"1\"")
-        #expect(headers.first(name: "If-Modified-Since") == "Fri, 20 Nov 2026 10:00:00 GMT")
-        #expect(headers.first(name: "Accept-Encoding") == "identity")
-        let elsewhere = try await fetch(
-            validators: validators,
-            [
-                "http://127.0.0.1/icon.png": .init(302, ["Location": "http://127.0.0.2/icon.png"]),
-                "http://127.0.0.2/icon.png": .init(200, body: Self.icon),
-            ])
-        #expect(elsewhere.requests.last?.headers.contains(name: "If-None-Match") == false)
+        #expect(response.url == target)
+        #expect(changed.requests.allSatisfy { !$0.headers.contains(name: "If-None-Match") })
+        // Asked again without conditions, it says the same.
+        let confused = try await fetch(condition: condition, [url: redirect, target: .init(304)])
+        #expect(code(confused.outcome) == "http-304" && confused.requests.count == 4)
+    }
+
+    @Test("a 304 from another URL than the one that was asked with conditions has all asked again without")
+    func strayNotModified() async throws {
+        let url = "http://127.0.0.1/icon.png"
+        let target = "http://127.0.0.1/v2.png"
+        let transport = ScriptedTransport { asked, number in
+            if asked == url { return .init(302, ["Location": "/v2.png"]) }
+            return number == 2 ? .init(304) : .init(200, body: Self.icon)
+        }
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
+        try await withTemporaryFolder { [settings] path in
+            let cache = try CacheFixture(path)
+            let fetcher = Fetcher(
+                transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
+            let request = FetchRequest(
+                url: url, source: try IconSource(url), reason: .expired,
+                condition: Condition(url: url, validators: Self.validators))
+            guard case .image = await fetcher.fetch(request).outcome else {
+                Issue.record("the 304 counts")
+                return
+            }
+            #expect(transport.requests.map(\.url) == [url, target, url, target])
+            #expect(
+                transport.requests.map { $0.headers.contains(name: "If-None-Match") } == [true, false, false, false])
+        }
     }
 }

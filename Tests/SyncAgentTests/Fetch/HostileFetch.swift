@@ -22,7 +22,7 @@ struct HostileFetch {
         case .image: "image"
         case .notModified: "not-modified"
         case .failed(let failure): failure.code
-        case .noRoom: Shortage.code
+        case .noRoom(let shortage): shortage.code
         case .cancelled: "cancelled"
         }
     }
@@ -59,7 +59,7 @@ struct HostileFetch {
 }
 
 extension CacheFixture {
-    /// Downloads from each URL in turn.
+    /// Downloads from each URL in turn, which has given the validators.
     @discardableResult
     func fetch(
         _ urls: [String], over transport: any Transport, _ settings: Settings, validators: Validators? = nil
@@ -72,8 +72,14 @@ extension CacheFixture {
             var isMultiplexed: Bool?
             do {
                 let source = try IconSource(url)
+                let condition: Condition? =
+                    if case .server(let target) = source {
+                        validators.map { Condition(url: target.url, validators: $0) }
+                    } else {
+                        nil
+                    }
                 (outcome, _, isMultiplexed) = await fetcher.fetch(
-                    FetchRequest(url: url, source: source, reason: .notCached, validators: validators))
+                    FetchRequest(url: url, source: source, reason: .notCached, condition: condition))
             } catch {
                 outcome = .failed(error)
             }

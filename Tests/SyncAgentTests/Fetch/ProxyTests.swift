@@ -48,7 +48,7 @@ struct ProxyTests {
     }
 
     private func request(_ url: String) throws -> FetchRequest {
-        FetchRequest(url: url, source: try IconSource(url), reason: .notCached, validators: nil)
+        FetchRequest(url: url, source: try IconSource(url), reason: .notCached)
     }
 
     private func failure(_ outcome: FetchOutcome) -> FetchFailure? {

@@ -27,6 +27,7 @@ struct StateStoreTests {
         IconMemo(
             url: "https://example.com/a.png", image: Digest.of("a"),
             response: StoredResponse(
+                url: "https://cdn.example/a.png",
                 fields: HTTPFields([("ETag", "W/\"x\""), ("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")]),
                 requestTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_001)),
                 responseTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_002))),

@@ -8,8 +8,11 @@ struct NextCheckTests {
     private static let hour = 3600
     private static let year = 365 * 86_400
 
+    /// The rules without what spreads their times.
+    private static let punctual = RefreshPolicy(longestDelay: .zero)
+
     private static func check(
-        _ fields: [(name: String, value: String)], policy: RefreshPolicy = RefreshPolicy(), seed: UInt64 = 1
+        _ fields: [(name: String, value: String)], policy: RefreshPolicy = punctual, seed: UInt64 = 1
     ) -> NextCheck {
         var generator = SeededGenerator(seed: seed)
         return NextCheck(for: Sample.response(fields), under: policy, using: &generator)
@@ -55,16 +58,43 @@ struct NextCheckTests {
         #expect(Self.check([], seed: 7) == Self.check([], seed: 7))
     }
 
+    @Test("what was told the same is not asked for at the same time, never while it is fresh, and soon after")
+    func spread() {
+        for (fields, seconds, rule) in Self.table + [([("Cache-Control", "max-age=86400")], 86_400, .freshness)] {
+            let due = Sample.start + .seconds(seconds)
+            let longest = min(Duration.seconds(seconds) / 10, .seconds(3600))
+            let checks = (0..<1000).map { Self.check(fields, policy: RefreshPolicy(), seed: $0) }
+            #expect(checks.allSatisfy { $0.rule == rule && $0.time >= due && $0.time <= due + longest }, "\(fields)")
+            #expect(checks.allSatisfy { !$0.isDue(at: Sample.start + .seconds(seconds - 1)) })
+            // A tenth of them in each tenth of the time, give or take a half.
+            for part in 0..<10 {
+                let begin = due + longest * part / 10
+                let count = checks.count { $0.time >= begin && $0.time < begin + longest / 10 }
+                #expect((50...150).contains(count), "\(fields), part \(part)")
+            }
+        }
+    }
+
+    @Test("a daily look that refresh.minimum puts off is spread all the same")
+    func spreadMinimum() {
+        let policy = RefreshPolicy(minimum: .seconds(36_000), default: .seconds(60))
+        let times = Set((0..<100).map { Self.check([], policy: policy, seed: $0).time })
+        #expect(times.count > 90)
+        #expect(times.allSatisfy { $0 - Sample.start >= .seconds(36_000) && $0 - Sample.start <= .seconds(39_600) })
+    }
+
     @Test("the bounds hold for the daily look too, and the lower one is the stronger")
     func bounds() {
         let minute = Duration.seconds(60)
-        #expect(Self.check([], policy: RefreshPolicy(default: minute)).time == Sample.start + .seconds(3600))
-        let short = RefreshPolicy(minimum: .seconds(3600), maximum: minute)
+        #expect(
+            Self.check([], policy: RefreshPolicy(default: minute, longestDelay: .zero)).time == Sample.start
+                + .seconds(3600))
+        let short = RefreshPolicy(minimum: .seconds(3600), maximum: minute, longestDelay: .zero)
         #expect(Self.check([], policy: short).time == Sample.start + .seconds(3600))
         #expect(Self.check([("Cache-Control", "max-age=9")], policy: short).rule == .minimum)
         let none = RefreshPolicy(minimum: .seconds(-5), default: .zero)
         #expect(Self.check([], policy: none).time == Sample.start)
-        let long = RefreshPolicy(default: .seconds(3_155_760_000))
+        let long = RefreshPolicy(default: .seconds(3_155_760_000), longestDelay: .zero)
         #expect(Self.check([], policy: long).time == Sample.start + .seconds(Self.year))
     }
 

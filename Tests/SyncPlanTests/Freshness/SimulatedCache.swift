@@ -11,7 +11,7 @@ struct SimulatedCache {
         var reply: Reply
     }
 
-    private static let policy = RefreshPolicy(minimum: .zero, default: .zero)
+    private static let policy = RefreshPolicy(minimum: .zero, default: .zero, longestDelay: .zero)
 
     private var entries: [String: Entry] = [:]
     private var generator = SeededGenerator(seed: 1)

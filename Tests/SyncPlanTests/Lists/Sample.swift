@@ -17,8 +17,11 @@ enum Sample {
     }
 
     /// An answer that tags the image, and says that it is fresh for a day.
-    static func response(etag: String, at time: Timestamp = start) -> StoredResponse {
+    static func response(
+        etag: String, at time: Timestamp = start, from url: String = "https://cdn.example/icon.png"
+    ) -> StoredResponse {
         StoredResponse(
+            url: url,
             fields: HTTPFields([("ETag", etag), ("Cache-Control", "max-age=86400")]), requestTime: time,
             responseTime: time)
     }
@@ -29,7 +32,7 @@ enum Sample {
         at time: Timestamp = start
     ) -> PartialDownload? {
         var partial = PartialDownload(
-            url: url, target: url, response: response(etag: "\"1\"", at: time), length: length)
+            url: url, target: url, response: response(etag: "\"1\"", at: time, from: url), length: length)
         partial?.bytes = bytes
         return partial
     }

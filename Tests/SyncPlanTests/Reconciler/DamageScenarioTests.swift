@@ -19,7 +19,7 @@ struct DamageScenarioTests {
         var agent = try Self.agent()
         try agent.handle(.damaged([Sample.image("x").sha256]))
         let request = try #require(agent.downloads[Self.a])
-        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.validators == nil)
+        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.condition?.validators == nil)
         try agent.finish(Self.a, with: "x")
         try agent.finishHousekeeping()
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x")), .ready(Sample.image("y"))])

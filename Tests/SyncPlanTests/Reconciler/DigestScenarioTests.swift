@@ -43,7 +43,7 @@ struct DigestScenarioTests {
         try agent.finish(Self.url, with: "x")
         try agent.finishPublication()
         try agent.drop("1.plist", Self.url, expecting: "y")
-        #expect(agent.downloads[Self.url]?.validators == Validators(etag: "x"))
+        #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "x"))
         try agent.finish(Self.url, .notModified(Sample.response(etag: "x", at: agent.now)))
         #expect(agent.plan.icon(Self.url)?.failure?.code == "digest-mismatch")
         try agent.finishHousekeeping()

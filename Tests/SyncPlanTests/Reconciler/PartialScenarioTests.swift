@@ -106,6 +106,6 @@ struct PartialScenarioTests {
         try agent.finishHousekeeping()
         try agent.pass(.seconds(2 * 86_400))
         let refresh = try #require(agent.downloads[Self.a])
-        #expect(refresh.validators != nil && !refresh.mayResume)
+        #expect(refresh.condition?.validators != nil && !refresh.mayResume)
     }
 }

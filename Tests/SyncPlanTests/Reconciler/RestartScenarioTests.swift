@@ -27,7 +27,7 @@ struct RestartScenarioTests {
         #expect(agent.requests.count == 2 && agent.publication == nil)
         #expect(agent.plan.status.inSync && agent.plan.isSettled)
         try agent.pass(.seconds(2 * 86_400))
-        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
     @Test("a generation number is never used again")
@@ -64,7 +64,7 @@ struct RestartScenarioTests {
         var agent = try Self.restarted(losing: ["x"])
         try agent.drop(["1.plist": [Self.a, Self.b]])
         let request = try #require(agent.downloads[Self.a])
-        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.validators == nil)
+        #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.condition?.validators == nil)
         try agent.finish(Self.a, with: "x")
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.isOnDisk("x"))
@@ -135,7 +135,7 @@ struct RestartScenarioTests {
         try agent.restart()
         try agent.drop(["1.plist": [Self.a]])
         if agent.downloads.isEmpty { try agent.pass(.seconds(2 * 86_400)) }
-        #expect(agent.downloads[Self.a]?.validators == Validators(etag: "x"))
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
     @Test("a stop in the middle publishes what was downloaded, and begins nothing any more")
@@ -183,6 +183,25 @@ struct RestartScenarioTests {
         #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
         #expect(changes.remembered.first?.response?.validators == Validators(etag: "x"))
         #expect(plan.takeMemoChanges().isEmpty)
+    }
+
+    @Test(
+        "what settings had a say in is asked for again at once, and what a server said is not",
+        arguments: [
+            ("address-refused", true), ("host-refused", true), ("downgrade-refused", true), ("too-large", true),
+            ("too-many-redirects", true), ("image-too-large", true), ("tls", true), ("http-404", false),
+            ("http-503", false), ("timeout", false), ("not-an-image", false), ("digest-mismatch", false),
+        ])
+    func settings(code: String, isAskedAgain: Bool) throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(FetchFailure(code, "", .lasting)))
+        try agent.finishPublication()
+        try agent.pass(.seconds(2))
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.requests.count == (isAskedAgain ? 2 : 1))
+        #expect(agent.plan.icon(Self.a)?.failure?.code == code)
     }
 
     @Test(

@@ -171,7 +171,7 @@ struct SimulatedWorld {
         case 14..<17: outcome = .failed(.status(429, retryAfter: .seconds(500)))
         case 17..<24: outcome = .cancelled
         default:
-            if request.validators?.etag == etag {
+            if request.condition?.validators.etag == etag {
                 outcome = .notModified(Sample.response(etag: etag, at: now))
             } else {
                 lastStaged += 1
@@ -426,7 +426,7 @@ struct SimulatedWorld {
         {
             throw Violation("\(request.url) is fresh, and is downloaded again")
         }
-        guard let etag = request.validators?.etag else { return }
+        guard let etag = request.condition?.validators.etag else { return }
         let image = plan.icon(request.url)?.image?.sha256
         try expect(image == Sample.image(etag).sha256, "the validators sent for \(request.url) are of another image")
     }

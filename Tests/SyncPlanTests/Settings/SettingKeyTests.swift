@@ -70,6 +70,8 @@ struct SettingKeyTests {
             ("cache.minFree", "0%", "0%"), ("cache.minFree", "90 %", "90%"), ("cache.minFree", "500MiB", "500 MiB"),
             ("lists.iconKeys", "logo, image", "logo,image"), ("fetch.concurrency", "1", "1"),
             ("fetch.maxRedirects", "0", "0"), ("fetch.userAgent", "curl/8 (x; y)", "curl/8 (x; y)"),
+            ("fetch.proxy", "http://proxy", "http://proxy"), ("fetch.proxy", "proxy:3128", "proxy:3128"),
+            ("fetch.proxy", "socks5://[::1]", "socks5://[::1]"), ("fetch.proxy", "", ""),
             ("fetch.allowDowngrade", "true", "true"), ("network.allow", "10.0.0.0/8, fd00::/8", "10.0.0.0/8,fd00::/8"),
             ("network.allow", "::1", "::1/128"), ("network.allow", "", ""),
             ("network.allowHosts", "Icons.Corp., .corp,*.A.b,10.0.0.1,::1", "icons.corp,.corp,*.a.b,10.0.0.1,::1"),
@@ -109,6 +111,7 @@ struct SettingKeyTests {
             ("fetch.maxRedirects", "101"),
             ("fetch.retryBase", "0s"), ("fetch.userAgent", ""), ("fetch.userAgent", "a\r\nX: b"),
             ("fetch.userAgent", "ü"),
+            ("fetch.proxy", "junk"), ("fetch.proxy", "ftp://proxy.example.com:3128"),
             ("fetch.allowDowngrade", "yes"), ("fetch.allowDowngrade", "TRUE"), ("network.allow", "10.0.0.0/33"),
             ("network.allow", "example.com"), ("network.allow", "10.0.0.0/8;fd00::/8"), ("images.maxSide", "65536"),
             ("images.maxPixels", "4294967297"), ("refresh.default", "999ms"),
@@ -134,5 +137,16 @@ struct SettingKeyTests {
         let key = try Self.key(name)
         let error = #expect(throws: SettingError.self) { try key.set(text, in: &settings) }
         #expect(error?.name == name && error?.value == flaw)
+    }
+
+    @Test("an error shows the beginning of a long value")
+    func longValue() throws {
+        var settings = Settings()
+        let text = String(repeating: "a", count: 100_000)
+        let error = try #require(throws: SettingError.self) { try Self.key("fetch.userAgent").set(text, in: &settings) }
+        #expect(error.description.utf8.count < 300)
+        #expect(throws: SettingError.self) {
+            try Self.key("fetch.userAgent").set(String(repeating: "a", count: 257), in: &settings)
+        }
     }
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import NIOSSL
+import SystemPackage
+
+/// The file of `fetch.caFile`: the certificates that those of servers are checked against.
+package enum CertificateFile {
+    /// What is wrong with it, and what to do, as a sentence.
+    package struct Flaw: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    /// The largest file that is read: the system's own has a quarter of a megabyte.
+    private static let longest = 16 << 20
+
+    /// Returns if there is a certificate in the file.
+    ///
+    /// With none at all no server would be trusted, and each icon of a secure one would fail.
+    package static func check(_ path: String) throws(Flaw) {
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+            throw Flaw(description: "\(path) cannot be read: \(Errno(rawValue: errno)).")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest else {
+            throw Flaw(description: "\(path) is no file of certificates: name a PEM file.")
+        }
+        let certificates = try? NIOSSLCertificate.fromPEMFile(path)
+        guard certificates?.isEmpty == false else {
+            throw Flaw(description: "\(path) has no certificate that can be read in it: name a PEM file.")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SyncPlan
+package import SystemPackage
+
+extension Shortage {
+    /// What an error of the system says of the agent's own means; `nil` if it says something else.
+    ///
+    /// It is nobody's failure: what met it is tried again, and keeps the state that it has.
+    package init?(_ errno: Errno) {
+        guard let reason = Self.reason(errno) else { return nil }
+        self.init(.process, bytes: 0, isGeneral: true, reason: reason)
+    }
+
+    private static func reason(_ errno: Errno) -> String? {
+        switch errno {
+        case .tooManyOpenFiles:
+            "the agent has as many files open as it may (EMFILE): raise LimitNOFILE= of its unit, or ulimit -n"
+        case .tooManyOpenFilesInSystem: "the system has as many files open as it may (ENFILE): raise fs.file-max"
+        case .noMemory: "the system has no memory left for the agent (ENOMEM)"
+        default: nil
+        }
+    }
+
+    /// The same for an error of the start of a process, for which EAGAIN means that there are too many.
+    package init?(starting errno: Errno) {
+        if errno == .resourceTemporarilyUnavailable {
+            self.init(
+                .process, bytes: 0, isGeneral: true,
+                reason: "no more processes can be started (EAGAIN): raise TasksMax= of the unit, or ulimit -u")
+        } else {
+            self.init(errno)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import SystemPackage
+import TestSupport
+
+@testable import SyncAgentCLI
+
+extension World {
+    /// The same world, in which a shell does something before it becomes the program.
+    func after(_ commands: String) throws -> World {
+        let script = folder.appending("script")
+        let file = try FileDescriptor.open(
+            script, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWriteExecute)
+        let lines = "#!/bin/sh\n\(commands)\nexec '\(BuiltProducts.path("syncagent"))' \"$@\"\n"
+        try file.closeAfter { _ = try file.writeAll(lines.utf8) }
+        var world = self
+        world.agent = AgentProcess(program: script, folder: folder)
+        world.agent.environment = agent.environment
+        world.agent.runOptions = agent.runOptions
+        return world
+    }
+
+    /// Runs the body in a world of its own, in which the agent asks a name server of ours; skips it, with a message,
+    /// where that is not allowed.
+    ///
+    /// The agent runs in a mount namespace with another `/etc/resolv.conf`; nothing else on the machine changes.
+    static func withNames(
+        _ answer: @escaping @Sendable (NameServer.Question) -> NameServer.Answer,
+        _ body: @escaping @Sendable (World, NameServer) async throws -> Void
+    ) async throws {
+        guard NameServer.isAvailable else {
+            print("skipped: a name server and a mount namespace take root's rights")
+            return
+        }
+        try await NameServer.run(answer) { server in
+            try await with { world in
+                let resolver = world.folder.appending("resolv.conf")
+                let file = try FileDescriptor.open(
+                    resolver, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+                try file.closeAfter { _ = try file.writeAll(server.configuration.utf8) }
+                let command = """
+                    if [ "$1" != inside ]; then exec unshare -m "$0" inside "$@"; fi
+                    shift
+                    mount --bind '\(resolver)' /etc/resolv.conf || exit 99
+                    """
+                try await body(try world.after(command), server)
+            }
+        }
+    }
+
+    /// The URL of an icon on a host that stands for the origin's address.
+    func iconURL(_ name: String, on host: String) -> String {
+        "http://\(host):\(origin.port)\(DemoOrigin.iconPath(name))"
+    }
+}
