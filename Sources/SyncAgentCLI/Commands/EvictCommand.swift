@@ -8,8 +8,9 @@ struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict", abstract: "Remove what no list names any more without waiting for its grace.",
         discussion: """
-            What a reader holds a lease on stays until the reader ends. A change that retired most of the cache is held \
-            until it is confirmed, or old enough (eviction.holdFor).
+            What a reader holds a lease on stays until the reader ends. What was retired less than 5 seconds ago stays for \
+            the rest of them, for readers without a lease that are in the middle of it; the command waits. A change that \
+            retired most of the cache is held until it is confirmed, or old enough (eviction.holdFor).
             Exit codes: 1 something stays although it is retired, or the URL is unknown; 69 the agent is not running.
             """)
 

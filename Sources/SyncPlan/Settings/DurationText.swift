@@ -32,6 +32,10 @@ package enum DurationText {
 }
 
 extension Duration {
-    /// Whole milliseconds; what is below is cut off.
-    package var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    /// Whole milliseconds; what is below is cut off, and what is above is the largest number.
+    package var milliseconds: Int64 {
+        let (seconds, isTooLarge) = components.seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, overflows) = seconds.addingReportingOverflow(components.attoseconds / 1_000_000_000_000_000)
+        return isTooLarge || overflows ? (self < .zero ? .min : .max) : sum
+    }
 }

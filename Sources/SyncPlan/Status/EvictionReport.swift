@@ -106,6 +106,7 @@ extension Reconciler {
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard publishing == nil, case .idle = eviction else { return false }
         guard mayEvict else { return true }
-        return ledger.removable(in: catalog).isEmpty && (leaseRetry != nil || nextEviction.map { $0 > now } ?? true)
+        return removable.isEmpty
+            && (leaseRetry != nil || !ledger.isWaiving(under: retention) && nextEviction.map { $0 > now } ?? true)
     }
 }
