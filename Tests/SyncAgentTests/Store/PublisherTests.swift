@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import SyncAgent
+@testable import SyncPlan
 
 @Suite("Publication")
 struct PublisherTests {
