@@ -239,7 +239,8 @@ struct SimulatedWorld {
                 gone.subtract(failed)
                 note("retired files are removed, but for \(failed.images.count) images")
                 try disk.remove(gone)
-                (removal?.isDone, unremoved) = (true, failed)
+                removal?.isDone = true
+                unremoved = failed
             } else {
                 note("the evictor is done")
                 removal = nil

@@ -80,7 +80,7 @@ struct TimedWorld {
                 after(.milliseconds(20), .published(Self.publish(publication)))
             case .release(let releases):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
-            case .remove: after(.milliseconds(1), .removed)
+            case .remove: after(.milliseconds(1), .removed())
             case .cancel, .discard, .discardPartials, .remember, .measureSpace: break
             }
         }
