@@ -118,6 +118,15 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // With SQL of its own, which no other test needs.
+        .testTarget(
+            name: "StateTests",
+            dependencies: [
+                "IconCache", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system],
             swiftSettings: settings),
@@ -147,8 +156,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CLinux", "DemoOrigin", "FuzzTargets", "IconCache", "ListParseCLI", "ListWatch", "SyncAgentCLI",
-                "SyncPlan",
-                "TestSupport", subprocess, system,
+                "SyncPlan", "TestSupport", subprocess, system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

@@ -24,9 +24,14 @@ package struct AgentClock: Sendable {
     package var now: Timestamp { wall + (ContinuousClock.now - start) }
 
     /// The time since the system booted, suspended or not (`CLOCK_BOOTTIME`).
-    package static var timeSinceBoot: Duration {
+    package static var timeSinceBoot: Duration { time(by: CLOCK_BOOTTIME) }
+
+    /// How long the system has been awake since it booted (`CLOCK_MONOTONIC`).
+    package static var timeAwake: Duration { time(by: CLOCK_MONOTONIC) }
+
+    private static func time(by clock: clockid_t) -> Duration {
         var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
+        clock_gettime(clock, &time)
         return Duration(time)
     }
 

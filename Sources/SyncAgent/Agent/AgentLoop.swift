@@ -135,6 +135,7 @@ package final class AgentLoop: Sendable {
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var downloads: [String: Task<Void, Never>] = [:]
+        var sleep = SleepMeter()
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var scanLog = ScanLog(logger: logger)
@@ -156,7 +157,13 @@ package final class AgentLoop: Sendable {
             }
             if case .published(let result) = event { log(result) }
             let doubt = plan.unavailable
-            for action in plan.handle(event, now: clock.now) {
+            var actions: [Reconciler.Action] = []
+            if let time = sleep.read() {
+                logger.info("the system slept", metadata: ["time": "\(DurationText.format(time))"])
+                actions = plan.handle(.slept(time), now: clock.now)
+            }
+            actions += plan.handle(event, now: clock.now)
+            for action in actions {
                 switch action {
                 case .fetch(let request):
                     logger.debug(
@@ -197,9 +204,7 @@ package final class AgentLoop: Sendable {
                 post(.fetched(url: request.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed))
             case .publish(let publication): post(.published(await publisher.publish(publication)))
             case .release(let generations): post(.released(await evictor.release(generations)))
-            case .remove(let plan):
-                await evictor.remove(plan)
-                post(.removed)
+            case .remove(let plan): post(.removed(failed: await evictor.remove(plan)))
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))
             case .look, .cancel, .discard, .discardPartials, .remember:
@@ -246,8 +251,9 @@ package final class AgentLoop: Sendable {
         let isFirst = unstored.isEmpty
         unstored.append(changes)
         do {
-            try await store.apply(unstored)
+            let isWhole = try await store.apply(unstored)
             unstored = MemoChanges()
+            if !isWhole { post(.memoryLost) }
             if !isFirst { logger.notice("the state is stored again") }
         } catch {
             if isFirst { logger.warning("the state could not be stored", metadata: ["reason": "\(error)"]) }

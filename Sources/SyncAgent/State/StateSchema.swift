@@ -37,6 +37,7 @@ extension StateStore {
                         generation INTEGER PRIMARY KEY NOT NULL,
                         elapsed INTEGER NOT NULL,
                         boot TEXT,
+                        -- Without the time that the system slept.
                         since_boot INTEGER NOT NULL
                     );
                     CREATE TABLE hold (

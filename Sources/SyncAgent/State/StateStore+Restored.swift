@@ -18,96 +18,77 @@ extension StateStore {
 
         init() {}
 
+        /// - Throws: ``StoredRow/Unbelievable`` if no agent can have written what is there.
         init(_ database: Database, clock: AgentClock) throws {
-            icons = try Row.fetchAll(database, sql: "SELECT * FROM icon").compactMap(IconMemo.init)
-            origins = try Row.fetchAll(database, sql: "SELECT * FROM origin").compactMap(OriginMemo.init)
+            icons = try StoredRow.all("icon", in: database).map(IconMemo.init)
+            origins = try StoredRow.all("origin", in: database).map(OriginMemo.init)
             isPaused = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false
-            for row in try Row.fetchAll(database, sql: "SELECT * FROM superseded") {
-                guard let number: Int = row.value("generation"), let age = StoredAge(row) else { continue }
-                supersessions[number] = age.time(by: clock)
+            for row in try StoredRow.all("superseded", in: database) {
+                supersessions[try row.generation()] = try row.age().time(by: clock)
             }
-            hold = try Row.fetchOne(database, sql: "SELECT * FROM hold").flatMap {
-                EvictionBrake.Hold($0, clock: clock)
-            }
-            folder = try Row.fetchOne(database, sql: "SELECT * FROM folder").flatMap(FolderIdentity.init)
+            hold = try StoredRow.all("hold", in: database).first.map { try EvictionBrake.Hold($0, clock: clock) }
+            folder = try StoredRow.all("folder", in: database).first.map(FolderIdentity.init)
         }
-    }
-}
-
-extension Row {
-    /// A value; `nil` if it is null, or of another type than was written.
-    fileprivate func value<T: DatabaseValueConvertible>(_ column: String) -> T? {
-        (self[column] as DatabaseValue?).flatMap(T.fromDatabaseValue)
-    }
-
-    fileprivate func time(_ column: String) -> Timestamp? {
-        (value(column) as Int64?).map(Timestamp.init(milliseconds:))
-    }
-}
-
-extension StoredAge {
-    fileprivate init?(_ row: Row) {
-        guard let elapsed: Int64 = row.value("elapsed"), let sinceBoot: Int64 = row.value("since_boot") else {
-            return nil
-        }
-        self.init(elapsed: elapsed, boot: row.value("boot"), sinceBoot: sinceBoot)
     }
 }
 
 extension EvictionBrake.Hold {
-    fileprivate init?(_ row: Row, clock: AgentClock) {
-        guard let generation: Int = row.value("generation"), let images: Int = row.value("images"),
-            let total: Int = row.value("total"), let isConfirmed: Bool = row.value("is_confirmed"),
-            let age = StoredAge(row)
-        else { return nil }
+    fileprivate init(_ row: StoredRow, clock: AgentClock) throws {
         self.init(
-            since: age.time(by: clock), generation: generation, images: images, total: total, isConfirmed: isConfirmed)
+            since: try row.age().time(by: clock), generation: try row.generation(), images: try row.count("images"),
+            total: try row.count("total"), isConfirmed: try row.number("is_confirmed", in: 0...1) == 1)
     }
 }
 
 extension FolderIdentity {
-    fileprivate init?(_ row: Row) {
-        guard let fileSystem: Int64 = row.value("file_system"), let device: Int64 = row.value("device"),
-            let handle: Data = row.value("handle")
-        else { return nil }
+    /// The longest handle, in bytes (`MAX_HANDLE_SZ` is 128).
+    private static let longestHandle = 1024
+
+    fileprivate init(_ row: StoredRow) throws {
         self.init(
-            fileSystem: UInt64(bitPattern: fileSystem), device: UInt64(bitPattern: device), handle: Array(handle))
+            fileSystem: UInt64(bitPattern: try row.number("file_system")),
+            device: UInt64(bitPattern: try row.number("device")),
+            handle: try row.bytes("handle", atMost: Self.longestHandle))
     }
 }
 
 extension OriginMemo {
-    fileprivate init?(_ row: Row) {
-        guard let origin: String = row.value("origin"), let failures: Int = row.value("failures"),
-            let waitsUntil = row.time("waits_until")
-        else { return nil }
-        self.init(origin: origin, health: OriginHealth(failures: min(max(failures, 0), 1000), waitsUntil: waitsUntil))
+    fileprivate init(_ row: StoredRow) throws {
+        self.init(
+            origin: try row.text("origin"),
+            health: OriginHealth(
+                failures: min(try row.count("failures"), 1000), waitsUntil: try row.time("waits_until")))
     }
 }
 
 extension StoredResponse {
-    fileprivate init?(_ row: Row) {
-        guard let status: Int = row.value("status"), let fields: String = row.value("fields"),
-            let requestTime = row.time("request_time"), let responseTime = row.time("response_time")
-        else { return nil }
+    /// - Returns: `nil` if there is none.
+    fileprivate init?(_ row: StoredRow) throws {
+        guard let status = try row.optionalNumber("status", in: 100...599) else { return nil }
         self.init(
-            status: status, url: row.value("response_url"), fields: HTTPFields(text: fields), requestTime: requestTime,
-            responseTime: responseTime)
+            status: Int(status), url: try row.optionalText("response_url"), fields: HTTPFields(text: try row.text("fields")),
+            requestTime: try row.time("request_time"), responseTime: try row.time("response_time"))
     }
 }
 
 extension IconMemo {
-    fileprivate init?(_ row: Row) {
-        guard let url: String = row.value("url"), let freshUntil = row.time("fresh_until") else { return nil }
-        let failure = (row.value("failure") as String?).map { code in
+    fileprivate init(_ row: StoredRow) throws {
+        let failure = try row.optionalText("failure").map { code in
             IconRecord.Failure(
-                code: code, message: row.value("message") ?? "",
-                attempts: min(max(row.value("attempts") ?? 1, 1), 1000),
-                nextAttempt: row.time("next_attempt"))
+                code: code, message: try row.text("message"), attempts: min(max(try row.count("attempts"), 1), 1000),
+                nextAttempt: try row.optionalTime("next_attempt"))
+        }
+        let image = try row.optionalText("image").map { hex in
+            guard let digest = Digest(hex: hex) else { throw row.doubt("image") }
+            return digest
+        }
+        let trail = try row.optionalText("trail").map { text in
+            guard let trail = FetchTrail(text: text) else { throw row.doubt("trail") }
+            return trail
         }
         self.init(
-            url: url, image: (row.value("image") as String?).flatMap { Digest(hex: $0) },
-            response: StoredResponse(row), freshUntil: freshUntil, failure: failure,
-            trail: (row.value("trail") as String?).flatMap(FetchTrail.init(text:)))
+            url: try row.text("url"), image: image, response: try StoredResponse(row),
+            freshUntil: try row.time("fresh_until"), failure: failure, trail: trail)
     }
 }
 
@@ -122,8 +103,4 @@ extension FetchTrail {
 
 extension Timestamp {
     var milliseconds: Int64 { sinceEpoch.milliseconds }
-
-    fileprivate init(milliseconds: Int64) {
-        self.init(sinceEpoch: .milliseconds(milliseconds))
-    }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
 import GRDB
 import Glibc
-import IconCache
 package import Logging
 package import SyncPlan
 import Synchronization
@@ -10,9 +8,12 @@ package import SystemPackage
 
 /// What is remembered over a restart beside the cache itself: what servers said, failures, origins that are not well.
 ///
-/// It is rebuildable, and never the truth: a damaged database is set aside, and a new one begun.
+/// It is rebuildable, and never the truth: a database that is damaged, or that has what no agent wrote, is set aside, and a
+/// new one begun; also while it is in use.
 package actor StateStore {
-    private let database: DatabaseQueue
+    private(set) var database: DatabaseQueue
+    /// Whether the database was closed to be opened anew, and could not be.
+    private var isClosed = false
     private let thread = FileThread("state")
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -21,7 +22,9 @@ package actor StateStore {
 
     /// What an earlier run left; nothing once it was forgotten.
     package nonisolated var restored: Restored { kept.withLock { $0 ?? Restored() } }
-    private let clock: AgentClock
+    private let folder: FilePath
+    let clock: AgentClock
+    private let logger: Logger
 
     /// The names of the database's files in the state folder.
     package static let files = ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm"]
@@ -30,26 +33,34 @@ package actor StateStore {
     ///
     /// - Throws: ``FileError`` if the database cannot be read and written.
     package init(folder: FilePath, clock: AgentClock, logger: Logger) throws(FileError) {
+        self.folder = folder
         self.clock = clock
-        let path = folder.appending("state.sqlite")
+        self.logger = logger
+        let restored: Restored
+        (database, restored, _) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        kept = Mutex(restored)
+    }
+
+    /// Keeps what an earlier run left no longer: it is as much as there are icons.
+    package nonisolated func forgetRestored() {
+        kept.withLock { $0 = nil }
+    }
+
+    /// Opens the database, or begins one in place of one that is not to be believed.
+    private static func openOrBegin(
+        in folder: FilePath, clock: AgentClock, logger: Logger
+    ) throws(FileError) -> (DatabaseQueue, Restored, isNew: Bool) {
+        let path = path(in: folder)
         do {
-            try Self.makePrivate(path)
+            try makePrivate(path)
             do {
-                let restored: Restored
-                (database, restored) = try Self.open(path, clock: clock)
-                kept = Mutex(restored)
-            } catch let error as DatabaseError where error.isDamage {
-                let aside = folder.appending("state.sqlite.damaged")
-                logger.error(
-                    "the state is damaged: it is set aside, and a new one begun",
-                    metadata: ["aside": "\(aside)", "reason": "\(error.message ?? "")"])
-                guard rename(path.string, aside.string) == 0 else {
-                    throw FileError("set aside", path.string, Errno(rawValue: errno))
-                }
-                for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
-                let restored: Restored
-                (database, restored) = try Self.open(path, clock: clock)
-                kept = Mutex(restored)
+                let (database, restored) = try open(path, clock: clock)
+                return (database, restored, isNew: false)
+            } catch  where error.isDamage {
+                try setAside(path, because: error, logger: logger)
+                try makePrivate(path)
+                let (database, restored) = try open(path, clock: clock)
+                return (database, restored, isNew: true)
             }
         } catch let error as FileError {
             throw error
@@ -58,9 +69,21 @@ package actor StateStore {
         }
     }
 
-    /// Keeps what an earlier run left no longer: it is as much as there are icons.
-    package nonisolated func forgetRestored() {
-        kept.withLock { $0 = nil }
+    private static func path(in folder: FilePath) -> FilePath { folder.appending(files[0]) }
+
+    /// Gives the database another name, in place of one that was set aside before; nothing must have it open.
+    private static func setAside(_ path: FilePath, because reason: any Error, logger: Logger) throws(FileError) {
+        let aside = FilePath(path.string + ".damaged")
+        logger.error(
+            "the state is damaged: it is set aside, and a new one begun",
+            metadata: [
+                "aside": "\(aside)", "reason": "\((reason as? DatabaseError)?.message ?? "\(reason)")",
+                "lost": "validators, retry times, a pause; graces begin anew",
+            ])
+        guard rename(path.string, aside.string) == 0 else {
+            throw FileError("set aside", path.string, Errno(rawValue: errno))
+        }
+        for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
     }
 
     /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.
@@ -104,14 +127,19 @@ package actor StateStore {
                     """)
         }
         let database = try DatabaseQueue(path: path.string, configuration: configuration)
-        if try !database.read(migrator.hasCompletedMigrations) { try migrator.migrate(database) }
-        let restored = try database.read { database in
-            guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
+        do {
+            if try !database.read(migrator.hasCompletedMigrations) { try migrator.migrate(database) }
+            let restored = try database.read { database in
+                guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
+                }
+                return try Restored(database, clock: clock)
             }
-            return try Restored(database, clock: clock)
+            return (database, restored)
+        } catch {
+            try? database.close()
+            throw error
         }
-        return (database, restored)
     }
 
     /// Ends the use of the database, with everything in its one file.
@@ -119,75 +147,63 @@ package actor StateStore {
         try database.close()
     }
 
-    package func apply(_ changes: MemoChanges) throws {
-        try database.write { database in
-            let upsert = try database.cachedStatement(
-                sql: """
-                    INSERT OR REPLACE INTO icon
-                    (url, image, status, fields, request_time, response_time, fresh_until,
-                     failure, message, attempts, next_attempt, trail, response_url)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """)
-            for memo in changes.remembered {
-                try upsert.execute(arguments: [
-                    memo.url, memo.image?.hex, memo.response?.status, memo.response?.fields.text,
-                    memo.response?.requestTime.milliseconds, memo.response?.responseTime.milliseconds,
-                    memo.freshUntil.milliseconds, memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
-                    memo.failure?.nextAttempt?.milliseconds, memo.trail?.text, memo.response?.url,
-                ])
-            }
-            let delete = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")
-            for url in changes.forgotten { try delete.execute(arguments: [url]) }
-            try store(changes.origins, forgotten: changes.forgottenOrigins, in: database)
-            if let isPaused = changes.isPaused {
-                try database.execute(sql: isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")
-            }
-            try storeEvictions(changes, in: database)
-            if let folder = changes.folder {
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO folder VALUES (1, ?, ?, ?)",
-                    arguments: [
-                        Int64(bitPattern: folder.fileSystem), Int64(bitPattern: folder.device), Data(folder.handle),
-                    ])
-            }
+    /// Stores changes, if need be in a new database in place of one that turns out to be damaged.
+    ///
+    /// - Returns: Whether what was stored before is there still. If not, all that is to be remembered is to be stored again.
+    @discardableResult
+    package func apply(_ changes: MemoChanges) throws -> Bool {
+        if isClosed { return try reopen(storing: changes) }
+        do {
+            try write(changes)
+            return true
+        } catch  where error.isDamage || (error as? DatabaseError)?.resultCode == .SQLITE_IOERR {
+            logger.warning("the state is opened anew", metadata: ["reason": "\(error)"])
+            return try reopen(storing: changes)
         }
     }
 
-    private nonisolated func storeEvictions(_ changes: MemoChanges, in database: Database) throws {
-        for (generation, time) in changes.superseded {
-            let age = StoredAge(of: time, clock: clock)
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO superseded VALUES (?, ?, ?, ?)",
-                arguments: [generation, age.elapsed, age.boot, age.sinceBoot])
+    /// Opens the database anew; one whose damage only shows in use is set aside.
+    private func reopen(storing changes: MemoChanges) throws -> Bool {
+        var isNew = try reopen()
+        do {
+            try write(changes)
+        } catch  where error.isDamage && !isNew {
+            isNew = try reopen(settingAsideBecause: error)
+            try write(changes)
         }
-        for generation in changes.released {
-            try database.execute(sql: "DELETE FROM superseded WHERE generation = ?", arguments: [generation])
-        }
-        guard let change = changes.hold else { return }
-        try database.execute(sql: "DELETE FROM hold")
-        guard let hold = change else { return }
-        let age = StoredAge(of: hold.since, clock: clock)
-        try database.execute(
-            sql: "INSERT INTO hold VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                hold.generation, hold.images, hold.total, hold.isConfirmed, age.elapsed, age.boot, age.sinceBoot,
-            ])
+        return !isNew
+    }
+
+    /// - Returns: Whether a new database was begun.
+    private func reopen(settingAsideBecause damage: (any Error)? = nil) throws -> Bool {
+        // One that is still open would take the files of the new one away when it is closed.
+        try database.close()
+        isClosed = true
+        if let damage { try Self.setAside(Self.path(in: folder), because: damage, logger: logger) }
+        let isNew: Bool
+        (database, _, isNew) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        isClosed = false
+        return isNew || damage != nil
     }
 }
 
-private func store(_ origins: [OriginMemo], forgotten: [String], in database: Database) throws {
-    let upsert = try database.cachedStatement(sql: "INSERT OR REPLACE INTO origin VALUES (?, ?, ?)")
-    for memo in origins {
-        try upsert.execute(arguments: [memo.origin, memo.health.failures, memo.health.waitsUntil.milliseconds])
+extension Error {
+    /// Whether the file is not, or no longer, a database with our tables and what an agent wrote in them: everything but what
+    /// the file system, or another process, is to blame for.
+    fileprivate var isDamage: Bool {
+        guard let error = self as? DatabaseError else { return !(self is FileError) }
+        switch error.resultCode {
+        case .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM,
+            .SQLITE_INTERRUPT, .SQLITE_ABORT:
+            return false
+        // A file that could be opened for writing may say of itself that it is not to be written to.
+        case .SQLITE_READONLY: return error.extendedResultCode == .SQLITE_READONLY
+        default: return true
+        }
     }
-    let delete = try database.cachedStatement(sql: "DELETE FROM origin WHERE origin = ?")
-    for origin in forgotten { try delete.execute(arguments: [origin]) }
 }
 
 extension DatabaseError {
-    /// Whether the file is not, or no longer, a database with our tables.
-    fileprivate var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(resultCode) }
-
     fileprivate var errno: Errno {
         switch resultCode {
         case .SQLITE_CANTOPEN, .SQLITE_PERM: .permissionDenied

@@ -66,14 +66,30 @@ package actor Evictor {
     }
 
     /// Removes images, documents and `by-url/` names that no generation names.
-    package func remove(_ plan: RetirementPlan) {
-        let names =
-            plan.urls.map(CacheLayout.byURL) + plan.images.map(\.path) + plan.documents.map(CacheLayout.document)
-        for error in names.compactMap(folder.remove) {
-            logger.warning("cannot remove a retired file", metadata: ["reason": "\(error)"])
+    ///
+    /// - Returns: What could not be removed, and is still there.
+    package func remove(_ plan: RetirementPlan) -> RetirementPlan {
+        var errors: [FileError] = []
+        func stays(_ name: String) -> Bool {
+            guard let error = folder.remove(name) else { return false }
+            errors.append(error)
+            return true
+        }
+        var failed = RetirementPlan()
+        failed.urls = plan.urls.filter { stays(CacheLayout.byURL($0)) }
+        failed.images = plan.images.filter { stays($0.path) }
+        failed.documents = plan.documents.filter { stays(CacheLayout.document($0)) }
+        if let error = errors.first {
+            logger.warning(
+                "cannot remove retired files: they are tried again in a minute",
+                metadata: ["files": "\(errors.count)", "reason": "\(error)"])
         }
         logger.info(
             "retired files removed",
-            metadata: ["images": "\(plan.images.count)", "documents": "\(plan.documents.count)"])
+            metadata: [
+                "images": "\(plan.images.count - failed.images.count)",
+                "documents": "\(plan.documents.count - failed.documents.count)",
+            ])
+        return failed
     }
 }

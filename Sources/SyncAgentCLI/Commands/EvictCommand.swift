@@ -8,8 +8,9 @@ struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict", abstract: "Evict unreferenced images now, without waiting for the grace period.",
         discussion: """
-            Images that a reader leases stay until the lease ends. A change that retired most of the cache is held until \
-            it is confirmed with --confirm, or for eviction.holdFor.
+            Images that a reader leases stay until the lease ends. Images that were retired less than 5 seconds ago stay \
+            for the rest of them, for readers without a lease; the command waits. A change that retired most of the cache \
+            is held until it is confirmed with --confirm, or for eviction.holdFor.
             Exit codes: 1 some retired images stay, or there is no image of the URL; 69 the agent is not running.
             """)
 

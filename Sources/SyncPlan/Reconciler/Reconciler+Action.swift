@@ -76,6 +76,7 @@ extension Reconciler {
         }
         wakeOrigins(now: now)
         changeBrake(now: now) { $0.noteTime(now) }
+        if let stuck, stuck.until <= now { self.stuck = nil }
         lookForSpace(now: now, to: &actions)
         startDownloads(now: now, to: &actions)
         lookForAbsent(now: now, to: &actions)
@@ -106,6 +107,17 @@ extension Reconciler {
                         url: url, source: source, reason: icon.fetchReason, condition: condition,
                         mayResume: condition == nil && mayResume(url, after: icon.failure))))
         }
+    }
+
+    /// Has all that is known remembered anew.
+    mutating func rememberAll(now: Timestamp) {
+        unremembered.formUnion(catalog.icons.keys)
+        unrememberedOrigins.formUnion(origins.keys)
+        unrememberedGenerations.formUnion(ledger.supersessions.keys)
+        isPauseUnremembered = isPaused
+        isHoldUnremembered = brake.hold != nil
+        isFolderUnremembered = folder != nil
+        rememberAt = now
     }
 
     mutating func flush(to actions: inout [Action]) {

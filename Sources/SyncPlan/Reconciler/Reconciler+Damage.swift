@@ -32,11 +32,12 @@ extension Reconciler {
     ///
     /// - Returns: Whether there are any.
     mutating func removeDamaged(to actions: inout [Action]) -> Bool {
-        guard !damaged.isEmpty, window.hasNoChangedList else { return false }
+        guard !damaged.isEmpty || !damagedURLs.isEmpty, window.hasNoChangedList else { return false }
+        damaged = damaged.filter { !ledger.isOnDisk($0.sha256) }
+        damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil }
         var plan = RetirementPlan()
-        plan.images = damaged.filter { !ledger.isOnDisk($0.sha256) }
-        plan.urls = damagedURLs.filter { catalog.icons[$0]?.image == nil }
-        (damaged, damagedURLs) = ([], [])
+        (plan.images, plan.urls) = (damaged, damagedURLs)
+        if let stuck { plan.subtract(stuck.plan) }
         guard !plan.isEmpty else { return false }
         eviction = .removing(plan)
         actions.append(.remove(plan))

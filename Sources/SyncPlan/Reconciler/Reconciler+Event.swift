@@ -13,8 +13,8 @@ extension Reconciler {
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some may be leased by readers.
         case released((removed: [Int], kept: [Int]))
-        /// The evictor has removed what it was given.
-        case removed
+        /// The evictor has removed what it was given, but for what it could not remove.
+        case removed(failed: RetirementPlan = RetirementPlan())
         /// The cache's file system was looked at; a failure tells why the trial could not be written.
         case space(Result<DiskSpace, Shortage>)
         /// Downloads are to be begun no more, or again; what is under way goes on.
@@ -33,6 +33,10 @@ extension Reconciler {
         case awaited([String])
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
         case stopping
+        /// What was remembered for the next start is lost.
+        case memoryLost
+        /// The system slept for so long since the last event.
+        case slept(Duration)
         /// Time has passed.
         case tick
     }
@@ -50,8 +54,8 @@ extension Reconciler {
             applyPublication(result, now: now, to: &actions)
         case .released(let release):
             applyRelease(release, now: now)
-        case .removed:
-            applyRemoval(now: now)
+        case .removed(let failed):
+            applyRemoval(failed: failed, now: now)
         case .inspected(let found):
             applyInspection(found, now: now)
         case .suspected:
@@ -73,6 +77,11 @@ extension Reconciler {
             pause(isPaused, now: now)
         case .awaited(let urls):
             for url in urls { queue.raise(url) }
+        case .memoryLost:
+            rememberAll(now: now)
+        case .slept(let time):
+            ledger.noteSleep(time)
+            brake.noteSleep(time)
         case .tick:
             break
         }

@@ -12,7 +12,7 @@ extension Reconciler {
     var mayEvict: Bool { hasScanned && evictionDoubt == nil && !isStopping }
 
     /// How long generations are kept as things are.
-    private var retention: RetentionRule {
+    var retention: RetentionRule {
         RetentionRule(
             grace: settings.cache.grace, leaseMax: settings.cache.leaseMax, heldThrough: brake.heldNow?.generation)
     }
@@ -20,12 +20,12 @@ extension Reconciler {
     /// When there may be something to evict, if nothing happens before.
     var nextEviction: Timestamp? {
         guard mayEvict else { return nil }
-        return [brake.end, leaseRetry ?? ledger.nextExpiry(under: retention)].compactMap(\.self).min()
+        return [brake.end, stuck?.until, leaseRetry ?? ledger.nextExpiry(under: retention)].compactMap(\.self).min()
     }
 
     /// Removes what no generation names, or else takes away the generations whose grace is over.
     mutating func evict(now: Timestamp, to actions: inout [Action]) {
-        let plan = ledger.removable(in: catalog)
+        let plan = removable
         if !plan.isEmpty {
             eviction = .removing(plan)
             retire(plan, now: now)
@@ -39,6 +39,16 @@ extension Reconciler {
         eviction = .releasing
         actions.append(.release(expired))
     }
+
+    /// What no generation names, but for what could not be removed a moment ago.
+    var removable: RetirementPlan {
+        var plan = ledger.removable(in: catalog)
+        if let stuck { plan.subtract(stuck.plan) }
+        return plan
+    }
+
+    /// Whether there is any of it.
+    var hasRemovable: Bool { stuck == nil ? ledger.hasRemovable(in: catalog) : !removable.isEmpty }
 
     /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
     private mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
@@ -63,30 +73,37 @@ extension Reconciler {
         rememberSoon(now: now)
     }
 
-    mutating func applyRemoval(now: Timestamp) {
-        guard case .removing(let plan) = eviction else { preconditionFailure("nothing was being removed") }
+    mutating func applyRemoval(failed: RetirementPlan, now: Timestamp) {
+        guard case .removing(var gone) = eviction else { preconditionFailure("nothing was being removed") }
         eviction = .idle
-        ledger.remove(plan)
+        gone.subtract(failed)
+        ledger.remove(gone)
+        damaged.subtract(gone.images)
+        damagedURLs.subtract(gone.urls)
+        if !failed.isEmpty {
+            var plan = stuck?.plan ?? RetirementPlan()
+            plan.formUnion(failed)
+            stuck = (plan, until: min(stuck?.until ?? now + Self.removalRetry, now + Self.removalRetry))
+        }
         space.hurry(at: now)
-        let retired = retiredCount
-        changeBrake(now: now) { $0.noteRetired(retired) }
+        reviewHold(now: now)
     }
 
-    /// Ends the grace of what is retired, as somebody asked.
+    /// How long what could not be removed is left alone.
+    private static let removalRetry: Duration = .seconds(60)
+
+    /// Ends the grace of what is retired, but for its last seconds, as somebody asked.
     ///
     /// - Parameters:
     ///   - isConfirmed: Whether an eviction that is held goes on too.
     ///   - now: The present time.
     mutating func evictNow(isConfirmed: Bool, now: Timestamp) {
         if isConfirmed { changeBrake(now: now) { $0.confirm() } }
-        ledger.waiveGrace()
-        leaseRetry = nil
+        ledger.waiveGrace(in: catalog)
+        (leaseRetry, stuck) = (nil, nil)
     }
 
     // MARK: The brake
-
-    /// How many images are on disk that no icon shows.
-    private var retiredCount: Int { max(ledger.imageCount - catalog.shownImages, 0) }
 
     /// Looks at what a change of the lists has retired.
     ///
@@ -100,17 +117,25 @@ extension Reconciler {
                 catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }
             })
         let lost = orphans.count { !catalog.needs($0) }
-        let (retired, newest) = (retiredCount, nextGeneration - 1)
-        changeBrake(now: now) {
-            $0.noteRetired(retired)
-            $0.noteChange(retiring: lost, of: shown, generation: newest, at: now)
-        }
+        let newest = nextGeneration - 1
+        reviewHold(now: now)
+        changeBrake(now: now) { $0.noteChange(retiring: lost, of: shown, generation: newest, at: now) }
+    }
+
+    /// Ends a hold if what it is about has come back, or has gone.
+    private mutating func reviewHold(now: Timestamp) {
+        guard let hold = brake.hold else { return }
+        let limit = settings.eviction.holdAbove.images
+        guard !ledger.retires(moreThan: limit, through: hold.generation, in: catalog) else { return }
+        changeBrake(now: now) { $0.lift() }
     }
 
     /// Looks at what an earlier run retired, of which it may not have had the time to tell.
     mutating func brakeAtStart(now: Timestamp) {
         guard brake.hold == nil else { return }
-        let (retired, total, newest) = (retiredCount, ledger.imageCount, nextGeneration - 1)
+        let retired = Set(catalog.icons.values.lazy.filter { !$0.isReferenced }.compactMap { $0.image?.sha256 })
+            .count { !catalog.needs($0) }
+        let (total, newest) = (retired + catalog.shownImages, nextGeneration - 1)
         changeBrake(now: now) { $0.noteChange(retiring: retired, of: total, generation: newest, at: now) }
     }
 

@@ -142,6 +142,9 @@ extension Reconciler {
                 noteFresh(url, answer, now: now)
                 consider(url, now: now)
             }
+            // What was taken for an image on disk turned out to be damaged meanwhile.
+            let lost = Set(done.staged.values.map(\.image.sha256).filter { !ledger.isOnDisk($0) })
+            if !lost.isEmpty { noteDamage(lost, now: now) }
         case .noRoom(let shortage, let room, let documents):
             takeBack(done, now: now, to: &actions)
             crowdOut(documents, shortage, room: room, now: now)

@@ -71,6 +71,8 @@ package struct Reconciler: Sendable {
     /// The URLs whose `by-url/` names are links to them.
     var damagedURLs: Set<String> = []
     var brake: EvictionBrake
+    /// What could not be removed, and when it is tried again.
+    var stuck: (plan: RetirementPlan, until: Timestamp)?
     /// When generations that were leased at the last try are tried again.
     var leaseRetry: Timestamp?
 
@@ -129,7 +131,7 @@ package struct Reconciler: Sendable {
         folder = restored.folder
         absent = AbsentLists(settle: settings.lists.settle, settleMax: settings.lists.settleMax)
         brake = EvictionBrake(
-            threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: restored.hold)
+            threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: restored.knownHold)
         partials = Set(restored.partials.map(\.url))
         restore(restored, now: now)
     }
@@ -204,6 +206,13 @@ package struct RestoredState: Sendable {
     package var partials: [PartialDownload] = []
 
     package init() {}
+
+    /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
+    fileprivate var knownHold: EvictionBrake.Hold? {
+        guard var hold else { return nil }
+        hold.generation = min(hold.generation, nextGeneration - 1)
+        return hold
+    }
 }
 
 extension Reconciler {
@@ -222,7 +231,6 @@ extension Reconciler {
     }
 
     private mutating func restore(_ state: RestoredState, now: Timestamp) {
-        ledger = RetirementLedger(missing: state.missing)
         var superseded: Int?
         for manifest in state.manifests {
             // Where nobody knows how long ago a generation was superseded, its grace begins anew.
@@ -237,6 +245,7 @@ extension Reconciler {
                 }
             }
         }
+        ledger.noteMissing(state.missing)
         restoreOrigins(state.origins, now: now)
         for memo in state.memos {
             // What lies further ahead than the rules put anything was set by a clock that was wrong.

@@ -61,9 +61,14 @@ package struct EvictionBrake: Equatable, Sendable {
         hold = Hold(since: now, generation: generation, images: images, total: total)
     }
 
-    /// Takes note of how many retired images are on disk; where hardly any are left, there is nothing to hold.
-    package mutating func noteRetired(_ images: Int) {
-        if images <= threshold.images { hold = nil }
+    /// Ends a hold of which nothing is left: lists name again what the change retired, or it is gone.
+    package mutating func lift() {
+        hold = nil
+    }
+
+    /// Notes that the system slept: the time is for people to see what is held, and nobody could.
+    package mutating func noteSleep(_ time: Duration) {
+        if let hold { self.hold?.since = hold.since + time }
     }
 
     /// Lets a change through that is old enough.

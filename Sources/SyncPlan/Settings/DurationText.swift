@@ -32,11 +32,10 @@ package enum DurationText {
 }
 
 extension Duration {
-    /// Whole milliseconds; what is below is cut off, and what they cannot say is the most or the least that they can.
+    /// Whole milliseconds; what is below is cut off, and what is above is the largest number.
     package var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1000)
-        let (sum, overflowsToo) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-        return overflows || overflowsToo ? (seconds < 0 ? .min : .max) : sum
+        let (seconds, isTooLarge) = components.seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, overflows) = seconds.addingReportingOverflow(components.attoseconds / 1_000_000_000_000_000)
+        return isTooLarge || overflows ? (self < .zero ? .min : .max) : sum
     }
 }

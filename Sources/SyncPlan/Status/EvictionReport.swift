@@ -140,6 +140,7 @@ extension Reconciler {
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }
         guard mayEvict else { return true }
-        return !ledger.hasRemovable(in: catalog) && (leaseRetry != nil || nextEviction.map { $0 > now } ?? true)
+        return !hasRemovable
+            && (leaseRetry != nil || !ledger.isWaiving(under: retention) && nextEviction.map { $0 > now } ?? true)
     }
 }

@@ -139,17 +139,18 @@ struct StateStoreTests {
         }
     }
 
-    @Test("time between two runs counts in the same boot of the system, and not otherwise")
+    @Test("time awake between two runs counts in the same boot of the system, and not otherwise")
     func boots() {
         let clock = AgentClock()
-        let now = AgentClock.timeSinceBoot.milliseconds
+        let now = AgentClock.timeAwake.milliseconds
         let cases: [(StoredAge, seconds: Int64)] = [
-            (StoredAge(elapsed: 5000, boot: BootID.current, sinceBoot: now - 7000), 12),
-            (StoredAge(elapsed: 5000, boot: "another", sinceBoot: now - 7000), 5),
-            (StoredAge(elapsed: 5000, boot: nil, sinceBoot: now - 7000), 5),
+            (StoredAge(elapsed: 5000, boot: BootID.current, awake: now - 7000), 12),
+            (StoredAge(elapsed: 5000, boot: "another", awake: now - 7000), 5),
+            (StoredAge(elapsed: 5000, boot: nil, awake: now - 7000), 5),
             // Nobody can have written these.
-            (StoredAge(elapsed: 5000, boot: BootID.current, sinceBoot: now + 1_000_000), 5),
-            (StoredAge(elapsed: -5000, boot: BootID.current, sinceBoot: now), 0),
+            (StoredAge(elapsed: 5000, boot: BootID.current, awake: now + 1_000_000), 5),
+            (StoredAge(elapsed: -5000, boot: BootID.current, awake: now), 0),
+            (StoredAge(elapsed: .max, boot: BootID.current, awake: .min), 36_525 * 86_400 + now / 1000),
         ]
         for (age, seconds) in cases {
             let passed = (clock.now - age.time(by: clock)).milliseconds
@@ -195,6 +196,38 @@ struct StateStoreTests {
         }
     }
 
+    @Test("a database that is damaged while it is in use is set aside, and what it is given is stored")
+    func damagedInUse() async throws {
+        try await withTemporaryFolder { folder in
+            // More than SQLite keeps in memory.
+            let many = (0..<20_000).map { number in
+                var memo = memos[0]
+                memo.url += "?\(number)"
+                return memo
+            }
+            do {
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                #expect(try await store.apply(MemoChanges(remembered: many)))
+                try await store.close()
+            }
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            #expect(store.restored.icons.count == many.count)
+            let file = try FileDescriptor.open(folder.appending("state.sqlite"), .readWrite)
+            try file.closeAfter {
+                let end = try file.seek(offset: 0, from: .end)
+                for offset in stride(from: 4096, to: end, by: 4096) {
+                    try file.writeAll(toAbsoluteOffset: offset, [UInt8](repeating: 0xA5, count: 4096))
+                }
+            }
+            #expect(try await !store.apply(MemoChanges(remembered: memos + many.prefix(5000))))
+            #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
+            #expect(try await store.apply(MemoChanges(forgotten: [memos[0].url])))
+            try await store.close()
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            #expect(again.restored.icons.count == memos.count - 1 + 5000)
+        }
+    }
+
     @Test("nobody else can read the database, even one that others could")
     func isPrivate() async throws {
         try await withTemporaryFolder { folder in
@@ -220,5 +253,33 @@ struct StateStoreTests {
             }
             #expect(error?.path == folder.appending("state.sqlite").string)
         }
+    }
+}
+
+@Suite("How long the system slept")
+struct SleepMeterTests {
+    @Test("it is what one clock counts and the other does not, told once, and not in pieces of less than a second")
+    func reads() {
+        // Times since the boot and awake, in milliseconds, of one look after the other.
+        let looks: [(sinceBoot: Int, awake: Int, told: Int?)] = [
+            (1000, 1000, nil), (5000, 5000, nil), (28_805_000, 5000, 28_800_000), (28_806_000, 6000, nil),
+            // A look that took long between the two clocks.
+            (28_807_000, 7900, nil), (28_808_000, 8000, nil),
+            // Short ones, together.
+            (28_808_600, 8000, nil), (28_809_200, 8000, 1200), (28_810_200, 9000, nil),
+        ]
+        var meter = SleepMeter(sinceBoot: .seconds(1), awake: .seconds(1))
+        for (sinceBoot, awake, told) in looks {
+            let time = meter.read(sinceBoot: .milliseconds(sinceBoot), awake: .milliseconds(awake))
+            #expect(time == told.map { .milliseconds($0) }, "\(sinceBoot) ms")
+        }
+    }
+
+    @Test("a system that is awake did not sleep, and a meter that is new knows nothing of earlier sleep")
+    func awake() {
+        var meter = SleepMeter()
+        #expect(meter.read() == nil)
+        var late = SleepMeter(sinceBoot: .seconds(100_000), awake: .seconds(10))
+        #expect(late.read(sinceBoot: .seconds(100_001), awake: .seconds(11)) == nil)
     }
 }

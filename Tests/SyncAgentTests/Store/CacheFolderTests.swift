@@ -80,7 +80,7 @@ struct CacheFolderTests {
                 return
             }
             #expect(reason.contains("Not a directory") && reason.contains(name), "\(reason)")
-            await cache.evictor.remove(plan)
+            _ = await cache.evictor.remove(plan)
             _ = await cache.evictor.release([GenerationRelease(generation: 1)])
             if name == "staging" { await #expect(throws: FileError.self) { try await cache.stage("three") } }
             try canary.check(names.union(["file"]))

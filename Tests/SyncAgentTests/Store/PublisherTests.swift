@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import SyncAgent
+@testable import SyncPlan
 
 @Suite("Publication")
 struct PublisherTests {
@@ -122,6 +122,38 @@ struct PublisherTests {
             snapshot.end()
             let second = await cache.evictor.release([GenerationRelease(generation: 1)])
             #expect(second.removed == [1] && second.kept.isEmpty)
+        }
+    }
+}
+
+@Suite("Removing what is retired")
+struct EvictorTests {
+    @Test("what cannot be removed is told, and goes when it can be")
+    func failures() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = try CacheFixture(folder)
+            let manifest = try await cache.publish(1, ["http://a/one": "one", "http://a/two": "two"])
+            let document = try #require(manifest.lists["apps.plist"])
+            var plan = RetirementPlan()
+            plan.urls = ["http://a/one", "http://a/two"]
+            plan.documents = [document.sha256]
+            plan.images = Set(
+                ["one", "two"].map {
+                    RetirementPlan.Image(sha256: .of($0), path: CacheLayout.image(.of($0), suffix: "png"))
+                })
+            // A folder that is not empty cannot be removed, whoever tries.
+            let obstacles = [CacheLayout.image(.of("one"), suffix: "png"), CacheLayout.byURL("http://a/two")]
+            for name in obstacles {
+                try #require(cache.folder.remove(name) == nil)
+                try cache.folder.makeFolder(name, mode: .ownerReadWriteExecute)
+                try cache.folder.makeFolder("\(name)/inside", mode: .ownerReadWriteExecute)
+            }
+            let failed = await cache.evictor.remove(plan)
+            #expect(failed.images.map(\.sha256) == [.of("one")] && failed.urls == ["http://a/two"])
+            #expect(failed.documents.isEmpty && !cache.exists(document.document))
+            #expect(await cache.evictor.remove(failed) == failed)
+            for name in obstacles { try #require(cache.folder.remove("\(name)/inside") == nil) }
+            #expect(await cache.evictor.remove(failed).isEmpty)
         }
     }
 }

@@ -160,11 +160,20 @@ struct AgentScenario {
         try handle(disk.release(releases, leases: leases))
     }
 
-    mutating func finishRemoval() throws {
-        let removal = try #require(self.removal, "nothing is being removed")
+    /// Lets what is retired be removed, but for what cannot be.
+    mutating func finishRemoval(failed: RetirementPlan = RetirementPlan()) throws {
+        var removal = try #require(self.removal, "nothing is being removed")
+        removal.subtract(failed)
         try disk.remove(removal)
         self.removal = nil
-        try handle(.removed)
+        try handle(.removed(failed: failed))
+    }
+
+    /// Lets the system sleep; the agent runs meanwhile, or not.
+    mutating func sleep(_ time: Duration, isRunning: Bool = true) throws {
+        now = now + time
+        memory.noteSleep(time)
+        if isRunning { try handle(.slept(time)) }
     }
 
     mutating func finishLook(_ found: Result<DiskSpace, Shortage>) throws {

@@ -42,6 +42,54 @@ struct DamageScenarioTests {
         #expect(agent.isOnDisk("x") && agent.plan.status.inSync)
     }
 
+    @Test("an image that is damaged while a publication names it is fetched again for all that show it")
+    func whilePublished() throws {
+        var agent = try Self.agent()
+        let c = "https://h.example/c.png"
+        try agent.drop(["2.plist": [c]])
+        // The same bytes as those of another icon, which are on disk and good as far as anybody knows.
+        try agent.finish(c, with: "x")
+        #expect(agent.publication?.moves.isEmpty ?? false)
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+        try agent.finishPublication()
+        #expect(agent.downloads[c]?.reason == .missingOnDisk && agent.downloads[c]?.validators == nil)
+        try agent.finish(c, .failed(.timeout("the test's patience")))
+        agent.excuse(["x"])
+        try agent.finishHousekeeping()
+        #expect(try agent.published("2.plist") == [.failed(error: "timeout")])
+        #expect(!agent.isOnDisk("x"))
+        try agent.pass(.seconds(600))
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, with: "x") }
+        try agent.finishHousekeeping()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("x"))])
+        #expect(agent.isOnDisk("x") && agent.disk.names[c] == Sample.image("x").sha256)
+    }
+
+    @Test("a damaged file that cannot be removed is tried again, unless an image takes its place")
+    func stuck() throws {
+        for isReplaced in [true, false] {
+            var agent = try Self.agent()
+            try agent.handle(.damaged([Sample.image("x").sha256]))
+            try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+            agent.excuse(["x"])
+            while agent.publication != nil { try agent.finishPublication() }
+            agent.excuse(["x"])
+            let plan = try #require(agent.removal)
+            try agent.finishRemoval(failed: plan)
+            #expect(agent.removal == nil && agent.isOnDisk("x"))
+            if isReplaced {
+                while agent.downloads.isEmpty { try agent.passToNextWake() }
+                try agent.finish(Self.a, with: "x")
+                try agent.finishHousekeeping()
+            }
+            try agent.pass(.seconds(60))
+            #expect((agent.removal == nil) == isReplaced)
+            if !isReplaced { try agent.finishRemoval() }
+            #expect(agent.isOnDisk("x") == isReplaced)
+        }
+    }
+
     @Test("what no icon shows, and what is unknown, changes nothing")
     func unknown() throws {
         var agent = try Self.agent()

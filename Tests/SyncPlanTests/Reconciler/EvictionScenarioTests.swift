@@ -145,12 +145,165 @@ struct EvictionScenarioTests {
         try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
         try agent.drop(["1.plist": nil])
         try agent.finishPublication()
+        try agent.pass(.seconds(5))
         try agent.handle(.evict(isConfirmed: false))
         try agent.finishRelease(leases: [1])
         #expect(agent.isOnDisk("x"))
         try agent.pass(.seconds(2))
         try agent.finishHousekeeping()
         #expect(!agent.isOnDisk("x"))
+    }
+
+    /// An agent that lost fifty of a hundred icons in three lists for good, and had the list with forty others removed.
+    private static func lostAndHeld() throws -> AgentScenario {
+        func urls(_ list: String, _ count: Int) -> [String] {
+            (0..<count).map { "https://h.example/\(list)/\($0).png" }
+        }
+        let (lost, gone, kept) = (urls("lost", 50), urls("gone", 40), urls("kept", 10))
+        var agent = AgentScenario {
+            $0.cache.grace = .seconds(600)
+            $0.fetch.perHost = 100
+            $0.fetch.concurrency = 100
+            $0.refresh.default = .seconds(1000 * 86_400)
+        }
+        try agent.drop(["lost.plist": lost, "gone.plist": gone, "kept.plist": kept])
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
+        while agent.publication != nil { try agent.finishPublication() }
+        try agent.restart(losing: Set(lost.map { Sample.image($0).sha256 }))
+        try agent.drop([:])
+        try agent.finishAll(.failed(.status(404)))
+        try agent.finishHousekeeping()
+        // The generations that named what was lost go.
+        try agent.pass(.seconds(601))
+        try agent.finishAll(.failed(.status(404)))
+        try agent.finishHousekeeping()
+        #expect(agent.plan.status.cache.images == 50 && agent.plan.status.eviction == .active)
+        try agent.drop(["gone.plist": nil])
+        try agent.finishHousekeeping()
+        return agent
+    }
+
+    @Test("images that were lost do not loosen the brake")
+    func lostImages() throws {
+        var agent = try Self.lostAndHeld()
+        #expect(agent.plan.status.eviction.reason?.contains("40 of 50 images") ?? false)
+        for _ in 0..<3 {
+            try agent.drop([:])
+            try agent.pass(.seconds(601))
+            try agent.finishAll(.failed(.status(404)))
+            try agent.finishHousekeeping()
+            #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 50)
+        }
+        try agent.restart()
+        try agent.drop([:])
+        try agent.pass(.seconds(601))
+        try agent.finishAll(.failed(.status(404)))
+        try agent.finishHousekeeping()
+        #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 50)
+        try agent.handle(.evict(isConfirmed: true))
+        try agent.finishHousekeeping()
+        #expect(agent.disk.images.count == 10 && agent.plan.status.eviction == .active)
+    }
+
+    @Test("what is held stays held when some of it is lost")
+    func lostWhileHeld() throws {
+        var agent = try Self.held()
+        try agent.restart(losing: Set(Self.urls.prefix(15).map { Sample.image("image of \($0)").sha256 }))
+        try agent.drop([:])
+        try agent.pass(.seconds(601))
+        try agent.finishHousekeeping()
+        #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 15)
+        // The others come back, and so does the list.
+        try agent.drop(["1.plist": Self.urls])
+        #expect(agent.plan.status.eviction == .active && agent.memory.hold == nil)
+    }
+
+    @Test("evict ends no grace of a generation that retires nothing")
+    func waivesNothing() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
+        try agent.publish(["2.plist": ["https://h.example/b.png": "y"]])
+        try agent.pass(.seconds(60))
+        try agent.handle(.evict(isConfirmed: false))
+        #expect(agent.release == nil)
+        try agent.pass(.seconds(540))
+        #expect(agent.release == [1])
+    }
+
+    @Test("evict leaves a generation that was superseded a moment ago some seconds")
+    func waivesNotAtOnce() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.handle(.evict(isConfirmed: false))
+        #expect(agent.release == nil && !agent.plan.isEvictionSettled(at: agent.now))
+        try agent.pass(.milliseconds(4999))
+        #expect(agent.release == nil)
+        try agent.pass(.milliseconds(1))
+        #expect(agent.release == [1])
+        try agent.finishHousekeeping()
+        #expect(!agent.isOnDisk("x") && agent.plan.isEvictionSettled(at: agent.now))
+    }
+
+    @Test("what was retired before the system slept has the rest of its grace after, and so has what is held")
+    func sleep() throws {
+        for isRunning in [true, false] {
+            var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+            try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
+            try agent.drop(["1.plist": nil])
+            try agent.finishPublication()
+            try agent.pass(.seconds(300))
+            try agent.sleep(.seconds(8 * 3600), isRunning: isRunning)
+            if !isRunning {
+                try agent.restart()
+                try agent.drop([:])
+            }
+            #expect(agent.release == nil && agent.plan.nextWake == agent.now + .seconds(300))
+            try agent.pass(.seconds(299))
+            #expect(agent.release == nil)
+            try agent.pass(.seconds(1))
+            #expect(agent.release == [1])
+        }
+        var agent = try Self.held()
+        try agent.sleep(.seconds(3 * 86_400))
+        #expect(agent.release == nil && agent.plan.status.eviction.state == "held")
+        try agent.pass(.seconds(86_400 - 602))
+        #expect(agent.release == nil && agent.plan.nextWake == agent.now + .seconds(1))
+    }
+
+    @Test("what cannot be removed is tried again a minute later, and at once when somebody asks")
+    func stuck() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": ["https://h.example/a.png": "x", "https://h.example/b.png": "y"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(600))
+        try agent.finishRelease()
+        let plan = try #require(agent.removal)
+        try agent.finishRemoval(failed: plan)
+        #expect(agent.removal == nil && agent.plan.nextWake == agent.now + .seconds(60))
+        #expect(agent.plan.status.cache.images == 2 && agent.plan.isEvictionSettled(at: agent.now))
+        try agent.pass(.seconds(60))
+        #expect(agent.removal == plan)
+        var failed = RetirementPlan()
+        failed.images = plan.images.filter { $0.sha256 == Sample.image("x").sha256 }
+        try agent.finishRemoval(failed: failed)
+        #expect(agent.isOnDisk("x") && !agent.isOnDisk("y") && agent.plan.status.cache.images == 1)
+        // A list names its URL again meanwhile, and then no more.
+        try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
+        #expect(agent.isOnDisk("x") && agent.disk.staging.isEmpty)
+        try agent.pass(.seconds(60))
+        #expect(agent.removal == nil)
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(5))
+        try agent.handle(.evict(isConfirmed: false))
+        try agent.finishRelease()
+        try agent.finishRemoval(failed: failed)
+        try agent.handle(.evict(isConfirmed: false))
+        try agent.finishRemoval()
+        #expect(agent.disk.images.isEmpty && agent.plan.status.cache.images == 0)
     }
 
     @Test("a lease that is too old does not count")

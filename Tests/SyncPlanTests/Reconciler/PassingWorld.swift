@@ -68,7 +68,7 @@ struct PassingWorld {
             case .remove(let plan):
                 for image in plan.images { files.remove(image.path) }
                 for url in plan.urls { files.remove(url) }
-                events.append(.removed)
+                events.append(.removed())
             case .discard(let names): files.subtract(names)
             case .measureSpace: events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
             case .cancel, .discardPartials, .remember: break

@@ -185,6 +185,41 @@ struct RestartScenarioTests {
         #expect(plan.takeMemoChanges().isEmpty)
     }
 
+    @Test("what was remembered and is lost is remembered again")
+    func memoryLost() throws {
+        var agent = AgentScenario {
+            $0.cache.grace = .seconds(600)
+            $0.eviction.holdAbove = HoldThreshold(percent: 50, images: 0)
+        }
+        try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"], "2.plist": ["https://i.example/": "z"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishHousekeeping()
+        try agent.drop(["3.plist": ["https://j.example/"]])
+        try agent.finish("https://j.example/", .failed(.timeout("the test's patience")))
+        try agent.handle(.paused(true))
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(1))
+        let memory = agent.memory
+        #expect(memory.hold != nil && !memory.superseded.isEmpty && !memory.origins.isEmpty && memory.isPaused)
+        agent.memory = SimulatedMemory()
+        try agent.handle(.memoryLost)
+        #expect(agent.memory.icons == memory.icons && agent.memory.origins == memory.origins)
+        #expect(agent.memory.hold == memory.hold && agent.memory.superseded == memory.superseded)
+        #expect(agent.memory.isPaused && agent.memory.folder == memory.folder)
+    }
+
+    @Test("a hold is not of generations that are yet to come")
+    func holdAhead() throws {
+        var agent = try Self.restarted()
+        var changes = MemoChanges()
+        changes.hold = .some(
+            EvictionBrake.Hold(since: agent.now, generation: 1 << 53, images: 1_000_000_000, total: 1_000_000_000))
+        agent.memory.store(changes)
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        #expect(agent.plan.status.eviction == .active && agent.memory.hold == nil)
+    }
+
     @Test(
         "what settings had a say in is asked for again at once, and what a server said is not",
         arguments: [

@@ -23,6 +23,12 @@ struct SimulatedMemory {
         folder = changes.folder ?? folder
     }
 
+    /// Ages that are stored do not grow while the system sleeps.
+    mutating func noteSleep(_ time: Duration) {
+        superseded = superseded.mapValues { $0 + time }
+        if let hold { self.hold?.since = hold.since + time }
+    }
+
     /// Adds what an agent finds in the database when it starts.
     func restore(to state: inout RestoredState) {
         state.memos = icons.values.sorted { $0.url < $1.url }

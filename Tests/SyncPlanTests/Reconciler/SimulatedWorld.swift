@@ -49,6 +49,10 @@ struct SimulatedWorld {
     private var release: [GenerationRelease]?
     /// What is being removed, and whether it is gone already.
     private var removal: (plan: RetirementPlan, isDone: Bool)?
+    /// What of it could not be removed.
+    private var unremoved = RetirementPlan()
+    /// Whether nothing fails from now on.
+    private var goesWell = false
     /// Whether somebody looks for room.
     private var isLooking = false
     /// Whether the disk has no room for anything.
@@ -57,8 +61,10 @@ struct SimulatedWorld {
     private var isShut = false
     private var leases: Set<Int> = []
     private var memory = SimulatedMemory()
-    /// When each generation on disk was superseded; those excepted whose grace was ended by hand.
+    /// When each generation on disk was superseded, had the system not slept since.
     private var superseded: [Int: Timestamp] = [:]
+    /// The generations whose grace was ended by hand.
+    private var waived: Set<Int> = []
     private var servers = SimulatedServers()
     private var isPaused = false
     /// Whether the agent wants the lists folder to be listed again.
@@ -95,7 +101,8 @@ struct SimulatedWorld {
         case 55..<67: try endPublication(fails: chance(10), isCrowded: chance(8))
         case 67..<75: try endEviction()
         case 75: try changeSpace()
-        case 76..<88: try passTime()
+        case 76..<87: try passTime()
+        case 87: try sleep()
         case 88..<90: changeContents()
         case 90: changeServers()
         case 91: try awaitIcons()
@@ -242,13 +249,22 @@ struct SimulatedWorld {
             try handle(disk.release(release, leases: leases))
         } else if let (plan, isDone) = removal {
             if !isDone {
-                note("retired files are removed")
-                try disk.remove(plan)
+                var failed = RetirementPlan()
+                if !goesWell, chance(10) {
+                    failed.images = plan.images.filter { _ in chance(50) }
+                    failed.urls = plan.urls.filter { _ in chance(50) }
+                    failed.documents = plan.documents.filter { _ in chance(50) }
+                }
+                var gone = plan
+                gone.subtract(failed)
+                note("retired files are removed, but for \(failed.images.count) images")
+                try disk.remove(gone)
                 removal?.isDone = true
+                unremoved = failed
             } else {
                 note("the evictor is done")
                 removal = nil
-                try handle(.removed)
+                try handle(.removed(failed: unremoved))
             }
         }
     }
@@ -284,6 +300,15 @@ struct SimulatedWorld {
         try handle(.tick)
     }
 
+    private mutating func sleep() throws(Violation) {
+        let time = Duration.seconds(3600) * Double.random(in: 0...10, using: &generator)
+        note("the system sleeps for \(time.components.seconds) s")
+        now = now + time
+        superseded = superseded.mapValues { $0 + time }
+        memory.noteSleep(time)
+        try handle(.slept(time))
+    }
+
     private mutating func changeContents() {
         guard let url = Self.urls.randomElement(using: &generator) else { return }
         contents[url] = .random(in: 0..<8, using: &generator)
@@ -310,7 +335,7 @@ struct SimulatedWorld {
 
     private mutating func evict() throws(Violation) {
         note("what is retired is to go")
-        for generation in superseded.keys where generation != disk.current?.generation { superseded[generation] = nil }
+        waived.formUnion(disk.generations.keys.filter { $0 != disk.current?.generation })
         try handle(.evict(isConfirmed: chance(50)))
     }
 
@@ -434,8 +459,9 @@ struct SimulatedWorld {
     private func checkGrace(of releases: [GenerationRelease]) throws(Violation) {
         for release in releases {
             guard let time = superseded[release.generation] else { continue }
-            try expect(
-                time + settings.cache.grace <= now, "generation \(release.generation) is released within its grace")
+            let isWaived = waived.contains(release.generation)
+            let grace = isWaived ? min(settings.cache.grace, RetentionRule.shortest) : settings.cache.grace
+            try expect(time + grace <= now, "generation \(release.generation) is released within its grace")
             try expect(
                 !release.ignoresLeases || time + settings.cache.leaseMax <= now,
                 "a lease on generation \(release.generation) is ignored before its time")
@@ -498,6 +524,7 @@ struct SimulatedWorld {
     /// Lets everything come to rest, and checks that the disk then holds what the lists name, and nothing else.
     mutating func settle() throws(Violation) {
         note("from here on all goes well")
+        goesWell = true
         isFolderThere = true
         isFull = false
         servers.dead = []

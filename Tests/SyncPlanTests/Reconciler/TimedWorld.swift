@@ -96,7 +96,7 @@ struct TimedWorld {
                 after(.milliseconds(20), .published(publish(publication)))
             case .release(let releases):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
-            case .remove: after(.milliseconds(1), .removed)
+            case .remove: after(.milliseconds(1), .removed())
             case .inspect: after(.microseconds(200), .inspected(.whole))
             case .cancel, .discard, .discardPartials, .remember, .measureSpace, .look: break
             }

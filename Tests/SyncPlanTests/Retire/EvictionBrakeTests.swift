@@ -25,7 +25,7 @@ struct EvictionBrakeTests {
         #expect(brake.end == (isHeld ? Self.start + .seconds(86_400) : nil))
     }
 
-    @Test("it ends when it is confirmed, when it is old, and when hardly anything is retired any more")
+    @Test("it ends when it is confirmed, when it is old, and when nothing of it is left")
     func end() {
         var held = Self.brake()
         held.noteChange(retiring: 30, of: 30, generation: 1, at: Self.start)
@@ -40,9 +40,14 @@ struct EvictionBrakeTests {
         #expect(brake.heldNow == nil)
 
         brake = held
-        brake.noteRetired(21)
+        brake.noteSleep(.seconds(3600))
+        brake.noteTime(Self.start + .seconds(89_999))
         #expect(brake.heldNow != nil)
-        brake.noteRetired(20)
+        brake.noteTime(Self.start + .seconds(90_000))
+        #expect(brake.heldNow == nil)
+
+        brake = held
+        brake.lift()
         #expect(brake.hold == nil)
     }
 

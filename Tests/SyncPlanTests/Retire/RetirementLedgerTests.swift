@@ -140,18 +140,135 @@ struct RetirementLedgerTests {
         }
     }
 
-    @Test("a grace can be ended by hand for what is superseded by then")
+    @Test("a grace can be ended by hand for what is superseded by then, but for its last seconds")
     func waived() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger)
+        Self.publish(2, [Sample.document("1.plist", ["a": "y"])], at: 100, in: &ledger)
+        ledger.waiveGrace(in: Catalog())
+        #expect(ledger.isWaiving(under: Self.rule))
+        Self.publish(3, [], at: 101, in: &ledger)
+        #expect(ledger.expired(under: Self.rule, now: Self.start + .seconds(104)).isEmpty)
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(105))
+        #expect(
+            ledger.expired(under: Self.rule, now: Self.start + .seconds(106)) == [GenerationRelease(generation: 1)])
+        var held = Self.rule
+        held.heldThrough = 1
+        #expect(!ledger.isWaiving(under: held) && ledger.expired(under: held, now: Self.start + .seconds(106)).isEmpty)
+        #expect(ledger.nextExpiry(under: held) == Self.start + .seconds(701))
+        // A grace that is shorter than these seconds is as long as it is.
+        let short = RetentionRule(grace: .seconds(1), leaseMax: .seconds(86_400))
+        #expect(ledger.nextExpiry(under: short) == Self.start + .seconds(101))
+        ledger.release(1)
+        #expect(!ledger.isWaiving(under: Self.rule))
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(701))
+    }
+
+    @Test("a grace is not ended by hand where nothing is retired by it")
+    func notWaived() {
+        var ledger = RetirementLedger()
+        let (x, y) = (Sample.document("1.plist", ["a": "x"]), Sample.document("2.plist", ["b": "y"]))
+        Self.publish(1, [x], at: 0, in: &ledger)
+        Self.publish(2, [x, y], at: 1, in: &ledger)
+        Self.publish(3, [y], at: 2, in: &ledger)
+        Self.publish(4, [], at: 3, in: &ledger)
+        var catalog = Catalog()
+        _ = catalog.setList("2.plist", Sample.list(["b"]))
+        catalog.updateIcon("b") { $0.image = Sample.image("y") }
+        ledger.waiveGrace(in: catalog)
+        // A list has what the third one names, the first and the second name something else.
+        #expect(
+            ledger.expired(under: Self.rule, now: Self.start + .seconds(100)).map(\.generation) == [1, 2])
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(6))
+    }
+
+    @Test("time that the system slept is no part of a grace or of a lease")
+    func sleep() {
         var ledger = RetirementLedger()
         Self.publish(1, [], at: 0, in: &ledger)
         Self.publish(2, [], at: 100, in: &ledger)
-        ledger.waiveGrace()
-        Self.publish(3, [], at: 200, in: &ledger)
-        #expect(
-            ledger.expired(under: Self.rule, now: Self.start + .seconds(200)) == [GenerationRelease(generation: 1)])
-        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(100))
+        ledger.noteSleep(.seconds(8 * 3600))
+        let awake = 8 * 3600 + 700
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(awake))
+        #expect(ledger.expired(under: Self.rule, now: Self.start + .seconds(awake - 1)).isEmpty)
+        let rule = RetentionRule(grace: .seconds(600), leaseMax: .seconds(1000))
+        for (seconds, isIgnored) in [(awake, false), (awake + 399, false), (awake + 400, true)] {
+            #expect(
+                ledger.expired(under: rule, now: Self.start + .seconds(seconds))
+                    == [GenerationRelease(generation: 1, ignoresLeases: isIgnored)])
+        }
+        Self.publish(3, [], at: awake, in: &ledger)
         ledger.release(1)
-        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(800))
+        #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(awake + 600))
+    }
+
+    @Test("what is on disk is counted as images come, are lost, come back and go")
+    func holdings() {
+        var ledger = RetirementLedger()
+        let bytes = (Sample.image("x").bytes, Sample.image("y").bytes)
+        let document = Sample.document("1.plist", ["a": "x", "b": "y"])
+        Self.publish(1, [document], at: 0, in: &ledger)
+        #expect(ledger.holdings == (2, bytes.0 + bytes.1))
+        for _ in 0..<2 {
+            ledger.noteMissing([Sample.image("x").sha256, .of("nobody knows it")])
+            #expect(ledger.holdings == (1, bytes.1) && !ledger.isOnDisk(Sample.image("x").sha256))
+        }
+        var manifest = Manifest(generation: 2, published: Self.start, lists: [:])
+        manifest.lists["1.plist"] = Manifest.List(
+            sha256: .of(document.json), apps: 2, ready: 2, pending: 0, failed: 0)
+        ledger.publish(manifest, newDocuments: [:], moved: [Sample.image("x").sha256], at: Self.start)
+        #expect(ledger.holdings == (2, bytes.0 + bytes.1) && ledger.isOnDisk(Sample.image("x").sha256))
+        ledger.noteMissing([Sample.image("x").sha256])
+        Self.publish(3, [], at: 1, in: &ledger)
+        for generation in 1...2 { ledger.release(generation) }
+        #expect(ledger.holdings == (1, bytes.1))
+        ledger.remove(ledger.removable(in: Catalog()))
+        #expect(ledger.holdings == (0, 0))
+    }
+
+    @Test("what could not be removed stays to be removed")
+    func stuck() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "y"])], at: 0, in: &ledger)
+        Self.publish(2, [], at: 1, in: &ledger)
+        ledger.release(1)
+        let plan = ledger.removable(in: Catalog())
+        var failed = plan
+        failed.urls = ["a"]
+        failed.images = failed.images.filter { $0.sha256 == Sample.image("x").sha256 }
+        var gone = plan
+        gone.subtract(failed)
+        ledger.remove(gone)
+        #expect(ledger.isOnDisk(Sample.image("x").sha256) && ledger.holdings.images == 1)
+        failed.affected = plan.affected
+        #expect(ledger.removable(in: Catalog()) == failed)
+        ledger.remove(failed)
+        #expect(ledger.removable(in: Catalog()).isEmpty && ledger.holdings.images == 0)
+    }
+
+    @Test("generations that are held retire what no list names of them, lost or not, as long as some of it is there")
+    func retires() {
+        var ledger = RetirementLedger()
+        Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "y", "c": "z", "d": "z"])], at: 0, in: &ledger)
+        Self.publish(2, [Sample.document("2.plist", ["e": "v"])], at: 1, in: &ledger)
+        let cases: [(images: [String: String], named: [String], limits: [Bool])] = [
+            (["a": "x", "b": "y", "c": "z", "d": "z", "e": "v"], [], [true, true, true, false]),
+            (["a": "x", "b": "y", "c": "z", "d": "z"], ["c"], [true, true, false, false]),
+            (["a": "x", "b": "y", "c": "z", "d": "z"], ["a", "b", "c"], [false, false, false, false]),
+            // What was lost did not come back.
+            (["a": "x"], [], [true, true, true, true]), (["a": "x"], ["c", "d"], [true, true, false, false]),
+            // It did, without an image.
+            (["a": "x"], ["b", "c", "d"], [true, false, false, false]), ([:], [], [false, false, false, false]),
+            // The same image under another URL.
+            (["a": "x", "b": "y", "e": "x"], ["c", "d", "e"], [true, false, false, false]),
+        ]
+        for (images, named, limits) in cases {
+            var catalog = Catalog()
+            _ = catalog.setList("1.plist", Sample.list(named))
+            for (url, word) in images { catalog.updateIcon(url) { $0.image = Sample.image(word) } }
+            let result = limits.indices.map { ledger.retires(moreThan: $0, through: 1, in: catalog) }
+            #expect(result == limits, "\(images), \(named)")
+        }
     }
 
     @Test("a generation that is released late keeps what it names, although a newer one is gone")

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import GRDB
+import IconCache
+import SyncPlan
+
+/// A row of the database, of which every value is held against what an agent can have written.
+struct StoredRow {
+    /// A value that no agent has written: what else is in the database is not to be believed either.
+    struct Unbelievable: Error, CustomStringConvertible {
+        var table: String
+        var column: String
+        var description: String { "no agent wrote what is in \(table).\(column)" }
+    }
+
+    /// Times that RFC 3339 can write, in milliseconds since 1970.
+    private static let times = -62_167_219_200_000...253_402_300_799_999 as ClosedRange<Int64>
+    /// How many there can be of anything that is counted.
+    private static let counts = 0...1_000_000_000
+
+    private let table: String
+    private let row: Row
+
+    static func all(_ table: String, in database: Database) throws -> [StoredRow] {
+        try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map { StoredRow(table: table, row: $0) }
+    }
+
+    /// How the value of a column cannot be what it is.
+    func doubt(_ column: String) -> Unbelievable { Unbelievable(table: table, column: column) }
+
+    private func storage(_ column: String) throws -> DatabaseValue.Storage {
+        // A column that is not there is damage too.
+        guard row.hasColumn(column) else { throw doubt(column) }
+        return (row[column] as DatabaseValue).storage
+    }
+
+    func optionalText(_ column: String) throws -> String? {
+        switch try storage(column) {
+        case .null: nil
+        case .string(let text): text
+        case .int64, .double, .blob: throw doubt(column)
+        }
+    }
+
+    func text(_ column: String) throws -> String {
+        guard let text = try optionalText(column) else { throw doubt(column) }
+        return text
+    }
+
+    func optionalNumber(_ column: String, in range: ClosedRange<Int64>) throws -> Int64? {
+        switch try storage(column) {
+        case .null: return nil
+        case .int64(let number) where range.contains(number): return number
+        case .int64, .double, .string, .blob: throw doubt(column)
+        }
+    }
+
+    func number(_ column: String, in range: ClosedRange<Int64> = .min ... .max) throws -> Int64 {
+        guard let number = try optionalNumber(column, in: range) else { throw doubt(column) }
+        return number
+    }
+
+    func count(_ column: String) throws -> Int {
+        Int(try number(column, in: Int64(Self.counts.lowerBound)...Int64(Self.counts.upperBound)))
+    }
+
+    func bytes(_ column: String, atMost limit: Int) throws -> [UInt8] {
+        guard case .blob(let data) = try storage(column), data.count <= limit else { throw doubt(column) }
+        return Array(data)
+    }
+
+    func optionalTime(_ column: String) throws -> Timestamp? {
+        try optionalNumber(column, in: Self.times).map { Timestamp(sinceEpoch: .milliseconds($0)) }
+    }
+
+    func time(_ column: String) throws -> Timestamp {
+        guard let time = try optionalTime(column) else { throw doubt(column) }
+        return time
+    }
+
+    /// The age that the row tells in three columns.
+    func age() throws -> StoredAge {
+        StoredAge(
+            elapsed: try number("elapsed", in: StoredAge.range), boot: try optionalText("boot"),
+            awake: try number("since_boot", in: StoredAge.range))
+    }
+
+    func generation() throws -> Int {
+        let numbers = CacheLayout.generationNumbers
+        return Int(try number("generation", in: Int64(numbers.lowerBound)...Int64(numbers.upperBound)))
+    }
+}

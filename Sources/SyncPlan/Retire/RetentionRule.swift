@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long superseded generations are kept.
+package struct RetentionRule: Equatable, Sendable {
+    /// How long after it was superseded.
+    package var grace: Duration
+    /// How long a lease keeps it after that moment.
+    package var leaseMax: Duration
+    /// How long a generation is kept after it was superseded although its grace was ended by hand, if its grace is longer.
+    ///
+    /// A reader without a lease opens the manifest, then a document, then an image: a generation that it began with must
+    /// not go in between. That takes milliseconds; a script on a busy machine may take a second or two.
+    package static let shortest: Duration = .seconds(5)
+
+    /// The newest generation that is kept because the eviction of what it names is held; `nil` if none is.
+    package var heldThrough: Int?
+
+    package init(grace: Duration, leaseMax: Duration, heldThrough: Int? = nil) {
+        self.grace = grace
+        self.leaseMax = leaseMax
+        self.heldThrough = heldThrough
+    }
+
+    func isHeld(_ generation: Int) -> Bool { heldThrough.map { generation <= $0 } ?? false }
+}
+
+/// A superseded generation whose grace is over.
+package struct GenerationRelease: Hashable, Sendable {
+    package var generation: Int
+    /// Whether it goes although a reader may hold a lease on it: no lease is that old.
+    package var ignoresLeases = false
+
+    package init(generation: Int, ignoresLeases: Bool = false) {
+        self.generation = generation
+        self.ignoresLeases = ignoresLeases
+    }
+}

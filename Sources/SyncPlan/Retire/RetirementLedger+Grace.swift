@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+extension RetirementLedger {
+    /// Ends the grace of the superseded generations that retire something.
+    ///
+    /// They name what neither a list nor the current generation names. Each is kept for ``RetentionRule/shortest`` all the
+    /// same.
+    ///
+    /// - Complexity: O(*n*) in the number of images and URLs that generations name.
+    package mutating func waiveGrace(in catalog: Catalog) {
+        var idleImages = Set(images.keys.lazy.filter { !catalog.needs($0) })
+        var idleURLs = Set(urls.keys.lazy.filter { !catalog.needs(url: $0) })
+        for document in current.flatMap({ generations[$0]?.documents }) ?? [] {
+            guard let document = documents[document] else { continue }
+            for image in document.images.keys { idleImages.remove(image) }
+            for url in document.urls { idleURLs.remove(url) }
+        }
+        var retiring: Set<Digest> = []
+        for (digest, document) in documents
+        where document.urls.hasMember(of: idleURLs) || document.images.hasKey(of: idleImages) {
+            retiring.insert(digest)
+        }
+        guard !retiring.isEmpty else { return }
+        waived.formUnion(superseded.filter { generations[$0]?.documents.contains(where: retiring.contains) ?? false })
+    }
+
+    /// Whether a generation is still to go whose grace was ended by hand.
+    package func isWaiving(under rule: RetentionRule) -> Bool { waived.contains { !rule.isHeld($0) } }
+
+    /// The superseded generations whose grace is over, and that of leases on them where it is.
+    ///
+    /// - Parameters:
+    ///   - rule: How long they are kept.
+    ///   - now: The present time.
+    /// - Returns: The oldest first.
+    package func expired(under rule: RetentionRule, now: Timestamp) -> [GenerationRelease] {
+        func isOver(_ number: Int) -> Bool { endOfGrace(of: number, rule.grace).map { $0 <= now } ?? false }
+        let old = kept(under: rule).prefix { isOver($0) }
+        let young = waived.filter { !rule.isHeld($0) && !old.contains($0) && isOver($0) }
+        return (old + young.sorted()).map { number in
+            let isOverdue = generations[number]?.superseded.map { $0 + max(rule.grace, rule.leaseMax) <= now } ?? false
+            return GenerationRelease(generation: number, ignoresLeases: isOverdue)
+        }
+    }
+
+    /// When the next grace is over; `nil` if there is none.
+    package func nextExpiry(under rule: RetentionRule) -> Timestamp? {
+        let next = (kept(under: rule).prefix(1) + waived.filter { !rule.isHeld($0) })
+        return next.compactMap { endOfGrace(of: $0, rule.grace) }.min()
+    }
+
+    /// The superseded generations that only their grace keeps, the oldest first.
+    private func kept(under rule: RetentionRule) -> ArraySlice<Int> { superseded.drop(while: rule.isHeld) }
+
+    private func endOfGrace(of number: Int, _ grace: Duration) -> Timestamp? {
+        guard let time = generations[number]?.superseded else { return nil }
+        return time + (waived.contains(number) ? min(grace, RetentionRule.shortest) : grace)
+    }
+
+    /// When the grace of each superseded generation is over.
+    package func expiries(grace: Duration) -> [Int: Timestamp] {
+        var ends: [Int: Timestamp] = [:]
+        for number in superseded { ends[number] = endOfGrace(of: number, grace) }
+        return ends
+    }
+
+    /// Whether generations up to this one still name more than so many icons that no list names, as when they were retired.
+    ///
+    /// An icon whose image was lost counts, as it did not come back, unless all were.
+    ///
+    /// - Complexity: O(*n*) in the number of icons that those generations name, if most of them are named by lists.
+    package func retires(moreThan limit: Int, through generation: Int, in catalog: Catalog) -> Bool {
+        var looked: Set<Digest> = []
+        var images: Set<Digest> = []
+        var lost: Set<String> = []
+        for (number, named) in generations where number <= generation {
+            for digest in named.documents where looked.insert(digest).inserted {
+                for url in documents[digest]?.urls ?? [] where catalog.icons[url]?.isReferenced != true {
+                    if let image = catalog.icons[url]?.image?.sha256 {
+                        if !catalog.needs(image) { images.insert(image) }
+                    } else {
+                        lost.insert(url)
+                    }
+                    if !images.isEmpty, images.count + lost.count > limit { return true }
+                }
+            }
+        }
+        return false
+    }
+}
+
+extension Set {
+    /// Whether one of them is in the other set, which may be the smaller one.
+    fileprivate func hasMember(of other: Set) -> Bool {
+        count < other.count ? contains(where: other.contains) : other.contains(where: contains)
+    }
+}
+
+extension Dictionary {
+    fileprivate func hasKey(of keys: Set<Key>) -> Bool {
+        count < keys.count ? self.keys.contains(where: keys.contains) : keys.contains { self[$0] != nil }
+    }
+}

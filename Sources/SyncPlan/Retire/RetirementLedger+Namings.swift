@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+
+extension RetirementLedger {
+    /// Which URLs the generations on disk name.
+    package var namings: Namings { Namings(documents: documents, current: current) }
+
+    /// Which URLs the generations on disk name, as they did at one moment.
+    package struct Namings: Sendable {
+        fileprivate let documents: [Digest: Document]
+        fileprivate let current: Int?
+
+        /// The newest superseded generation on disk that names each of these URLs; none for those that none names.
+        ///
+        /// - Complexity: O(*n*) in the number of documents on disk, and in that of their URLs at most.
+        package func newest(naming urls: some Collection<String>) -> [String: Int] {
+            let superseded = documents.values.compactMap { document in
+                document.generations.last { $0 != current }.map { (number: $0, urls: document.urls) }
+            }
+            var found: [String: Int] = [:]
+            var rest = Set(urls)
+            for (number, named) in superseded.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
+                for url in rest.intersection(named) {
+                    found[url] = number
+                    rest.remove(url)
+                }
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// What is named by no generation on disk, and can be removed.
+package struct RetirementPlan: Equatable, Sendable {
+    package struct Image: Hashable, Sendable {
+        package var sha256: Digest
+        package var path: String
+    }
+
+    package var documents: Set<Digest> = []
+    package var images: Set<Image> = []
+    /// URLs whose `by-url/` names go.
+    package var urls: Set<String> = []
+    /// All URLs of the documents that no generation names any more.
+    package var affected: Set<String> = []
+
+    package init(
+        documents: Set<Digest> = [], images: Set<Image> = [], urls: Set<String> = [], affected: Set<String> = []
+    ) {
+        self.documents = documents
+        self.images = images
+        self.urls = urls
+        self.affected = affected
+    }
+
+    package var isEmpty: Bool { documents.isEmpty && images.isEmpty && urls.isEmpty }
+
+    /// Takes out what another plan names too.
+    package mutating func subtract(_ other: RetirementPlan) {
+        documents.subtract(other.documents)
+        images.subtract(other.images)
+        urls.subtract(other.urls)
+    }
+
+    /// Takes in what another plan names.
+    package mutating func formUnion(_ other: RetirementPlan) {
+        documents.formUnion(other.documents)
+        images.formUnion(other.images)
+        urls.formUnion(other.urls)
+        affected.formUnion(other.affected)
+    }
+}

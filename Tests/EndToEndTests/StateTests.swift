@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import Glibc
+import IconCache
+import Subprocess
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("What an agent finds in its state")
+struct StateTests {
+    /// Makes a world in which the eviction of thirty images is held, and ends its agent.
+    private static func withHeld(_ body: @escaping @Sendable (World, FilePath) async throws -> Void) async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
+            let names = (0..<30).map { "App \($0)" }
+            try world.drop(names)
+            try await world.agent.whileRunning { _ in
+                try await world.published(names)
+                try world.remove("apps.plist")
+                try await world.agent.status { $0.inSync && $0.eviction.state == "held" }
+            }
+            try await body(world, world.folder.appending("state").appending("state.sqlite"))
+        }
+    }
+
+    private static func execute(_ sql: String, in database: FilePath) throws {
+        try DatabaseQueue(path: database.string).write { try $0.execute(sql: sql) }
+    }
+
+    @Test(
+        "a state that no agent can have written is set aside, and no image is lost",
+        arguments: [
+            "UPDATE hold SET elapsed = 9223372036854775807", "UPDATE hold SET since_boot = -9223372036854775808",
+            "UPDATE hold SET images = 'many'", "UPDATE superseded SET elapsed = -1",
+            "UPDATE superseded SET generation = 9223372036854775807",
+            "UPDATE icon SET response_time = -9223372036854775808", "UPDATE icon SET image = 'nothing'",
+        ])
+    func unbelievable(sql: String) async throws {
+        try await Self.withHeld { world, database in
+            try Self.execute(sql, in: database)
+            for _ in 0..<2 {
+                try await world.agent.whileRunning { _ in
+                    let status = try await world.agent.status { $0.inSync }
+                    #expect(status.eviction.state == "held" && status.cache.images == 30, "\(status.json.line)")
+                }
+            }
+            #expect(try files(in: world.folder.appending("state")).contains("state.sqlite.damaged"))
+        }
+    }
+
+    @Test(
+        "time that the system slept between two runs is no part of a grace",
+        .enabled(if: geteuid() == 0 && Tool.areInstalled("unshare"), "only root sets the time since the boot"))
+    func slept() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "1h")
+            try world.drop(["Mail", "Maps"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail", "Maps"])
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+            }
+            // In this namespace `CLOCK_BOOTTIME` is eight hours ahead, as after a sleep, and `CLOCK_MONOTONIC` is not.
+            let program = world.folder.appending("after-sleep")
+            let call = "exec unshare --time --boottime 28800 --fork --kill-child '\(BuiltProducts.path("syncagent"))'"
+            let file = try FileDescriptor.open(
+                program, .writeOnly, options: [.create, .exclusiveCreate], permissions: .ownerReadWriteExecute)
+            try file.closeAfter { _ = try file.writeAll("#!/bin/sh\n\(call) \"$@\"\n".utf8) }
+            let later = World(origin: world.origin, agent: AgentProcess(program: program, folder: world.folder))
+                .setting("SYNCAGENT_CACHE_GRACE", "1h")
+            try await later.agent.whileRunning(endedBy: .kill) { _ in
+                let status = try await later.agent.status { $0.inSync }
+                #expect(status.icons.retired == 1 && status.cache.images == 2, "\(status.json.line)")
+            }
+        }
+    }
+}

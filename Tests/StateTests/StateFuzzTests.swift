@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDB
+import IconCache
+import Logging
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+/// Whatever is in the database: the agent starts, and no image is lost by it.
+@Suite("A state that is not to be believed")
+struct StateFuzzTests {
+    private static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    private static let url = "https://example.com/a.png"
+    private static let retired = "https://example.com/b.png"
+
+    /// A state with a row in each table, and the image that it is about.
+    private static func fill(_ folder: FilePath) async throws {
+        let clock = AgentClock()
+        var changes = MemoChanges()
+        for index in 0..<20 {
+            changes.remembered.append(
+                IconMemo(
+                    url: index == 0 ? url : "\(url)?\(index)", image: .of("x"),
+                    response: StoredResponse(
+                        fields: HTTPFields([("ETag", "\"x\""), ("Cache-Control", "max-age=100")]),
+                        requestTime: clock.now, responseTime: clock.now),
+                    freshUntil: clock.now + .seconds(100),
+                    failure: IconRecord.Failure(
+                        code: "http-503", message: "the server answered 503", attempts: 3, nextAttempt: clock.now),
+                    trail: FetchTrail([FetchTrail.Hop(try FetchTarget(url)), FetchTrail.Hop(try FetchTarget(retired))])
+                ))
+        }
+        changes.origins = [
+            OriginMemo(origin: "https://example.com", health: OriginHealth(failures: 7, waitsUntil: clock.now))
+        ]
+        changes.isPaused = true
+        changes.superseded = [1: clock.now]
+        changes.hold = .some(EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40))
+        changes.folder = FolderIdentity(fileSystem: 1, device: 2, handle: [3])
+        let store = try StateStore(folder: folder, clock: clock, logger: logger)
+        try await store.apply(changes)
+        try await store.close()
+    }
+
+    private static func document(_ url: String, _ word: String) -> AppListDocument {
+        let image = AppListDocument.Image(
+            path: CacheLayout.image(.of(word), suffix: "png"), sha256: .of(word), bytes: 1, type: "image/png", width: 1,
+            height: 1)
+        let source = AppListDocument.Source(sha256: .of(url), bytes: 1, modified: AgentClock.wallTime)
+        return AppListDocument(
+            list: "apps.plist", source: source,
+            apps: [AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(image))])
+    }
+
+    /// Starts an agent's plan with what is in the database, lets a day pass, and stores what it says.
+    ///
+    /// - Returns: Whether all that was stored came back.
+    @discardableResult
+    private static func start(in folder: FilePath, _ comment: String) async throws -> Bool {
+        let clock = AgentClock()
+        let store: StateStore
+        do {
+            store = try StateStore(folder: folder, clock: clock, logger: logger)
+        } catch {
+            Issue.record("\(comment): \(error)")
+            return false
+        }
+        var restored = RestoredState()
+        restored.nextGeneration = 3
+        for (generation, document) in [(1, document(retired, "y")), (2, document(url, "x"))] {
+            let digest = Digest.of(document.json)
+            restored.documents[digest] = document
+            restored.manifests.append(
+                Manifest(
+                    generation: generation, published: clock.now,
+                    lists: [document.list: Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)]))
+        }
+        let found = store.restored
+        restored.memos = found.icons
+        restored.origins = found.origins
+        restored.isPaused = found.isPaused
+        restored.supersessions = found.supersessions
+        restored.hold = found.hold
+        restored.folder = found.folder
+        var now = clock.now
+        var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
+        let listed = ListedFolder(
+            path: "/lists.d", identity: FolderIdentity(fileSystem: 1, device: 2, handle: [3]))
+        let events: [Reconciler.Event] = [
+            .scanned(.listed(listed, present: ["apps.plist"], changed: [:])), .paused(false),
+            .evict(isConfirmed: false),
+        ]
+        for event in events + Array(repeating: .tick, count: 24) {
+            for case .remove(let removal) in plan.handle(event, now: now) {
+                let names = removal.images.map(\.sha256)
+                #expect(!names.contains(.of("x")), "\(comment): an image would be removed that a list names")
+            }
+            _ = (plan.status.json.line, plan.evictionReport(now: now).json.line, plan.report(on: url, now: now)?.json)
+            now = now + .seconds(3600)
+        }
+        #expect(plan.icon(url)?.image?.sha256 == .of("x"), "\(comment): an image is lost")
+        _ = plan.handle(.stopping, now: now)
+        let isWhole = try await store.apply(plan.takeMemoChanges())
+        #expect(isWhole, "\(comment): what was just read is damaged when it is written")
+        try await store.close()
+        return found.hold != nil && found.icons.count == 20 && found.origins.count == 1
+    }
+
+    @Test("no value in any column is fatal")
+    func values() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.fill(folder)
+            let path = folder.appending("state.sqlite")
+            let whole = try CacheFolder(folder).read("state.sqlite")
+            #expect(try await Self.start(in: folder, "nothing is changed"))
+            let values = [
+                "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "9007199254740993",
+                "4000000000000", "1e308", "-1e308", "9e999", "''", "'text'", "x''", "x'ff00fe'", "'-1'",
+                "CAST(x'ff' AS TEXT)", "zeroblob(100000)", "hex(zeroblob(100000))",
+            ]
+            var columns: [(table: String, column: String)] = []
+            do {
+                let database = try DatabaseQueue(path: path.string)
+                for table in ["icon", "origin", "pause", "superseded", "hold", "folder"] {
+                    columns += try await database.read { try $0.columns(in: table).map { (table, $0.name) } }
+                }
+                try database.close()
+            }
+            #expect(columns.count > 30)
+            for (table, column) in columns {
+                for value in values {
+                    try Self.put(whole, at: path)
+                    let database = try DatabaseQueue(path: path.string)
+                    let isChanged: Bool = try await database.writeWithoutTransaction { database in
+                        try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
+                        let sql = "UPDATE OR IGNORE \(table) SET \(column) = \(value)"
+                        return (try? database.execute(sql: sql)) != nil
+                    }
+                    try database.close()
+                    if isChanged { try await Self.start(in: folder, "\(table).\(column) = \(value)") }
+                }
+            }
+        }
+    }
+
+    @Test("no byte anywhere in the file is fatal")
+    func bytes() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.fill(folder)
+            let path = folder.appending("state.sqlite")
+            let whole = try CacheFolder(folder).read("state.sqlite")
+            var generator = SeededGenerator(seed: UInt64(environmentNumber("FUZZ_SEED") ?? 1))
+            var restored = 0
+            let rounds = environmentNumber("FUZZ_ROUNDS") ?? 150
+            for round in 0..<rounds {
+                var bytes = whole
+                switch round % 4 {
+                case 0:
+                    // The header, where each byte has a meaning.
+                    bytes[round / 4 % 100] = .random(in: 0...255, using: &generator)
+                case 1: bytes.removeSubrange(Int.random(in: 0..<bytes.count, using: &generator)...)
+                default:
+                    for _ in 0...Int.random(in: 0..<8, using: &generator) {
+                        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(
+                            in: 0...255, using: &generator)
+                    }
+                }
+                try Self.put(bytes, at: path)
+                if try await Self.start(in: folder, "round \(round)") { restored += 1 }
+            }
+            // Most bytes are free space: a database that is whole otherwise is kept.
+            #expect(restored > 0 && restored < rounds)
+        }
+    }
+
+    @Test("a table that is gone while it is in use is damage too")
+    func tableGone() async throws {
+        try await withTemporaryFolder { folder in
+            let memo = IconMemo(
+                url: Self.url, image: nil, response: nil, freshUntil: AgentClock.wallTime, failure: nil)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: Self.logger)
+            #expect(try await store.apply(MemoChanges(remembered: [memo])))
+            try await store.dropTable("icon")
+            #expect(try await !store.apply(MemoChanges(remembered: [memo])))
+            #expect(try await store.apply(MemoChanges(forgotten: [memo.url])))
+            try await store.close()
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: Self.logger)
+            #expect(again.restored.icons.isEmpty)
+        }
+    }
+
+    private static func put(_ bytes: [UInt8], at path: FilePath) throws {
+        let file = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
+        try file.closeAfter { _ = try file.writeAll(bytes) }
+    }
+}
+
+extension StateStore {
+    fileprivate func dropTable(_ name: String) throws {
+        try database.write { try $0.execute(sql: "DROP TABLE \(name)") }
+    }
+}
