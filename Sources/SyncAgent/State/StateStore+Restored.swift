@@ -66,7 +66,8 @@ extension StoredResponse {
     fileprivate init?(_ row: StoredRow) throws {
         guard let status = try row.optionalNumber("status", in: 100...599) else { return nil }
         self.init(
-            status: Int(status), url: try row.optionalText("response_url"), fields: HTTPFields(text: try row.text("fields")),
+            status: Int(status), url: try row.optionalText("response_url"),
+            fields: HTTPFields(text: try row.text("fields")),
             requestTime: try row.time("request_time"), responseTime: try row.time("response_time"))
     }
 }
