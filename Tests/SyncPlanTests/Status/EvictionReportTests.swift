@@ -43,6 +43,7 @@ struct EvictionReportTests {
         try agent.drop([:])
         try agent.handle(.evict(isConfirmed: false))
         #expect(!agent.plan.isEvictionSettled(at: agent.now))
+        try agent.pass(.seconds(5))
         try agent.finishRelease(leases: [generation])
         if agent.removal != nil { try agent.finishRemoval() }
         fate = try Self.fate(agent).0
