@@ -19,7 +19,7 @@ struct FolderLockTests {
             let error = #expect(throws: FolderLock.Held.self) { try FolderLock(in: folder, at: path) }
             #expect(error?.pid == Int(getpid()))
             try lock.renewFile(in: folder)
-            #expect(FolderLock.holder(of: path.appending(CacheLayout.lock)) == Int(getpid()))
+            #expect(LockState(ofFolder: path) == .held(Int(getpid())))
             withExtendedLifetime(lock) {}
         }
     }

@@ -181,8 +181,8 @@ struct Canary {
         #expect(try Set(folder.names(in: ".").map(\.name)) == names)
         for name in names {
             #expect(try FileBytes.read(path.appending(name)) == text)
-            let status = try folder.status(name)
-            #expect(status.map { $0.st_mode & 0o7777 } == 0o644)
+            let status = try Stat(path.appending(name), followTargetSymlink: false)
+            #expect(status.permissions == [.ownerReadWrite, .groupRead, .otherRead])
         }
     }
 }

@@ -42,9 +42,9 @@ struct PartialsTests {
                     path: "", sha256: .of(bytes), bytes: bytes.count, type: "", width: 1, height: 1)
             }
             #expect(try restarted.names(in: "staging") == [image.name])
-            var status = stat()
-            try #require(stat(path.appending("staging/\(image.name)").string, &status) == 0)
-            #expect(status.st_mode & 0o222 == 0)
+            let file = try FileDescriptor.open(path.appending("staging/\(image.name)"), .readOnly)
+            defer { try? file.close() }
+            #expect(try file.stat().permissions.rawValue & 0o222 == 0)
         }
     }
 

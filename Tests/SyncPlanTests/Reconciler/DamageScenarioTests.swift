@@ -53,7 +53,7 @@ struct DamageScenarioTests {
         try agent.handle(.damaged([Sample.image("x").sha256]))
         try agent.finish(Self.a, .failed(.timeout("the test's patience")))
         try agent.finishPublication()
-        #expect(agent.downloads[c]?.reason == .missingOnDisk && agent.downloads[c]?.validators == nil)
+        #expect(agent.downloads[c]?.reason == .missingOnDisk && agent.downloads[c]?.condition == nil)
         try agent.finish(c, .failed(.timeout("the test's patience")))
         agent.excuse(["x"])
         try agent.finishHousekeeping()

@@ -71,7 +71,8 @@ struct PassingWorld {
                 events.append(.removed())
             case .discard(let names): files.subtract(names)
             case .measureSpace: events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
-            case .cancel, .discardPartials, .remember: break
+            case .inspect: events.append(.inspected(.whole))
+            case .cancel, .discardPartials, .remember, .look: break
             }
         }
     }
@@ -102,6 +103,8 @@ struct PassingWorld {
                 sha256: .of("\(publication.generation) \(document.list)"), apps: document.apps.count, ready: 0,
                 pending: 0, failed: 0)
         }
-        return .published(manifest, bytesWritten: 300 * publication.documents.count)
+        var written = WrittenBytes()
+        for document in publication.documents { written.documents[document.list] = 300 }
+        return .published(manifest, written: written)
     }
 }
