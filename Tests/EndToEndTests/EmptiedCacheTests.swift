@@ -42,7 +42,8 @@ struct EmptiedCacheTests {
                 #expect(try world.expectWholeCache() == 4)
                 #expect(kill(agent.value, 0) == 0)
             }
-            #expect(try CacheCheck(world.agent.cache).strays().isEmpty)
+            // What superseded generations name stays for its grace.
+            #expect(try !CacheCheck(world.agent.cache).strays().contains { $0.hasPrefix("staging/") })
         }
     }
 

@@ -53,8 +53,11 @@ struct TimedWorld {
         handle(.scanned(.listed(Sample.folder, present: names.union([name]), changed: [name: Sample.reading(urls)])))
     }
 
-    /// Takes a list away, the others of these names stay.
+    /// Takes a list away, which has been missing for long; the others of these names stay.
     mutating func remove(_ name: String, beside names: Set<String>) {
+        var earlier = Sample.folder
+        earlier.listed = now + .seconds(-3600)
+        handle(.scanned(.listed(earlier, present: names.subtracting([name]), changed: [:])))
         handle(.scanned(.listed(Sample.folder, present: names.subtracting([name]), changed: [:])))
     }
 
