@@ -49,6 +49,14 @@ struct BinaryNesting {
         return measure(topObject, room: maxDepth, maxValues, &known)
     }
 
+    /// How many keys the outermost dictionary has, repeated ones included; 0 if the whole is no dictionary.
+    var topKeys: Int {
+        guard let start = Self.number(bytes, at: tableOffset + topObject * offsetSize, size: offsetSize),
+            start < tableOffset, bytes[start] >> 4 == 0xD, let members = members(of: topObject)
+        else { return 0 }
+        return members.count / (2 * referenceSize)
+    }
+
     private func measure(_ object: Int, room: Int, _ maxValues: Int, _ known: inout [Int: Extent]) -> Extent? {
         guard let members = members(of: object) else { return Extent() }
         if let extent = known[object] { return extent.depth <= room ? extent : nil }

@@ -49,19 +49,19 @@ extension EntryReader {
         return true
     }
 
-    private func iconName(_ key: ListKey, of item: KeyedDecodingContainer<ListKey>) -> Result<String, IconFlaw> {
+    private func iconName(_ key: ListKey, of item: KeyedDecodingContainer<ListKey>) -> Result<IconURL, IconFlaw> {
         guard let name = try? item.decode(String.self, forKey: key) else { return .failure(.notAString) }
         guard !name.isEmpty else { return .failure(.empty) }
         guard let base = limits.iconBase else { return .failure(.relative) }
         let url = base.url(ofFile: MunkiItem.file(named: name))
-        return AppEntry.flaw(inIcon: url).map { .failure($0) } ?? .success(url)
+        return AppEntry.flaw(inIcon: url).map { .failure($0) } ?? .success(IconURL(url))
     }
 
     /// The digest that an item gives for its image.
     ///
     /// The first of several that entries give for one image counts.
     private mutating func digest(
-        of item: KeyedDecodingContainer<ListKey>, for url: String, at place: EntryPlace
+        of item: KeyedDecodingContainer<ListKey>, for url: IconURL, at place: EntryPlace
     ) -> Digest? {
         let key = MunkiItem.iconHashKey
         guard item.contains(key) else { return nil }

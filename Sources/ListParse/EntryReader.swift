@@ -28,7 +28,7 @@ struct EntryReader {
     /// Whether there are icons that nothing says the folder of.
     var lacksIconBase = false
     /// What the entries so far expect of the image of a URL.
-    var expected: [String: Digest] = [:]
+    var expected: [IconURL: Digest] = [:]
 
     init(limits: ListLimits) {
         self.limits = limits
@@ -123,19 +123,19 @@ struct EntryReader {
     }
 
     mutating func append(_ entry: AppEntry) {
-        budget.spend(entry.icon)
+        budget.spend(entry.icon.text)
         entries.append(entry)
     }
 
     /// The icon's URL that a key gives.
     mutating func icon(
         _ key: ListKey, of entry: KeyedDecodingContainer<ListKey>
-    ) -> Result<String, IconFlaw> {
+    ) -> Result<IconURL, IconFlaw> {
         guard let text = try? entry.decode(String.self, forKey: key) else { return .failure(.notAString) }
         return icon(text)
     }
 
-    private mutating func icon(_ text: String) -> Result<String, IconFlaw> {
+    private mutating func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         let icon = limits.icon(text)
         // What is not kept took time to read.
         if case .failure = icon { budget.spend(text) }

@@ -8,6 +8,8 @@ import SyncPlan
 struct ListDocument: Decodable {
     /// Where the decoder is given the ``ListLimits``.
     static let limitsKey = CodingUserInfoKey(rawValue: "limits")
+    /// Where the decoder is given how many keys the outermost dictionary has in the file.
+    static let topKeysKey = CodingUserInfoKey(rawValue: "topKeys")
 
     /// The keys whose array is the list although there are others, the first one first.
     private static let preferredKeys = ["apps", "items", "icons"]
@@ -20,7 +22,8 @@ struct ListDocument: Decodable {
             var reader = EntryReader(limits: limits)
             verdict = Self.verdict(of: reader.read(array, at: ""))
         } else if let dictionary = try? decoder.container(keyedBy: ListKey.self) {
-            verdict = Self.verdict(of: dictionary, limits)
+            let topKeys = Self.topKeysKey.flatMap { decoder.userInfo[$0] as? Int } ?? 0
+            verdict = Self.verdict(of: dictionary, topKeys: topKeys, limits)
         } else if let text = try? decoder.singleValueContainer().decode(String.self), text.hasPrefix("bplist") {
             // What the parser takes for a text was to be a binary property list.
             verdict = .failure(.notAPropertyList("a damaged binary one"))
@@ -39,7 +42,9 @@ struct ListDocument: Decodable {
     }
 
     /// A dictionary with a list under one of its keys, a Munki item, or name → URL.
-    private static func verdict(of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits) -> ListVerdict {
+    private static func verdict(
+        of dictionary: KeyedDecodingContainer<ListKey>, topKeys: Int, _ limits: ListLimits
+    ) -> ListVerdict {
         for key in preferredKeys.map(ListKey.init) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
             var reader = EntryReader(limits: limits)
@@ -68,6 +73,9 @@ struct ListDocument: Decodable {
             }
         }
         switch candidates.count {
+        // The parser takes keys that are canonically equivalent for one, and gives it one of the values.
+        case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
+            return .failure(.repeatedKeys)
         case 0: return named.verdict
         case 1: return verdict(of: candidates[0].reading)
         default: return .failure(.ambiguousShape(keys: candidates.prefix(5).map { ListPath.key($0.key) }))

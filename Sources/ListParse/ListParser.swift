@@ -19,9 +19,15 @@ package struct ListParser: Sendable {
         let encoding = PropertyListEncoding(of: bytes)
         // The parser takes a text of white space alone for an empty dictionary.
         guard encoding != .blank else { return .failure(.emptyFile) }
-        if let rejection = encoding.rejection(of: bytes, limits) { return .failure(rejection) }
+        let topKeys: Int
+        do throws(ListRejection) {
+            topKeys = try encoding.topKeys(of: bytes, limits)
+        } catch {
+            return .failure(error)
+        }
         let decoder = PropertyListDecoder()
         if let key = ListDocument.limitsKey { decoder.userInfo[key] = limits }
+        if let key = ListDocument.topKeysKey { decoder.userInfo[key] = topKeys }
         do {
             return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
         } catch {

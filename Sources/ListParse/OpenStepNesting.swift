@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How deep the arrays and dictionaries of an OpenStep property list are inside one another.
+/// How deep the arrays and dictionaries of an OpenStep property list are inside one another, and how many keys the
+/// outermost dictionary has.
 enum OpenStepNesting {
-    static func isDeeper(than limit: Int, _ bytes: [UInt8]) -> Bool {
+    /// - Returns: The number of keys, repeated ones included; `nil` if the nesting is deeper than the limit.
+    static func topKeys(_ bytes: [UInt8], maxDepth limit: Int) -> Int? {
         bytes.withUnsafeBufferPointer { bytes in
             var depth = 0
+            var keys = 0
+            // A file of `key = value;` without braces is a dictionary too.
+            let isBraced = bytes.first { !PropertyListEncoding.isSpace($0) } == UInt8(ascii: "{")
             var index = 0
             while index < bytes.count {
                 let byte = bytes[index]
@@ -12,9 +17,11 @@ enum OpenStepNesting {
                 switch byte {
                 case UInt8(ascii: "{"), UInt8(ascii: "("):
                     depth += 1
-                    if depth > limit { return true }
+                    if depth > limit { return nil }
                 case UInt8(ascii: "}"), UInt8(ascii: ")"):
                     depth = max(depth - 1, 0)
+                case UInt8(ascii: "="):
+                    if depth == (isBraced ? 1 : 0) { keys += 1 }
                 case UInt8(ascii: "\""), UInt8(ascii: "'"):
                     index = endOfString(quotedBy: byte, in: bytes, from: index)
                 case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "/"):
@@ -28,7 +35,7 @@ enum OpenStepNesting {
                     break
                 }
             }
-            return false
+            return keys
         }
     }
 

@@ -22,29 +22,32 @@ package enum PropertyListEncoding: Equatable {
         }
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
+    static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 
-    /// What keeps the bytes from the parser: more arrays and dictionaries inside one another than the limit, or more
-    /// values than a file could say one by one.
+    /// What one pass over the bytes shows, before the parser, whose recursion ends in a crash.
     ///
-    /// This is one pass over the bytes, before the parser, whose recursion ends in a crash. What it cannot look into,
-    /// or cannot make sense of, is left to the parser.
-    package func rejection(of bytes: [UInt8], _ limits: ListLimits) -> ListRejection? {
+    /// What it cannot look into, or cannot make sense of, is left to the parser.
+    ///
+    /// - Returns: How many keys the outermost dictionary has, repeated ones included; 0 where that is not known.
+    /// - Throws: A rejection if more arrays and dictionaries are inside one another than the limit, or there are more values
+    ///   than a file could say one by one.
+    package func topKeys(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> Int {
         let maxDepth = ListLimits.maxDepth
-        let isTooDeep: Bool
+        let keys: Int?
         switch self {
-        case .blank, .wideText: return nil
-        case .xml: isTooDeep = XMLNesting.isDeeper(than: maxDepth, bytes)
-        case .openStep: isTooDeep = OpenStepNesting.isDeeper(than: maxDepth, bytes)
+        case .blank, .wideText: return 0
+        case .xml: keys = XMLNesting.topKeys(bytes, maxDepth: maxDepth)
+        case .openStep: keys = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth)
         case .binary:
-            guard let binary = BinaryNesting(bytes) else { return nil }
+            guard let binary = BinaryNesting(bytes) else { return 0 }
             let maxValues = limits.maxBytes.bytes
             let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
-            if let extent, extent.values > maxValues { return .tooManyValues(limit: maxValues) }
-            isTooDeep = extent == nil
+            if let extent, extent.values > maxValues { throw .tooManyValues(limit: maxValues) }
+            keys = extent.map { _ in binary.topKeys }
         }
-        return isTooDeep ? .tooDeep(limit: maxDepth) : nil
+        guard let keys else { throw .tooDeep(limit: maxDepth) }
+        return keys
     }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How deep the arrays and dictionaries of an XML property list are inside one another.
+/// How deep the arrays and dictionaries of an XML property list are inside one another, and how many keys the outermost
+/// dictionary has.
 enum XMLNesting {
-    static func isDeeper(than limit: Int, _ bytes: [UInt8]) -> Bool {
+    /// - Returns: The number of keys, repeated ones included; `nil` if the nesting is deeper than the limit.
+    static func topKeys(_ bytes: [UInt8], maxDepth limit: Int) -> Int? {
         bytes.withUnsafeBufferPointer { bytes in
             var rest = bytes[...]
             var depth = 0
+            var keys = 0
             while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
                 rest = rest[(open + 1)...]
                 if rest.starts(with: "!--".utf8) {
@@ -21,11 +24,13 @@ enum XMLNesting {
                 } else if rest.starts(with: "array".utf8) || rest.starts(with: "dict".utf8) {
                     let tag = rest.prefix { $0 != UInt8(ascii: ">") }
                     if tag.last != UInt8(ascii: "/") { depth += 1 }
-                    if depth > limit { return true }
+                    if depth > limit { return nil }
                     rest = rest[tag.endIndex...]
+                } else if depth == 1, rest.starts(with: "key".utf8) {
+                    keys += 1
                 }
             }
-            return false
+            return keys
         }
     }
 

@@ -7,9 +7,9 @@ struct CacheCheck {
     /// The generation in force; `nil` before the first one.
     private(set) var generation: Int?
     /// The list documents, by list.
-    private(set) var documents: [String: Digest] = [:]
+    private(set) var documents: [ListName: Digest] = [:]
     /// The images of the icons that are ready, by URL.
-    private(set) var images: [String: AppListDocument.Image] = [:]
+    private(set) var images: [IconURL: AppListDocument.Image] = [:]
     /// What is promised and does not hold.
     private(set) var damages: [String] = []
 
@@ -56,7 +56,7 @@ struct CacheCheck {
             CacheLayout.generations: Set(generation.map(CacheLayout.generation).map { [$0] } ?? []),
             CacheLayout.lists: Set(documents.values.map(CacheLayout.document)),
             CacheLayout.icons: Set(images.values.map(\.path)),
-            CacheLayout.byURL: Set(images.keys.map(CacheLayout.byURL)),
+            CacheLayout.byURL: Set(images.keys.map { CacheLayout.byURL($0) }),
             CacheLayout.staging: [],
         ]
         var strays: [String] = []

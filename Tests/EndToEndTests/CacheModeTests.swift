@@ -43,7 +43,7 @@ struct CacheModeTests {
     }
 
     private static func image(_ name: String, _ world: World) -> String {
-        CacheLayout.byURL(world.origin.iconURL(name))
+        CacheLayout.byURL(IconURL(world.origin.iconURL(name)))
     }
 
     /// Who can read a file of the cache: a stranger, and one of its group.

@@ -78,7 +78,7 @@ struct EvictionTests {
             }
             for number in 0..<50 {
                 let name = "lost \(number)"
-                let link = world.agent.cache.appending(CacheLayout.byURL(world.origin.iconURL(name))).string
+                let link = world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL(name)))).string
                 let image = try await world.agent.call("path", world.origin.iconURL(name)).output.dropLast()
                 try #require(unlink(link) == 0 && unlink(String(image)) == 0)
                 world.origin.respond(to: DemoOrigin.iconPath(name), with: OriginReply(status: 404))

@@ -31,7 +31,7 @@ struct HostileListTests {
                     report.lists.count == rejected.count + 2
                 }
                 for list in report.lists where list.name != "good.plist" && list.name != "largest.plist" {
-                    let name = String(list.name.dropLast(".plist".count))
+                    let name = String(list.name.text.dropLast(".plist".count))
                     #expect(list.state == "rejected" && rejected.contains(name), "\(name)")
                     #expect(list.error != nil, "\(name)")
                     if let expected = expected[name] { #expect(list.error == expected.message, "\(name)") }

@@ -28,10 +28,10 @@ struct InlineIconTests {
             }
             try await expectCommands(world, url: url, bad: bad, longest: longest)
             #expect(try world.expectWholeCache() == 1)
-            let image = try FileBytes.read(world.agent.cache.appending(CacheLayout.byURL(url)))
+            let image = try FileBytes.read(world.agent.cache.appending(CacheLayout.byURL(IconURL(url))))
             #expect(image == icon)
             let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
-            #expect(document.apps.map(\.icon) == [url, bad, longest])
+            #expect(document.apps.map(\.icon.text) == [url, bad, longest])
             #expect(world.origin.requestCount == 0)
         }
     }

@@ -38,7 +38,7 @@ struct InterruptionTests {
                 let url = origin.baseURL + "/icon.png"
                 try world.agent.drop(propertyList([("App", url)]), as: "apps.plist")
                 let staging = world.agent.cache.appending("staging")
-                let part = staging.appending(PartialDownload.file(of: url))
+                let part = staging.appending(PartialDownload.file(of: IconURL(url)))
                 try await world.agent.whileRunning(endedBy: signal) { _ in
                     // The end of what was sent is held in memory, because it is too small to be written.
                     for _ in 0..<3000 where (try? FileBytes.read(part).count) ?? 0 < 128 << 10 {

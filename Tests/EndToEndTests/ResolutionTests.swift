@@ -26,7 +26,7 @@ struct ResolutionTests {
             _ = try await world.agent.call("run", "--once")
             let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
             let icons = document.apps.suffix(30)
-            #expect(icons.map(\.icon) == healthy)
+            #expect(icons.map(\.icon.text) == healthy)
             withKnownIssue(Self.secondLookUp) {
                 #expect(icons.count(where: \.isReady) == 30, "\(icons.map(\.state))")
             }

@@ -58,7 +58,7 @@ struct SecretTests {
 
             let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
             for (app, expected) in zip(document.apps, urls) {
-                #expect(app.icon == expected.url)
+                #expect(app.icon.text == expected.url)
                 #expect(app.code == expected.code, "\(expected.url)")
             }
             try await expectNoSecret(world, of: ["why", "path"], urls.map(\.url) + twins)

@@ -167,7 +167,7 @@ struct SpaceTests {
             let report = try await world.whole { report in
                 let apps = try? cache.document(of: "apps.plist")?.apps
                 return report.publication.error != nil
-                    || report.inSync && apps?.filter(\.isReady).map(\.icon) == wanted
+                    || report.inSync && apps?.filter(\.isReady).map(\.icon.text) == wanted
             }
             if report.publication.error != nil { return (names, report) }
             names.append("icon-\(names.count)")

@@ -13,7 +13,7 @@ import Testing
 struct VerifyTests {
     /// Changes a byte of an icon's image, as a disk that is going bad would.
     private static func damage(_ name: String, in world: World) throws {
-        let path = world.agent.cache.appending(CacheLayout.byURL(world.origin.iconURL(name))).string
+        let path = world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL(name)))).string
         try #require(chmod(path, 0o644) == 0)
         let file = open(path, O_WRONLY)
         defer { close(file) }
@@ -40,7 +40,7 @@ struct VerifyTests {
             try #require(try await world.agent.call("run", "--once").code == 0)
             try Self.damage("Mail", in: world)
             let byURL = { (name: String) in
-                world.agent.cache.appending(CacheLayout.byURL(world.origin.iconURL(name))).string
+                world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL(name)))).string
             }
             try #require(unlink(byURL("Music")) == 0)
             let result = try await world.agent.call("verify")
@@ -90,7 +90,7 @@ struct VerifyTests {
             let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
             guard case .ready(let maps) = document.apps[1].state else { return #expect(Bool(false), "not ready") }
             try #require(unlink(world.agent.cache.appending(maps.path).string) == 0)
-            let music = world.agent.cache.appending(CacheLayout.byURL(world.origin.iconURL("Music"))).string
+            let music = world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL("Music")))).string
             try #require(unlink(music) == 0)
 
             let repair = try await world.agent.call("verify", "--repair")

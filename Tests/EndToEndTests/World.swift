@@ -44,8 +44,8 @@ struct World: Sendable {
     }
 
     /// Returns when the newest manifest names images for these icons, in this order, as the list's.
-    func published(_ names: [String], as list: String = "apps.plist") async throws {
-        let urls = names.map { origin.iconURL($0) }
+    func published(_ names: [String], as list: ListName = "apps.plist") async throws {
+        let urls = names.map { IconURL(origin.iconURL($0)) }
         try await agent.status { [cache = IconCache(at: agent.cache)] report in
             report.inSync && (try? cache.document(of: list))?.apps.filter(\.isReady).map(\.icon) == urls
         }

@@ -13,11 +13,11 @@ struct ChangesTests {
     /// So short that a test need not wait for what inotify cannot see.
     private static let soon = Duration.milliseconds(2)
 
-    private static func ready(_ url: String, _ text: String) -> Change {
+    private static func ready(_ url: IconURL, _ text: String) -> Change {
         .iconReady(url: url, image: Sample.image(text))
     }
 
-    private static func replaced(_ url: String, _ text: String) -> Change {
+    private static func replaced(_ url: IconURL, _ text: String) -> Change {
         .iconReplaced(url: url, image: Sample.image(text))
     }
 
@@ -138,7 +138,7 @@ struct ChangesTests {
         try await withTemporaryFolder { folder in
             let link = folder.appending("link")
             for name in ["1", "2"] {
-                try PublishedCache(at: folder.appending(name)).publish(1, [name: [:]])
+                try PublishedCache(at: folder.appending(name)).publish(1, [ListName(name): [:]])
             }
             try check(symlink("1", link.string))
             var changes = IconCache(at: link).changes(pollingEvery: Self.soon).makeAsyncIterator()

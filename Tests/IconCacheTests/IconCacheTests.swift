@@ -8,20 +8,20 @@ import Testing
 @Suite("Reading a cache", .timeLimit(.minutes(1)))
 struct IconCacheTests {
     /// URLs whose spelling is odd, and some that are the beginning of others.
-    private static let urls = [
+    private static let urls: [IconURL] = [
         "http://a/1", "http://a/1/2", "http://a/1?q=\"x\"", "http://a/\\", "http://a/\\\"", "http://a/ü/🦊",
         "http://a/%C3%BC", "HTTP://A/1", "http://a/\u{1}", "", "\"icon\": \"http://a/1\"", "http://a/b\n",
     ]
 
     @Test("an icon is found by its URL exactly as it is spelled", arguments: urls)
-    func icon(url: String) async throws {
+    func icon(url: IconURL) async throws {
         try await withCache { published in
             try published.publish(1, ["1.plist": ["http://a/1x": "other", url: "text of \(url)"]])
             let icon = try #require(try published.cache.icon(for: url))
             #expect(try FileBytes.read(icon.path) == Array("text of \(url)".utf8))
             #expect(icon.path.isAbsolute)
             #expect(icon.bytes == "text of \(url)".utf8.count)
-            #expect(try published.cache.icon(for: url + "/") == nil)
+            #expect(try published.cache.icon(for: "\(url)/") == nil)
         }
     }
 
@@ -40,7 +40,7 @@ struct IconCacheTests {
     }
 
     @Test("the entry of an icon is found by its URL exactly as it is spelled", arguments: urls)
-    func entry(url: String) async throws {
+    func entry(url: IconURL) async throws {
         try await withCache { published in
             let all = Self.urls.map { other in
                 AppListDocument.App(

@@ -46,8 +46,8 @@ struct IconMemoryTests {
     @Test("are told apart by the spelling of their URLs, where text would be the same")
     func spelling() async throws {
         try await withCache { published in
-            let spellings = ["http://a/\u{E9}", "http://a/e\u{301}"]
-            #expect(spellings[0] == spellings[1])
+            let spellings: [IconURL] = ["http://a/\u{E9}", "http://a/e\u{301}"]
+            #expect(spellings[0].text == spellings[1].text)
             try published.publish(1, ["a": [spellings[0]: "1"], "b": [spellings[1]: "22"]])
             let memory = IconMemory(of: published.cache)
             for _ in 1...2 {
@@ -64,7 +64,7 @@ struct IconMemoryTests {
             let large = String(repeating: "x", count: 200_000)
             try published.publish(1, ["a": ["1": "1111", "2": "2222", "3": "3333", "large": large]])
             let memory = IconMemory(of: published.cache, costLimit: 10)
-            for (url, cost) in [("1", 4), ("2", 8), ("large", 8), ("3", 8), ("none", 8), ("2", 8)] {
+            for (url, cost): (IconURL, Int) in [("1", 4), ("2", 8), ("large", 8), ("3", 8), ("none", 8), ("2", 8)] {
                 let image = try memory.data(for: url)
                 #expect((image == nil) == (url == "none"))
                 #expect(memory.cost == cost)
@@ -126,7 +126,7 @@ struct IconMemoryTests {
                         try published.publish(generation, ["a": ["u": "\(generation)", "v": "\(generation)"]])
                     }
                 }
-                for url in ["u", "u", "v", "v"] {
+                for url: IconURL in ["u", "u", "v", "v"] {
                     group.addTask {
                         var given = 0
                         while given < 20 {

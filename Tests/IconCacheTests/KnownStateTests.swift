@@ -4,15 +4,15 @@ import Testing
 
 @Suite("What a subscriber knows")
 struct KnownStateTests {
-    private static func document(_ list: String, _ icons: KeyValuePairs<String, String?>) -> AppListDocument {
+    private static func document(_ list: ListName, _ icons: KeyValuePairs<IconURL, String?>) -> AppListDocument {
         Sample.document(list, icons)
     }
 
-    private static func ready(_ url: String, _ text: String) -> Change {
+    private static func ready(_ url: IconURL, _ text: String) -> Change {
         .iconReady(url: url, image: Sample.image(text))
     }
 
-    private static func replaced(_ url: String, _ text: String) -> Change {
+    private static func replaced(_ url: IconURL, _ text: String) -> Change {
         .iconReplaced(url: url, image: Sample.image(text))
     }
 
@@ -135,11 +135,11 @@ struct KnownStateTests {
     func random() {
         var generator = SeededGenerator(state: 7)
         var state = KnownState()
-        var lists: Set<String> = []
-        var icons: [String: AppListDocument.Image] = [:]
+        var lists: Set<ListName> = []
+        var icons: [IconURL: AppListDocument.Image] = [:]
         for _ in 0..<1000 {
             let texts = (0..<6).map { _ in "\(Int.random(in: 1...3, using: &generator))" }
-            let documents = ["a", "b", "c"].filter { _ in Bool.random(using: &generator) }.map { list in
+            let documents = (["a", "b", "c"] as [ListName]).filter { _ in Bool.random(using: &generator) }.map { list in
                 let urls = (0..<6).filter { _ in Bool.random(using: &generator) }.shuffled(using: &generator)
                 return Sample.document(
                     list,
@@ -161,7 +161,7 @@ struct KnownStateTests {
                 case .iconGone(let url): #expect(icons.removeValue(forKey: url) != nil)
                 }
             }
-            var expected: [String: AppListDocument.Image] = [:]
+            var expected: [IconURL: AppListDocument.Image] = [:]
             for case (let url, .ready(let image)) in documents.flatMap(\.apps).map({ ($0.icon, $0.state) }) {
                 expected[url] = image
             }

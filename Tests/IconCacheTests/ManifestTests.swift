@@ -31,8 +31,8 @@ struct ManifestTests {
         "is read back as it was",
         arguments: [
             [:], ["apps.plist": list], ["ä \\ \" 🦊.plist": list, "\n.plist": list, "x": list],
-        ] as [[String: Manifest.List]])
-    func roundTrip(lists: [String: Manifest.List]) throws {
+        ] as [[ListName: Manifest.List]])
+    func roundTrip(lists: [ListName: Manifest.List]) throws {
         let manifest = Manifest(generation: 7, published: Sample.time, lists: lists)
         #expect(try Manifest(json: Array(manifest.json.utf8), path: "") == manifest)
     }

@@ -7,16 +7,16 @@ import Testing
 
 @Suite("The examples in other languages", .timeLimit(.minutes(1)))
 struct OtherLanguagesTests {
-    private static let mail = "https://example.com/mail.png"
+    private static let mail: IconURL = "https://example.com/mail.png"
     /// A URL whose bytes would not survive being taken for text of another kind.
-    private static let odd = "https://example.com/ü?a=\"b c\"&%25"
+    private static let odd: IconURL = "https://example.com/ü?a=\"b c\"&%25"
 
     /// Makes the cache that the examples read: a user's own.
     private func withExampleCache(_ body: (_ cache: PublishedCache, _ home: FilePath) async throws -> Void) async throws
     {
         try await withTemporaryFolder { home in
             let cache = try PublishedCache(at: home.appending("syncagent"))
-            func app(_ url: String, _ state: AppListDocument.State) -> AppListDocument.App {
+            func app(_ url: IconURL, _ state: AppListDocument.State) -> AppListDocument.App {
                 AppListDocument.App(name: nil, icon: url, download: nil, state: state)
             }
             try cache.publish(1, ["other": [Self.mail: "the mail icon", Self.odd: "an odd icon"]])
@@ -129,7 +129,7 @@ struct OtherLanguagesTests {
             """
         try await withExampleCache { cache, home in
             let result = try await Program.run(
-                "python3", "-c", script, cache.folder.string, Self.mail, Self.odd, "https://example.com/")
+                "python3", "-c", script, cache.folder.string, Self.mail.text, Self.odd.text, "https://example.com/")
             let paths = [Self.mail, Self.odd].map { cache.path(CacheLayout.byURL($0)).string }
             #expect(
                 result.output == "\(paths[0])\n\(paths[1])\nNone\n\(entries)[]\nleased\nfree\n", "\(result.messages)")
@@ -154,7 +154,7 @@ struct OtherLanguagesTests {
         try await withExampleCache { cache, _ in
             func read() async throws -> Program {
                 try await Program.run(
-                    "python3", "-c", script, cache.folder.string, Self.odd, environment: ["no_proxy": "*"])
+                    "python3", "-c", script, cache.folder.string, Self.odd.text, environment: ["no_proxy": "*"])
             }
             let whole = try await read()
             #expect(whole.output == "an odd icon\n{'\(Self.mail)': b'the mail icon'}\n", "\(whole.messages)")
@@ -175,7 +175,7 @@ struct OtherLanguagesTests {
                 return
             }
             for url in [Self.mail, Self.odd] {
-                let found = try await Program.run(program, cache.folder.string, url)
+                let found = try await Program.run(program, cache.folder.string, url.text)
                 #expect(found.output == cache.path(CacheLayout.byURL(url)).string + "\n")
                 #expect(found.code == 0)
             }

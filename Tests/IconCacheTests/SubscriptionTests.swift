@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SystemPackage
 import TestSupport
 import Testing
@@ -36,7 +37,7 @@ struct SubscriptionTests {
     @Test("begin with the present state, and go on with each other one of the icon")
     func icon() async throws {
         try await withCache { published in
-            func app(_ url: String, _ state: AppListDocument.State) -> AppListDocument.App {
+            func app(_ url: IconURL, _ state: AppListDocument.State) -> AppListDocument.App {
                 AppListDocument.App(name: nil, icon: url, download: nil, state: state)
             }
             try published.publish(1, ["a": ["v": "1"]])

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import ListParse
 import SyncPlan
 import Testing
@@ -33,7 +34,7 @@ struct ListShapeTests {
             ("{apps = (); x = (http://e.org/c);}", []),
             ("{title = http://e.org; x = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
         ])
-    func arraysInDictionaries(text: String, icons: [String]) {
+    func arraysInDictionaries(text: String, icons: [IconURL]) {
         #expect(ListParser().parse(text) == .success(AppList(entries: icons.map { AppEntry(icon: $0) })))
     }
 

@@ -13,8 +13,8 @@ import Testing
 @Suite("A state that is not to be believed")
 struct StateFuzzTests {
     private static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-    private static let url = "https://example.com/a.png"
-    private static let retired = "https://example.com/b.png"
+    private static let url: IconURL = "https://example.com/a.png"
+    private static let retired: IconURL = "https://example.com/b.png"
 
     /// A state with a row in each table, and the image that it is about.
     private static func fill(_ folder: FilePath) async throws {
@@ -30,7 +30,9 @@ struct StateFuzzTests {
                     freshUntil: clock.now + .seconds(100),
                     failure: IconRecord.Failure(
                         code: "http-503", message: "the server answered 503", attempts: 3, nextAttempt: clock.now),
-                    trail: FetchTrail([FetchTrail.Hop(try FetchTarget(url)), FetchTrail.Hop(try FetchTarget(retired))])
+                    trail: FetchTrail([
+                        FetchTrail.Hop(try FetchTarget(url.text)), FetchTrail.Hop(try FetchTarget(retired.text)),
+                    ])
                 ))
         }
         changes.origins = [
@@ -45,11 +47,11 @@ struct StateFuzzTests {
         try await store.close()
     }
 
-    private static func document(_ url: String, _ word: String) -> AppListDocument {
+    private static func document(_ url: IconURL, _ word: String) -> AppListDocument {
         let image = AppListDocument.Image(
             path: CacheLayout.image(.of(word), suffix: "png"), sha256: .of(word), bytes: 1, type: "image/png", width: 1,
             height: 1)
-        let source = AppListDocument.Source(sha256: .of(url), bytes: 1, modified: AgentClock.wallTime)
+        let source = AppListDocument.Source(sha256: .of(url.text), bytes: 1, modified: AgentClock.wallTime)
         return AppListDocument(
             list: "apps.plist", source: source,
             apps: [AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(image))])

@@ -6,15 +6,15 @@
 /// name it: it is gone when the last of them stops to.
 public enum Change: Hashable, Sendable {
     /// There is an app list of this file name that was not there before.
-    case listAdded(String)
+    case listAdded(ListName)
     /// The document of this app list is another one: its entries, their order, or the state of one of them.
-    case listChanged(String)
+    case listChanged(ListName)
     /// There is no app list of this file name any more.
-    case listRemoved(String)
+    case listRemoved(ListName)
     /// The icon has an image, and had none before.
-    case iconReady(url: String, image: AppListDocument.Image)
+    case iconReady(url: IconURL, image: AppListDocument.Image)
     /// The icon has another image than before.
-    case iconReplaced(url: String, image: AppListDocument.Image)
+    case iconReplaced(url: IconURL, image: AppListDocument.Image)
     /// No app list names the icon any more, or it has no image any more. The file stays for the grace period.
-    case iconGone(url: String)
+    case iconGone(url: IconURL)
 }

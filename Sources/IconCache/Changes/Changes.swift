@@ -39,7 +39,7 @@ extension IconCache {
     ///
     /// - Parameter list: The app list's file name: `apps.plist`.
     /// - Returns: The documents; each iteration of them stands for itself, and keeps one file open.
-    public func changes(ofList list: String) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
+    public func changes(ofList list: ListName) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
         changes(ofList: list, pollingEvery: Self.pollingInterval)
     }
 
@@ -54,7 +54,7 @@ extension IconCache {
     /// - Complexity: Each publication costs O(*n*), where *n* is the size of the documents that changed: they are searched,
     ///   and not parsed. Who shows many icons of a list follows the list.
     public func changes(
-        ofIcon url: String
+        ofIcon url: IconURL
     ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
         changes(ofIcon: url, pollingEvery: Self.pollingInterval)
     }
@@ -71,13 +71,13 @@ extension IconCache {
     }
 
     package func changes(
-        ofList list: String, pollingEvery interval: Duration
+        ofList list: ListName, pollingEvery interval: Duration
     ) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
         Changes(cache: self, beginning: KnownList(list), interval: interval)
     }
 
     package func changes(
-        ofIcon url: String, pollingEvery interval: Duration
+        ofIcon url: IconURL, pollingEvery interval: Duration
     ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
         Changes(cache: self, beginning: KnownIcon(url), interval: interval)
     }

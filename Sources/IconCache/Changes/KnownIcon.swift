@@ -8,18 +8,18 @@ struct KnownIcon: Subscription {
         var state: AppListDocument.State?
     }
 
-    private let url: String
+    private let url: IconURL
     /// By the lists' names.
-    private var findings: [String: Finding] = [:]
+    private var findings: [ListName: Finding] = [:]
     /// The state, if anything was told yet; `nil` stands for an icon that no list names.
     private var told: AppListDocument.State??
 
-    init(_ url: String) {
+    init(_ url: IconURL) {
         self.url = url
     }
 
     mutating func advance(to snapshot: Snapshot) throws(IconCacheError) -> [AppListDocument.State?] {
-        var newest: [String: Finding] = [:]
+        var newest: [ListName: Finding] = [:]
         for (name, list) in snapshot.manifest.lists {
             if let finding = findings[name], finding.sha256 == list.sha256 {
                 newest[name] = finding

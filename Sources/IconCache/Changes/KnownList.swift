@@ -2,11 +2,11 @@
 
 /// What a subscriber was told of one app list.
 struct KnownList: Subscription {
-    private let list: String
+    private let list: ListName
     /// The digest of the document, if anything was told yet; `nil` stands for no such list.
     private var told: Digest??
 
-    init(_ list: String) {
+    init(_ list: ListName) {
         self.list = list
     }
 

@@ -5,7 +5,7 @@ package struct KnownState: Sendable {
     private struct List {
         var sha256: Digest
         /// The list's ready icons, each once, in the list's order.
-        var ready: [String]
+        var ready: [IconURL]
     }
 
     private struct Icon {
@@ -14,13 +14,13 @@ package struct KnownState: Sendable {
         var lists: Int
     }
 
-    private var lists: [String: List] = [:]
-    private var icons: [String: Icon] = [:]
+    private var lists: [ListName: List] = [:]
+    private var icons: [IconURL: Icon] = [:]
 
     package init() {}
 
     /// The lists of a manifest whose documents are not known yet, sorted by name.
-    package func unknownLists(of manifest: Manifest) -> [String] {
+    package func unknownLists(of manifest: Manifest) -> [ListName] {
         manifest.lists.filter { name, list in lists[name]?.sha256 != list.sha256 }.keys.sorted()
     }
 
@@ -35,7 +35,7 @@ package struct KnownState: Sendable {
     ///   of those that changed.
     package mutating func advance(to manifest: Manifest, documents: [AppListDocument]) -> [Change] {
         var changes: [Change] = []
-        var left: [String] = []
+        var left: [IconURL] = []
         for name in lists.keys.sorted() where manifest.lists[name] == nil {
             changes.append(.listRemoved(name))
             left += forget(name)
@@ -47,7 +47,7 @@ package struct KnownState: Sendable {
         for document in documents {
             guard let sha256 = manifest.lists[document.list]?.sha256 else { continue }
             var list = List(sha256: sha256, ready: [])
-            var seen: Set<String> = []
+            var seen: Set<IconURL> = []
             for case (let url, .ready(let image)) in document.apps.lazy.map({ ($0.icon, $0.state) })
             where seen.insert(url).inserted {
                 list.ready.append(url)
@@ -63,7 +63,7 @@ package struct KnownState: Sendable {
     }
 
     /// Notes that a list has an icon with this image.
-    private mutating func hold(_ url: String, _ image: AppListDocument.Image) -> Change? {
+    private mutating func hold(_ url: IconURL, _ image: AppListDocument.Image) -> Change? {
         guard let icon = icons[url] else {
             icons[url] = Icon(image: image, lists: 1)
             return .iconReady(url: url, image: image)
@@ -75,7 +75,7 @@ package struct KnownState: Sendable {
     /// Notes that a list, in the version that is known, has its icons no more.
     ///
     /// - Returns: The URLs of these icons.
-    private mutating func forget(_ name: String) -> [String] {
+    private mutating func forget(_ name: ListName) -> [IconURL] {
         let urls = lists.removeValue(forKey: name)?.ready ?? []
         for url in urls { icons[url]?.lists -= 1 }
         return urls

@@ -21,7 +21,7 @@ public struct AppListDocument: Equatable, Sendable {
         /// The app's name, if the list gives one.
         public var name: String?
         /// The icon's URL, spelled as in the list.
-        public var icon: String
+        public var icon: IconURL
         /// The list's `download` text, if it has one.
         public var download: String?
         /// The digest that the list gives for the image, if it gives one.
@@ -31,7 +31,7 @@ public struct AppListDocument: Equatable, Sendable {
         /// What the cache has for the icon.
         public var state: State
 
-        package init(name: String?, icon: String, download: String?, expected: Digest? = nil, state: State) {
+        package init(name: String?, icon: IconURL, download: String?, expected: Digest? = nil, state: State) {
             self.name = name
             self.icon = icon
             self.download = download
@@ -75,11 +75,11 @@ public struct AppListDocument: Equatable, Sendable {
     }
 
     /// The app list's file name.
-    public var list: String
+    public var list: ListName
     public var source: Source
     public var apps: [App]
 
-    package init(list: String, source: Source, apps: [App]) {
+    package init(list: ListName, source: Source, apps: [App]) {
         self.list = list
         self.source = source
         self.apps = apps
@@ -88,7 +88,7 @@ public struct AppListDocument: Equatable, Sendable {
     /// The JSON text: keys in a fixed order, one app a line.
     package var json: String {
         let object: JSON = .object([
-            ("format", .number(CacheLayout.format)), ("list", .string(list)),
+            ("format", .number(CacheLayout.format)), ("list", .string(list.text)),
             (
                 "source",
                 [
@@ -131,7 +131,7 @@ extension AppListDocument.App {
     package var json: JSON {
         var members: [(key: String, value: JSON)] = []
         if let name { members.append(("name", .string(name))) }
-        members.append(("icon", .string(icon)))
+        members.append(("icon", .string(icon.text)))
         if let download { members.append(("download", .string(download))) }
         if let expected { members.append(("expected", .string(expected.hex))) }
         switch state {
@@ -158,7 +158,7 @@ private struct CodedDocument: FormattedDocument {
     }
     struct App: Decodable {
         var name: String?
-        var icon: String
+        var icon: IconURL
         var download: String?
         var expected: String?
         var status: String
@@ -182,7 +182,7 @@ private struct CodedDocument: FormattedDocument {
         }
     }
     var format: Int
-    var list: String
+    var list: ListName
     var source: Source
     var apps: [App]
 }

@@ -31,8 +31,8 @@ package enum CacheLayout {
     }
 
     /// The name by which a URL's current image is found without reading anything: `by-url/ab/<sha256 of the URL>`.
-    package static func byURL(_ url: String) -> String {
-        byURL(.of(url))
+    package static func byURL(_ url: IconURL) -> String {
+        byURL(.of(url.text))
     }
 
     /// The name in `by-url/` of the URL that has this digest.

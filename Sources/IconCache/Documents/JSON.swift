@@ -111,6 +111,9 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     package init(arrayLiteral elements: JSON...) { self = .array(elements) }
     package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { ($0.0, $0.1) }) }
 
+    /// The name of a list, or the URL of an icon.
+    package static func text(_ value: some Identity) -> JSON { .string(value.text) }
+
     /// The string, or `null`.
     package static func string(orNull value: String?) -> JSON { value.map(JSON.string) ?? .null }
 }

@@ -35,9 +35,9 @@ public struct Manifest: Equatable, Sendable {
     /// When it was published.
     public var published: Timestamp
     /// The app lists, by file name.
-    public var lists: [String: List]
+    public var lists: [ListName: List]
 
-    package init(generation: Int, published: Timestamp, lists: [String: List]) {
+    package init(generation: Int, published: Timestamp, lists: [ListName: List]) {
         self.generation = generation
         self.published = published
         self.lists = lists
@@ -47,7 +47,7 @@ public struct Manifest: Equatable, Sendable {
     package var json: String {
         let lists = self.lists.sorted { $0.key < $1.key }.map { name, list in
             (
-                key: name,
+                key: name.text,
                 value: [
                     "document": .string(list.document), "sha256": .string(list.sha256.hex), "apps": .number(list.apps),
                     "ready": .number(list.ready), "pending": .number(list.pending), "failed": .number(list.failed),
@@ -66,32 +66,51 @@ public struct Manifest: Equatable, Sendable {
     /// - Throws: ``IconCacheError/damaged(path:reason:)`` if the text is no manifest, and
     ///   ``IconCacheError/unknownFormat(path:format:)`` if it is one of a later format.
     package init(json: [UInt8], path: String) throws(IconCacheError) {
-        struct Root: FormattedDocument {
-            var format: Int
-            var generation: Int
-            var published: String
-            var lists: [String: Entry]
-        }
-        struct Entry: Decodable {
-            var sha256: String
-            var apps, ready, pending, failed: Int
-        }
-        let root = try DocumentFormat.decode(Root.self, from: json, path: path)
+        let root = try DocumentFormat.decode(CodedManifest.self, from: json, path: path)
         guard CacheLayout.generationNumbers.contains(root.generation) else {
             throw IconCacheError.damaged(path: path, reason: "“generation” is out of range")
         }
         guard let published = Timestamp(root.published) else {
             throw IconCacheError.damaged(path: path, reason: "“published” is no RFC 3339 time in UTC")
         }
-        var lists: [String: List] = [:]
-        for (name, entry) in root.lists {
+        var lists: [ListName: List] = [:]
+        for (name, entry) in root.entries(in: json) {
             guard let sha256 = Digest(hex: entry.sha256) else {
                 throw IconCacheError.damaged(path: path, reason: "“sha256” of \(name) is no SHA-256 digest")
             }
-            lists[name] = List(
+            lists[ListName(name)] = List(
                 sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed)
         }
         self.init(generation: root.generation, published: published, lists: lists)
+    }
+}
+
+private struct CodedManifest: FormattedDocument {
+    struct Entry: Decodable {
+        var sha256: String
+        var apps, ready, pending, failed: Int
+    }
+
+    var format: Int
+    var generation: Int
+    var published: String
+    var lists: [String: Entry]
+
+    /// The lists by name, each name in its own bytes.
+    ///
+    /// `JSONDecoder` takes keys that are canonically equivalent for one. So where there may be such keys, each list is
+    /// decoded from its own line.
+    func entries(in json: [UInt8]) -> [(name: String, entry: Entry)] {
+        let entries = lists.map { (name: $0.key, entry: $0.value) }
+        guard !json.allSatisfy({ $0 < 0x80 }) else { return entries }
+        let decoder = JSONDecoder()
+        let lines = json.split(separator: UInt8(ascii: "\n")).flatMap { line -> [(name: String, entry: Entry)] in
+            let member = line.last == UInt8(ascii: ",") ? line.dropLast() : line
+            let object = try? decoder.decode([String: Entry].self, from: Data("{".utf8 + member + "}".utf8))
+            return object.map { $0.map { (name: $0.key, entry: $0.value) } } ?? []
+        }
+        // Another program may have written the same JSON on other lines.
+        return lines.count < entries.count ? entries : lines
     }
 }
 

@@ -50,8 +50,8 @@ public final class IconMemory: Sendable {
     /// - Throws: ``IconCacheError/noCache(path:)`` if nothing was ever published here, and
     ///   ``IconCacheError/unreadable(path:errno:)`` if the folder cannot be searched or the image cannot be read.
     /// - Complexity: Some microseconds, whatever the size of the image, if it is kept; else it is read.
-    public func data(for url: String) throws(IconCacheError) -> [UInt8]? {
-        let key = Digest.of(url)
+    public func data(for url: IconURL) throws(IconCacheError) -> [UInt8]? {
+        let key = Digest.of(url.text)
         let path = cache.folder.appending(CacheLayout.byURL(key))
         if let kept = images.withLock({ $0.use(key) }),
             let status = try cache.status(of: path), FileIdentity(status) == kept.identity

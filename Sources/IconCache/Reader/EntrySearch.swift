@@ -8,7 +8,7 @@ extension IconCache {
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
     /// - Returns: `nil` if no list names it.
     /// - Throws: ``IconCacheError`` if the manifest or a document cannot be read.
-    package func entry(forIcon url: String) throws(IconCacheError) -> AppListDocument.App? {
+    package func entry(forIcon url: IconURL) throws(IconCacheError) -> AppListDocument.App? {
         let snapshot = try snapshot()
         defer { snapshot.end() }
         for (_, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
@@ -28,7 +28,7 @@ extension Snapshot {
     ///   - list: What the manifest says of the list.
     /// - Returns: `nil` if the list does not name it.
     /// - Throws: ``IconCacheError`` if the document cannot be read.
-    func entry(forIcon url: String, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
+    func entry(forIcon url: IconURL, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
         try AppListDocument.entry(forIcon: url, in: json(of: list), path: path(of: list).string)
     }
 }
@@ -36,10 +36,10 @@ extension Snapshot {
 extension AppListDocument {
     /// The first entry of an icon in the text of a list document.
     package static func entry(
-        forIcon url: String, in json: [UInt8], path: String
+        forIcon url: IconURL, in json: [UInt8], path: String
     ) throws(IconCacheError) -> App? {
         // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
-        let member = Array("\"icon\": \(JSON.quoted(url))".utf8)
+        let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
         guard let position = json.position(of: member) else { return nil }
         return try AppListDocument(json: json.document(ofLineAt: position), path: path).apps.first
     }

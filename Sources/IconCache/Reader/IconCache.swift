@@ -29,7 +29,7 @@ public struct IconCache: Sendable {
     /// - Returns: `nil` if there is no image of it yet, or no app list names it.
     /// - Throws: ``IconCacheError/noCache(path:)`` if nothing was ever published here, and
     ///   ``IconCacheError/unreadable(path:errno:)`` if the folder cannot be searched.
-    public func icon(for url: String) throws(IconCacheError) -> Icon? {
+    public func icon(for url: IconURL) throws(IconCacheError) -> Icon? {
         let path = folder.appending(CacheLayout.byURL(url))
         if let status = try status(of: path) { return Icon(path: path, bytes: Int(status.size)) }
         try expectManifest()
@@ -66,7 +66,7 @@ public struct IconCache: Sendable {
     /// - Parameter list: The app list's file name: `apps.plist`.
     /// - Returns: `nil` if there is no such list, or no good version of it yet.
     /// - Throws: ``IconCacheError`` if the manifest or the document cannot be read.
-    public func document(of list: String) throws(IconCacheError) -> AppListDocument? {
+    public func document(of list: ListName) throws(IconCacheError) -> AppListDocument? {
         let snapshot = try snapshot()
         defer { snapshot.end() }
         return try snapshot.document(of: list)
@@ -77,7 +77,7 @@ public struct IconCache: Sendable {
     /// - Parameter list: The app list's file name: `apps.plist`.
     /// - Returns: `nil` if there is no such list, or no good version of it yet.
     /// - Throws: ``IconCacheError`` if the manifest or the document cannot be read.
-    public func apps(in list: String) throws(IconCacheError) -> [AppListDocument.App]? {
+    public func apps(in list: ListName) throws(IconCacheError) -> [AppListDocument.App]? {
         try document(of: list)?.apps
     }
 

@@ -47,7 +47,7 @@ public final class Snapshot: Sendable {
     /// - Parameter list: The app list's file name: `apps.plist`.
     /// - Returns: `nil` if the manifest has no such list.
     /// - Throws: ``IconCacheError`` if the document cannot be read or is not the one that the manifest names.
-    public func document(of list: String) throws(IconCacheError) -> AppListDocument? {
+    public func document(of list: ListName) throws(IconCacheError) -> AppListDocument? {
         guard let entry = manifest.lists[list] else { return nil }
         let path = path(of: entry).string
         let document = try AppListDocument(json: json(of: entry), path: path)

@@ -64,7 +64,7 @@ package final class AgentLoop: Sendable {
     }
 
     /// What goes and what stays: of one icon, or of all that no list names.
-    package func evictionReport(on url: String? = nil) async -> EvictionReport? {
+    package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
         guard let snapshot = await ask({ [clock] in $0.evictionSnapshot(of: url, now: clock.now) }) else { return nil }
         // Not in the loop: there may be much to tell.
         var report = snapshot.report
@@ -73,7 +73,7 @@ package final class AgentLoop: Sendable {
     }
 
     /// Everything known of one URL; `nil` if it is unknown.
-    package func report(on url: String) async -> IconReport? {
+    package func report(on url: IconURL) async -> IconReport? {
         await ask { [clock] in $0.report(on: url, now: clock.now) } ?? nil
     }
 
@@ -134,7 +134,7 @@ package final class AgentLoop: Sendable {
         look: @escaping @Sendable () async -> Void
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
-        var downloads: [String: Task<Void, Never>] = [:]
+        var downloads: [IconURL: Task<Void, Never>] = [:]
         var sleep = SleepMeter()
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
@@ -260,7 +260,7 @@ package final class AgentLoop: Sendable {
         }
     }
 
-    private func log(_ outcome: FetchOutcome, of url: String) {
+    private func log(_ outcome: FetchOutcome, of url: IconURL) {
         switch outcome {
         case .image(let staged, _):
             logger.debug("icon downloaded", metadata: ["url": "\(LogURL(url))", "bytes": "\(staged.image.bytes)"])

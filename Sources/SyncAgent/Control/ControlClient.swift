@@ -35,10 +35,10 @@ package struct ControlClient: Sendable {
     /// Everything that the agent knows of one URL.
     ///
     /// - Returns: `nil` if no agent answers; `.some(nil)` if it does not know the URL.
-    package func report(on url: String) async throws -> IconReport?? {
+    package func report(on url: IconURL) async throws -> IconReport?? {
         try await unlessItEnds {
             do {
-                return try await decoded(IconReport.self, from: "v1/icon", method: .POST, body: url)
+                return try await decoded(IconReport.self, from: "v1/icon", method: .POST, body: url.text)
             } catch let error as Unexpected where [404, 413].contains(error.status) {
                 // One that is too long for a request is too long for a list.
                 return nil
@@ -58,9 +58,10 @@ package struct ControlClient: Sendable {
     /// What goes and what stays: of one icon, or of all that no list names.
     ///
     /// - Returns: `nil` if no agent answers.
-    package func evictionReport(on url: String? = nil) async throws -> EvictionReport? {
+    package func evictionReport(on url: IconURL? = nil) async throws -> EvictionReport? {
         try await unlessItEnds {
-            try await decoded(EvictionReport.self, from: "v1/eviction", method: url == nil ? .GET : .POST, body: url)
+            try await decoded(
+                EvictionReport.self, from: "v1/eviction", method: url == nil ? .GET : .POST, body: url?.text)
         }
     }
 
@@ -87,9 +88,9 @@ package struct ControlClient: Sendable {
     /// Has the agent keep an icon although no list names it, or no more.
     ///
     /// - Returns: All that are kept so; `nil` if no agent answers.
-    package func pin(_ url: String, _ isPinned: Bool) async throws -> PinReport? {
+    package func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport? {
         try await unlessItEnds {
-            try await decoded(PinReport.self, from: isPinned ? "v1/pin" : "v1/unpin", method: .POST, body: url)
+            try await decoded(PinReport.self, from: isPinned ? "v1/pin" : "v1/unpin", method: .POST, body: url.text)
         }
     }
 
@@ -103,8 +104,8 @@ package struct ControlClient: Sendable {
     /// The same, and how far the icons of some lists are, until nothing more comes for now; ends early with the agent.
     ///
     /// - Returns: `nil` if no agent answers.
-    package func sync(waitingFor lists: [String]) async throws -> AsyncThrowingStream<SyncReport, any Error>? {
-        let body = JSON.array(lists.map(JSON.string)).line
+    package func sync(waitingFor lists: [ListName]) async throws -> AsyncThrowingStream<SyncReport, any Error>? {
+        let body = JSON.array(lists.map(JSON.text)).line
         return try await stream(of: SyncReport.self, from: "v1/sync/stream", method: .POST, body: body)
     }
 

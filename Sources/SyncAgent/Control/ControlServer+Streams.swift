@@ -18,7 +18,7 @@ extension ControlServer {
     }
 
     /// Has the folder looked at, and writes how far the icons of the lists are, until nothing more comes for now.
-    func streamSync(of names: [String], to writer: inout any ResponseBodyWriter) async throws {
+    func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         // A client takes an answer that does not begin for one that never will.
         try await write(SyncReport().json.line, after: &last, to: &writer)

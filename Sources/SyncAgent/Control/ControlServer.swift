@@ -70,7 +70,7 @@ package struct ControlServer: Sendable {
             return Self.answer(await board.text())
         }
         router.post("v1/sync/stream") { request, _ in
-            let lists = try await Self.texts(in: request)
+            let lists = try await Self.texts(in: request).map(ListName.init)
             return Response(
                 status: .ok, headers: [.contentType: "application/x-ndjson"],
                 body: ResponseBody { writer in
@@ -148,12 +148,12 @@ package struct ControlServer: Sendable {
     private static let longestRequest = 16 << 20
 
     /// The URL that a request is about: one may be too long for a query.
-    private static func url(in request: Request) async throws -> String {
+    private static func url(in request: Request) async throws -> IconURL {
         let body = try await request.body.collect(upTo: AppEntry.maxIconBytes)
         guard let url = String(validating: body.readableBytesView, as: UTF8.self) else {
             throw refusal("the URL is not UTF-8")
         }
-        return url
+        return IconURL(url)
     }
 
     /// The names that a request is about, as a JSON array: there is no character that a list's name cannot have.

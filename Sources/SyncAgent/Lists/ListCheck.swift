@@ -21,7 +21,7 @@ package struct ListCheck: Sendable {
             defer { try? file.descriptor.close() }
             let verdict = await parser.parse(file.descriptor)
             guard try ListFile.fingerprint(of: file.descriptor) == file.fingerprint else { throw .stillBeingWritten }
-            return verdict.map { Catalog().spelledApart($0) }
+            return verdict
         } catch {
             return .failure(error)
         }

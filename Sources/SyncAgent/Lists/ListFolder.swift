@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+package import IconCache
 package import SyncPlan
 package import SystemPackage
 
@@ -12,9 +13,11 @@ package actor ListFolder {
         /// Why not all changes in it are told.
         package var trouble: WatchTrouble?
         /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
-        package var files: [String: FileFingerprint?]
+        package var files: [ListName: FileFingerprint?]
         /// What has a list's name, and is no file: a folder, a pipe, a socket, a device.
-        package var others: Set<String> = []
+        package var others: Set<ListName> = []
+        /// The names of lists that are not UTF-8, with their bytes escaped.
+        package var illegible: Set<ListName> = []
     }
 
     package nonisolated let path: FilePath
@@ -42,7 +45,7 @@ package actor ListFolder {
         var listing = Listing(
             folder: ListedFolder(path: path.string, identity: identity),
             trouble: WatchTrouble.of(fileSystem: UInt32(truncatingIfNeeded: fileSystem.f_type)), files: [:])
-        let names: [(name: String, inode: UInt64)]
+        let names: [(name: FileName, inode: UInt64)]
         let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw FileError("list", path.string, Errno(rawValue: errno)) }
         do throws(Errno) {
@@ -50,18 +53,25 @@ package actor ListFolder {
         } catch {
             throw FileError("list", path.string, error)
         }
-        for name in names.map(\.name) where ListName.isAppList(name) {
-            if fstatat(folder, name, &status, 0) == 0 {
+        for file in names.map(\.name) where ListName.isAppList(file.bytes) {
+            guard let text = file.text else {
+                listing.illegible.insert(ListName(file.escaped))
+                continue
+            }
+            let name = ListName(text)
+            if fstatat(folder, text, &status, 0) == 0 {
                 if status.st_mode & S_IFMT == S_IFREG {
                     listing.files[name] = FileFingerprint(status)
                 } else {
                     listing.others.insert(name)
                 }
-            } else if errno != ENOENT || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+            } else if errno != ENOENT || fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 {
                 // Only a name that is gone is no list: a file that cannot be looked at may be back in a moment.
                 listing.files[name] = .some(nil)
             }
         }
+        // A file may have the very name that another one is told by.
+        listing.illegible.subtract(listing.files.keys)
         return listing
     }
 
@@ -69,9 +79,9 @@ package actor ListFolder {
     ///
     /// - Returns: The open file, which is the caller's to close, and what is in it.
     package func open(
-        _ name: String, maxBytes: ByteCount
+        _ name: ListName, maxBytes: ByteCount
     ) throws(ListRejection) -> (file: OpenedList, contents: ListFile.Contents) {
-        let file = try ListFile.open(path.appending(name), maxBytes: maxBytes)
+        let file = try ListFile.open(path.appending(name.text), maxBytes: maxBytes)
         do {
             return (file, try ListFile.contents(of: file.descriptor, maxBytes: maxBytes))
         } catch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 package import SyncPlan
 package import SystemPackage
 
@@ -16,9 +16,9 @@ package struct ListScanner: Sendable {
     private let parser: ParseHelper
     private let maxBytes: ByteCount
     /// The files that were read, as they were then.
-    private var known: [String: Version] = [:]
+    private var known: [ListName: Version] = [:]
     /// The files that are slow to parse, and not read yet.
-    private var slow: Set<String> = []
+    private var slow: Set<ListName> = []
 
     private struct Version {
         var fingerprint: FileFingerprint
@@ -30,13 +30,13 @@ package struct ListScanner: Sendable {
     package struct Look: Sendable {
         package var scan: ListScan
         /// The files that were still being written, which are to be looked at again.
-        package var unsettled: Set<String> = []
+        package var unsettled: Set<ListName> = []
         /// The files that are slow to parse, and are read at later looks.
-        package var slow: Set<String> = []
+        package var slow: Set<ListName> = []
         /// Why the agent had not the means to read some, which are to be read as soon as it has; `nil` if all were read.
         package var shortage: String?
         /// What has a list's name, and is no file.
-        package var others: Set<String> = []
+        package var others: Set<ListName> = []
         /// Why not all changes in the folder are told.
         package var trouble: WatchTrouble?
         /// How long it took to list it.
@@ -75,8 +75,8 @@ package struct ListScanner: Sendable {
         }
         slow.formIntersection(changed)
         let late = slow.sorted().prefix(Self.parsers)
-        var unsettled: Set<String> = []
-        var readings: [String: ListReading] = [:]
+        var unsettled: Set<ListName> = []
+        var readings: [ListName: ListReading] = [:]
         var shortage: String?
         let results =
             await read(changed.filter { !slow.contains($0) }, within: isHasty ? Self.patience : nil)
@@ -98,13 +98,14 @@ package struct ListScanner: Sendable {
             case .unread(let reason): shortage = reason
             }
         }
+        for name in listing.illegible { readings[name] = ListReading(source: nil, verdict: .failure(.nameNotUTF8)) }
         return Look(
             scan: .listed(listing.folder, present: Set(listing.files.keys), changed: readings), unsettled: unsettled,
             slow: slow, shortage: shortage, others: listing.others, trouble: listing.trouble, cost: cost)
     }
 
     /// Whether there is something else in a file than when it was read.
-    private func hasOtherContents(_ name: String) async -> Bool {
+    private func hasOtherContents(_ name: ListName) async -> Bool {
         guard let sha256 = known[name]?.sha256,
             let (file, contents) = try? await folder.open(name, maxBytes: maxBytes)
         else { return false }
@@ -122,9 +123,9 @@ package struct ListScanner: Sendable {
         case unread(String)
     }
 
-    private func read(_ names: [String], within timeout: Duration?) async -> [(String, Result)] {
-        await withTaskGroup(of: (String, Result).self) { group in
-            var results: [(String, Result)] = []
+    private func read(_ names: [ListName], within timeout: Duration?) async -> [(ListName, Result)] {
+        await withTaskGroup(of: (ListName, Result).self) { group in
+            var results: [(ListName, Result)] = []
             for (index, name) in names.enumerated() {
                 if index >= Self.parsers, let result = await group.next() { results.append(result) }
                 group.addTask { (name, await read(name, within: timeout)) }
@@ -134,7 +135,7 @@ package struct ListScanner: Sendable {
         }
     }
 
-    private func read(_ name: String, within timeout: Duration?) async -> Result {
+    private func read(_ name: ListName, within timeout: Duration?) async -> Result {
         do throws(ListRejection) {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
             let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed

@@ -103,7 +103,7 @@ package final class ListService: Sendable {
     package func lookOnce() async -> ListScan {
         var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
         var log = ScanLog(logger: logger)
-        var readings: [String: ListReading] = [:]
+        var readings: [ListName: ListReading] = [:]
         var unsettled = UnsettledLists(patience: settings.rescan)
         let end = clock.now + settings.rescan
         while true {

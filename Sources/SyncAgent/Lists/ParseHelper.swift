@@ -51,6 +51,7 @@ package struct ParseHelper: Sendable {
     }
 
     private func run(_ file: FileDescriptor) async -> ListVerdict {
+        if let shortage = Shortage.ofDescriptors { return .failure(.outOfResources(shortage.reason)) }
         do {
             let result = try await Subprocess.run(
                 .path(executable),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import Logging
 import SyncPlan
 
@@ -6,8 +7,8 @@ import SyncPlan
 struct ScanLog: Sendable {
     private let logger: Logger
     private var unavailable: String?
-    private var rejections: [String: ListRejection] = [:]
-    private var others: Set<String> = []
+    private var rejections: [ListName: ListRejection] = [:]
+    private var others: Set<ListName> = []
 
     init(logger: Logger) {
         self.logger = logger
@@ -18,7 +19,7 @@ struct ScanLog: Sendable {
     /// - Parameters:
     ///   - scan: What it showed.
     ///   - hasGoodVersion: Whether a version of this list is in force.
-    mutating func note(_ scan: ListScan, hasGoodVersion: (_ list: String) -> Bool) {
+    mutating func note(_ scan: ListScan, hasGoodVersion: (_ list: ListName) -> Bool) {
         switch scan {
         case .unavailable(let reason):
             if reason != unavailable {
@@ -40,7 +41,7 @@ struct ScanLog: Sendable {
     }
 
     /// Notes what has a list's name, and is no file.
-    mutating func note(others: Set<String>) {
+    mutating func note(others: Set<ListName>) {
         for name in others.subtracting(self.others).sorted() {
             let rejection = ListRejection.notARegularFile
             logger.warning(
@@ -50,7 +51,7 @@ struct ScanLog: Sendable {
         self.others = others
     }
 
-    private mutating func note(_ list: AppList, _ name: String) {
+    private mutating func note(_ list: AppList, _ name: ListName) {
         rejections[name] = nil
         logger.info(
             "list read",
@@ -60,7 +61,7 @@ struct ScanLog: Sendable {
         }
     }
 
-    private mutating func note(_ rejection: ListRejection, _ name: String, hasGoodVersion: Bool) {
+    private mutating func note(_ rejection: ListRejection, _ name: ListName, hasGoodVersion: Bool) {
         guard rejections.updateValue(rejection, forKey: name) != rejection else { return }
         logger.warning(
             hasGoodVersion

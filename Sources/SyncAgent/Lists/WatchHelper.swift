@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Subprocess
+import SyncPlan
 import Synchronization
 package import SystemPackage
 
@@ -70,6 +71,7 @@ package struct WatchHelper: Sendable {
     ///
     /// - Returns: What it died of, or `nil` if its own last word was the end.
     private func listen(_ report: (WatchSignal) async -> Void) async throws -> String? {
+        if let shortage = Shortage.ofDescriptors { return shortage.reason }
         let result = try await Subprocess.run(
             .path(executable), arguments: [folder.string],
             // No backtraces: they take seconds. Nothing else of the agent's environment is the helper's business.

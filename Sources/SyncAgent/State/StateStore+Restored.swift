@@ -88,7 +88,7 @@ extension IconMemo {
             return trail
         }
         self.init(
-            url: try row.text("url"), image: image, response: try StoredResponse(row),
+            url: IconURL(try row.text("url")), image: image, response: try StoredResponse(row),
             freshUntil: try row.time("fresh_until"), failure: failure, trail: trail)
     }
 }

@@ -17,14 +17,14 @@ extension StateStore {
                     """)
             for memo in changes.remembered {
                 try upsert.execute(arguments: [
-                    memo.url, memo.image?.hex, memo.response?.status, memo.response?.fields.text,
+                    memo.url.text, memo.image?.hex, memo.response?.status, memo.response?.fields.text,
                     memo.response?.requestTime.milliseconds, memo.response?.responseTime.milliseconds,
                     memo.freshUntil.milliseconds, memo.failure?.code, memo.failure?.message, memo.failure?.attempts,
                     memo.failure?.nextAttempt?.milliseconds, memo.trail?.text, memo.response?.url,
                 ])
             }
             let delete = try database.cachedStatement(sql: "DELETE FROM icon WHERE url = ?")
-            for url in changes.forgotten { try delete.execute(arguments: [url]) }
+            for url in changes.forgotten { try delete.execute(arguments: [url.text]) }
             try store(changes.origins, forgotten: changes.forgottenOrigins, in: database)
             if let isPaused = changes.isPaused {
                 try database.execute(sql: isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 package import SyncPlan
 
 extension DiskStatus {
     /// Everything that the folders tell of one URL; `nil` if nothing does.
     ///
     /// - Throws: ``IconCacheError`` if the cache cannot be read.
-    package func report(on url: String) throws -> IconReport? {
-        var icon = IconRecord(isInline: DataURL(url) != nil)
+    package func report(on url: IconURL) throws -> IconReport? {
+        var icon = IconRecord(isInline: DataURL(url.text) != nil)
         for document in try publishedDocuments() {
-            guard let app = document.apps.first(where: { $0.icon.utf8.elementsEqual(url.utf8) }) else { continue }
+            guard let app = document.apps.first(where: { $0.icon == url }) else { continue }
             icon.lists.append(document.list)
             icon.expected[document.list] = app.expected
             if case .ready(let image) = app.state { icon.image = image }
         }
         let stored = StateStore.read(folder: folders.state)
-        let memo = stored?.icons.first { $0.url.utf8.elementsEqual(url.utf8) }
+        let memo = stored?.icons.first { $0.url == url }
         guard icon.isReferenced || memo != nil else { return nil }
         if let memo {
             icon.failure = memo.failure
@@ -25,7 +25,7 @@ extension DiskStatus {
                 icon.freshUntil = memo.freshUntil
             }
         }
-        let origin = (try? FetchTarget(url))?.origin
+        let origin = (try? FetchTarget(url.text))?.origin
         let health = stored?.origins.first { $0.origin == origin }?.health
         return IconReport(url: url, icon: icon, health: health, now: AgentClock.wallTime)
     }

@@ -31,7 +31,7 @@ package struct DiskStatus: Sendable {
         case .held(let process): (report.state, report.pid) = (.running, process)
         case .unknown: report.state = .unknown
         }
-        var documents: [String: AppListDocument] = [:]
+        var documents: [ListName: AppListDocument] = [:]
         do {
             let snapshot = try IconCache(at: folders.cache).snapshot()
             report.generation = snapshot.manifest.generation
@@ -70,14 +70,14 @@ package struct DiskStatus: Sendable {
         return brake.status
     }
 
-    private static func row(_ name: String, _ document: AppListDocument?) -> StatusReport.List {
+    private static func row(_ name: ListName, _ document: AppListDocument?) -> StatusReport.List {
         var row = StatusReport.List(name: name, state: "ok")
         for app in document?.apps ?? [] { row.count(app.state) }
         return row
     }
 
-    private func countIcons(of documents: [String: AppListDocument], in report: inout StatusReport) {
-        var states: [String: AppListDocument.State] = [:]
+    private func countIcons(of documents: [ListName: AppListDocument], in report: inout StatusReport) {
+        var states: [IconURL: AppListDocument.State] = [:]
         for app in documents.values.lazy.flatMap(\.apps) { states[app.icon] = app.state }
         for state in states.values { report.icons.count(state) }
         guard let folder = try? CacheFolder(folders.cache) else { return }
@@ -97,9 +97,9 @@ package struct DiskStatus: Sendable {
     ///
     /// - Returns: Whether what was published is what they say.
     private func readLists(
-        _ documents: [String: AppListDocument], in report: inout StatusReport, known: () -> FolderIdentity?
+        _ documents: [ListName: AppListDocument], in report: inout StatusReport, known: () -> FolderIdentity?
     ) async -> Bool {
-        var readings: [String: ListReading] = [:]
+        var readings: [ListName: ListReading] = [:]
         var isCurrent = true
         var scanner = ListScanner(folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes)
         switch await scanner.look().scan {

@@ -240,7 +240,8 @@ package final class CacheFolder: Sendable {
             try check("open", name, openat(folder, last, flags))
         }
         do {
-            return try FolderListing.names(in: folder)
+            // A name that is not UTF-8 is none of ours, and can be said only in part.
+            return try FolderListing.names(in: folder).map { ($0.name.text ?? $0.name.escaped, $0.inode) }
         } catch {
             throw failure("list", name, error)
         }

@@ -74,7 +74,7 @@ package actor CacheInspector {
     }
 
     private func restore(
-        _ expected: CacheExpectation, _ images: [AppListDocument.Image: Set<String>]
+        _ expected: CacheExpectation, _ images: [AppListDocument.Image: Set<IconURL>]
     ) throws -> CacheInspection {
         if !folder.isAtItsPath { try adopt() }
         // What is in another folder than before may be anything.

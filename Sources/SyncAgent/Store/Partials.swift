@@ -10,14 +10,14 @@ import SystemPackage
 struct Partials {
     private let folder: CacheFolder
     /// Those that a download can go on with, by URL.
-    private var kept: [String: PartialDownload]
+    private var kept: [IconURL: PartialDownload]
 
     init(_ folder: CacheFolder, kept: [PartialDownload]) {
         self.folder = folder
         self.kept = Dictionary(kept.map { ($0.url, $0) }) { a, _ in a }
     }
 
-    subscript(url: String) -> PartialDownload? { kept[url] }
+    subscript(url: IconURL) -> PartialDownload? { kept[url] }
 
     /// Begins an image, in place of what was kept of it.
     mutating func begin(_ partial: PartialDownload) throws(FileError) -> FileDescriptor {
@@ -46,7 +46,7 @@ struct Partials {
     }
 
     /// Removes what is kept of a URL's image.
-    mutating func discard(_ url: String) {
+    mutating func discard(_ url: IconURL) {
         kept[url] = nil
         remove(PartialDownload.file(of: url))
     }

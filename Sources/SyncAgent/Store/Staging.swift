@@ -137,7 +137,7 @@ package actor Staging {
     // MARK: Beginnings
 
     /// What is kept of a URL's image.
-    package func partial(of url: String) -> PartialDownload? { partials[url] }
+    package func partial(of url: IconURL) -> PartialDownload? { partials[url] }
 
     /// Takes up what was kept of an image.
     ///
@@ -154,7 +154,7 @@ package actor Staging {
     }
 
     /// Removes what is kept of these URLs' images, those excepted that are being downloaded.
-    package func discardPartials(of urls: Set<String>) {
+    package func discardPartials(of urls: Set<IconURL>) {
         for url in urls where open[PartialDownload.file(of: url)] == nil { partials.discard(url) }
     }
 

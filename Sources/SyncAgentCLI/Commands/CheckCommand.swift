@@ -48,10 +48,10 @@ private struct CheckFinding {
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
     /// The icons that are never asked for, and why.
-    private func refused(in list: AppList) -> [(icon: String, failure: FetchFailure)] {
+    private func refused(in list: AppList) -> [(icon: IconURL, failure: FetchFailure)] {
         let network = NetworkPolicy(settings.network)
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
-        var refused: [(icon: String, failure: FetchFailure)] = []
+        var refused: [(icon: IconURL, failure: FetchFailure)] = []
         for entry in list.entries {
             do {
                 switch try IconSource(entry.icon) {
@@ -65,7 +65,7 @@ private struct CheckFinding {
         return refused
     }
 
-    private var hasListName: Bool { ListName.isAppList(FilePath(file).lastComponent?.string ?? "") }
+    private var hasListName: Bool { ListName.isAppList((FilePath(file).lastComponent?.string ?? "").utf8) }
 
     /// The finding in words, a line for each thing that is wrong.
     var lines: [String] {

@@ -18,7 +18,7 @@ struct EvictCommand: AsyncParsableCommand {
     var dryRun = false
 
     @Option(help: ArgumentHelp("Only show whether the image of this URL would go, and why.", valueName: "url"))
-    var explain: String?
+    var explain: IconURL?
 
     @Flag(help: "Release a held eviction.")
     var confirm = false

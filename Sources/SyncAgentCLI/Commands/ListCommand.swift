@@ -13,7 +13,7 @@ struct ListCommand: AsyncParsableCommand {
     )
 
     @Argument(help: "The list's file name: apps.plist.")
-    var list: String?
+    var list: ListName?
 
     @Flag(help: "Print one JSON document.")
     var json = false
@@ -37,7 +37,7 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private func showIcons(of list: String) async throws {
+    private func showIcons(of list: ListName) async throws {
         let folders = try configuration.folders()
         let check = ListCheck(
             parser: try Agent.Helpers.installed().parse, settings: try configuration.settings().lists)
@@ -45,7 +45,7 @@ struct ListCommand: AsyncParsableCommand {
             let document = try IconCache(at: folders.cache).document(of: list)
             if json, let document { return try Message.output(json: document.json) }
             let verdict =
-                list == Reconciler.pinList ? nil : await check.verdict(on: folders.lists.appending(list))
+                list == Reconciler.pinList ? nil : await check.verdict(on: folders.lists.appending(list.text))
             guard let document else { throw Self.missing(list, verdict) }
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
@@ -58,7 +58,7 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func missing(_ list: String, _ verdict: ListVerdict?) -> any Error {
+    private static func missing(_ list: ListName, _ verdict: ListVerdict?) -> any Error {
         switch verdict {
         case nil: Exit.because("Nothing is pinned.", code: .attention)
         case .failure(let rejection):

@@ -10,7 +10,7 @@ struct PathCommand: ParsableCommand {
         discussion: "It works with the agent stopped. Exit code 1: the icon is not ready.")
 
     @Argument(help: "The URL, spelled as in the app list.")
-    var url: String
+    var url: IconURL
 
     @OptionGroup var configuration: Configuration
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import IconCache
 import SyncAgent
@@ -14,7 +13,7 @@ struct PinCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The URL, spelled as an app list would.")
-    var url: String
+    var url: IconURL
 
     @OptionGroup var configuration: Configuration
 
@@ -43,7 +42,7 @@ struct UnpinCommand: AsyncParsableCommand {
         discussion: "Exit codes: 1 the change is not published yet, 69 the agent is not running.")
 
     @Argument(help: "The URL, as it was pinned.")
-    var url: String
+    var url: IconURL
 
     @OptionGroup var configuration: Configuration
 
@@ -51,7 +50,7 @@ struct UnpinCommand: AsyncParsableCommand {
 }
 
 extension Configuration {
-    fileprivate func pin(_ url: String, _ isPinned: Bool) async throws {
+    fileprivate func pin(_ url: IconURL, _ isPinned: Bool) async throws {
         let report = try await askAgent { try await $0.pin(url, isPinned) }
         guard report.isPublished else {
             let reason = report.error.map { " (\($0))" } ?? ""

@@ -96,7 +96,7 @@ struct StatusCommand: AsyncParsableCommand {
         var table = Table("LIST", "STATE", "APPS", "READY", "PENDING", "FAILED", "")
         for list in report.lists {
             table.add(
-                list.name, list.state, String(list.apps), String(list.ready), String(list.pending),
+                list.name.text, list.state, String(list.apps), String(list.ready), String(list.pending),
                 String(list.failed), list.error ?? note(on: list))
         }
         return table.lines

@@ -17,7 +17,7 @@ struct SyncCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("The lists to wait for, as apps.plist; all, if none is named.", valueName: "list"))
-    var lists: [String] = []
+    var lists: [ListName] = []
 
     @Flag(help: "Wait until it is published or has failed.")
     var wait = false

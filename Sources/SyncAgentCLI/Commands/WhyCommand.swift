@@ -12,7 +12,7 @@ struct WhyCommand: AsyncParsableCommand {
         discussion: "It works with the agent stopped. Exit code 1: nothing is known of the URL.")
 
     @Argument(help: "The URL, spelled as in the app list.")
-    var url: String
+    var url: IconURL
 
     @Flag(help: "Print one JSON document.")
     var json = false
@@ -43,7 +43,7 @@ struct WhyCommand: AsyncParsableCommand {
         func add(_ title: String, _ text: String) {
             lines.append("  \(title)\(String(repeating: " ", count: 11 - title.count))\(text)")
         }
-        add("named by", report.lists.isEmpty ? "no list" : report.lists.joined(separator: ", "))
+        add("named by", report.lists.isEmpty ? "no list" : report.lists.map(\.text).joined(separator: ", "))
         add("state", report.state)
         if let path = report.path { add("image", try configuration.folders().cache.string + "/" + path) }
         add("next", report.next)

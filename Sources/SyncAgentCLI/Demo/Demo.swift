@@ -63,7 +63,7 @@ struct Demo: Sendable {
 
     /// Returns when the newest manifest names an image for each of the icons.
     private func waitUntilReady(_ names: [String]) async throws {
-        let urls = Set(names.map { origin.iconURL($0) })
+        let urls = Set(names.map { IconURL(origin.iconURL($0)) })
         try await agent.status { [cache = agent.cache] report in
             guard report.inSync, report.icons.ready == urls.count,
                 let document = try? IconCache(at: cache).document(of: "apps.plist")

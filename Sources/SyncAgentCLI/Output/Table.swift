@@ -28,4 +28,4 @@ struct Table {
 }
 
 /// A URL as tables and messages show it: `--json` has it in full.
-func shown(_ url: String) -> String { "\(LogURL(url))" }
+func shown(_ url: IconURL) -> String { "\(LogURL(url))" }

@@ -3,12 +3,12 @@ package import IconCache
 
 /// What a new version of an app list changes in what the list says of URLs.
 package struct IconDiff: Equatable, Sendable {
-    package private(set) var added: Set<String> = []
-    package private(set) var removed: Set<String> = []
+    package private(set) var added: Set<IconURL> = []
+    package private(set) var removed: Set<IconURL> = []
     /// The digests that are expected of images from now on; `nil` where none is any more.
-    package private(set) var expected: [String: Digest?] = [:]
+    package private(set) var expected: [IconURL: Digest?] = [:]
 
-    package init(added: Set<String>, removed: Set<String>) {
+    package init(added: Set<IconURL>, removed: Set<IconURL>) {
         self.added = added
         self.removed = removed
     }
@@ -45,8 +45,8 @@ package struct IconDiff: Equatable, Sendable {
     }
 
     /// The URLs that are named, each with the first digest that an entry gives for its image.
-    private static func mentions(in entries: [AppEntry]) -> [String: Digest?] {
-        var mentions: [String: Digest?] = [:]
+    private static func mentions(in entries: [AppEntry]) -> [IconURL: Digest?] {
+        var mentions: [IconURL: Digest?] = [:]
         for entry in entries where (mentions[entry.icon] ?? nil) == nil { mentions[entry.icon] = .some(entry.expected) }
         return mentions
     }

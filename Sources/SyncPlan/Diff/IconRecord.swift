@@ -38,9 +38,9 @@ package struct IconRecord: Equatable, Sendable {
     }
 
     /// The lists that name it; none if it is retired.
-    package var lists: [String] = []
+    package var lists: [ListName] = []
     /// The digest that lists give for the image, by list; for those that give one.
-    package var expected: [String: Digest] = [:]
+    package var expected: [ListName: Digest] = [:]
     /// The image on disk that the newest generation names or that an older one left.
     @Boxed package var image: AppListDocument.Image?
     /// The image that waits to be published.
@@ -94,7 +94,7 @@ package struct IconRecord: Equatable, Sendable {
 
 /// What is remembered of a URL over a restart, beside what the cache folder itself tells.
 package struct IconMemo: Equatable, Sendable {
-    package var url: String
+    package var url: IconURL
     /// The image that the response and the freshness are of.
     package var image: Digest?
     package var response: StoredResponse?
@@ -103,7 +103,7 @@ package struct IconMemo: Equatable, Sendable {
     package var trail: FetchTrail?
 
     package init(
-        url: String, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?,
+        url: IconURL, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?,
         trail: FetchTrail? = nil
     ) {
         self.url = url
@@ -119,7 +119,7 @@ package struct IconMemo: Equatable, Sendable {
 package struct MemoChanges: Equatable, Sendable {
     package var remembered: [IconMemo]
     /// The URLs of icons that are known no more.
-    package var forgotten: [String]
+    package var forgotten: [IconURL]
     /// The origins that failed of late.
     package var origins: [OriginMemo] = []
     /// The origins that are well again.
@@ -135,7 +135,7 @@ package struct MemoChanges: Equatable, Sendable {
     /// The folder that the lists are in from now on; `nil` if that has not changed.
     package var folder: FolderIdentity?
 
-    package init(remembered: [IconMemo] = [], forgotten: [String] = []) {
+    package init(remembered: [IconMemo] = [], forgotten: [IconURL] = []) {
         self.remembered = remembered
         self.forgotten = forgotten
     }

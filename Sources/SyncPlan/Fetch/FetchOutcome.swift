@@ -55,7 +55,7 @@ package enum FetchReason: String, Sendable {
 /// A download to start.
 package struct FetchRequest: Equatable, Sendable {
     /// The URL as the list spells it.
-    package var url: String
+    package var url: IconURL
     package var source: IconSource
     package var reason: FetchReason
     /// Set if there is an image on disk, whose bytes need not come again if they are the same.

@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
 import DequeModule
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// What the queue knows of an origin, of a list, and of what a list wants of an origin.
 extension FetchQueue {
     /// One URL's place among those that a list wants of an origin.
     struct Ticket {
-        var url: String
+        var url: IconURL
         var number: Int
     }
 
@@ -56,18 +57,18 @@ extension FetchQueue {
         static let mostAsking = 16
 
         /// What lists want of it, by list.
-        var shares: [String: Share] = [:]
+        var shares: [ListName: Share] = [:]
         /// The lists that ask for a slot; at most ``mostAsking``.
-        var asking: [String] = []
+        var asking: [ListName] = []
         /// The lists that wait to be offered a slot, in order: first those that were served less than others.
-        private var waiting: [Deque<(list: String, number: Int)>] = [[], []]
+        private var waiting: [Deque<(list: ListName, number: Int)>] = [[], []]
         var queued = 0
         var active = 0
         var isMultiplexed = false
         var standing = Standing.untried
 
         /// Lets a list wait, in the place of this number.
-        mutating func wait(_ list: String, _ number: Int, first: Bool) {
+        mutating func wait(_ list: ListName, _ number: Int, first: Bool) {
             shares[list]?.turn = .waiting(number)
             let index = first ? 0 : 1
             waiting[index].append((list, number))
@@ -77,7 +78,7 @@ extension FetchQueue {
         }
 
         /// The list that is offered a slot next; it does not wait from here on.
-        mutating func nextWaiting() -> String? {
+        mutating func nextWaiting() -> ListName? {
             for index in waiting.indices {
                 while let (list, number) = waiting[index].popFirst() {
                     guard shares[list]?.turn == .waiting(number) else { continue }
@@ -121,7 +122,7 @@ extension FetchQueue {
     struct Seat: Comparable {
         var time: Int
         var number: Int
-        var list: String
+        var list: ListName
 
         static func < (a: Seat, b: Seat) -> Bool { (a.time, a.number) < (b.time, b.number) }
     }

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 import HeapModule
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// Whose turn it is: a list's, and of its origins one that has a slot.
 ///
@@ -9,7 +10,7 @@ import HeapModule
 extension FetchQueue {
     // MARK: Lists
 
-    mutating func addFlow(_ list: String) {
+    mutating func addFlow(_ list: ListName) {
         guard flows[list]?.work ?? 0 == 0 else { return }
         flows[list, default: Flow(time: .min)].time = max(flows[list]?.time ?? .min, virtualTime - Flow.credit)
         guard flows.count > flowLimit else { return }
@@ -19,7 +20,7 @@ extension FetchQueue {
     }
 
     /// Counts a download against its list.
-    mutating func charge(_ list: String, _ priority: Priority) {
+    mutating func charge(_ list: ListName, _ priority: Priority) {
         let time = max(flows[list]?.time ?? virtualTime, virtualTime - Flow.credit)
         virtualTime = max(virtualTime, time)
         flows[list]?.time = time + Flow.cost(priority)
@@ -48,7 +49,7 @@ extension FetchQueue {
     // MARK: Turns
 
     /// The list whose turn it is, and the origin.
-    mutating func nextTurn() -> (list: String, origin: String)? {
+    mutating func nextTurn() -> (list: ListName, origin: String)? {
         while true {
             let admitted = Standing.allCases.filter(isAdmitted)
             guard let list = admitted.compactMap({ firstSeat($0) }).min()?.list,
@@ -61,7 +62,7 @@ extension FetchQueue {
     }
 
     /// The turn of an origin that has its share already, when all others have what they can take.
-    mutating func nextGreedyTurn() -> (list: String, origin: String)? {
+    mutating func nextGreedyTurn() -> (list: ListName, origin: String)? {
         while let origin = greedy.min(by: { (lanes[$0]?.active ?? 0, $0) < (lanes[$1]?.active ?? 0, $1) }) {
             if let active = lanes[origin]?.active, active < slots(of: origin),
                 let standing = lanes[origin]?.standing, isAdmitted(standing), let list = lanes[origin]?.nextWaiting()
@@ -74,7 +75,7 @@ extension FetchQueue {
     }
 
     /// The origin of a list's first turn, which it has no more from here on.
-    private mutating func takeTurn(of list: String, _ admitted: [Standing]) -> String? {
+    private mutating func takeTurn(of list: ListName, _ admitted: [Standing]) -> String? {
         for priority in Priority.allCases {
             let next = admitted.compactMap { standing in
                 firstTurn(of: list, standing, priority).map { (turn: $0, standing: standing) }
@@ -88,7 +89,7 @@ extension FetchQueue {
     }
 
     /// The first turn that is still valid; those before it are taken away.
-    private mutating func firstTurn(of list: String, _ standing: Standing, _ priority: Priority) -> Turn? {
+    private mutating func firstTurn(of list: ListName, _ standing: Standing, _ priority: Priority) -> Turn? {
         while let turn = flows[list]?.turns[standing.rawValue][priority.rawValue].first {
             if lanes[turn.origin]?.shares[list]?.turn == .asking(turn.number) { return turn }
             flows[list]?.turns[standing.rawValue][priority.rawValue].removeFirst()
@@ -99,7 +100,7 @@ extension FetchQueue {
     // MARK: Asking and waiting
 
     /// Has a list ask an origin for a slot.
-    private mutating func ask(_ list: String, _ origin: String) {
+    private mutating func ask(_ list: ListName, _ origin: String) {
         guard let standing = lanes[origin]?.standing.rawValue, let priority = lanes[origin]?.shares[list]?.best
         else { return }
         lastNumber += 1
@@ -116,7 +117,7 @@ extension FetchQueue {
     }
 
     /// Takes turns away that are no longer valid, once they are the most.
-    private mutating func sweepTurns(of list: String, _ standing: Int, _ priority: Int) {
+    private mutating func sweepTurns(of list: ListName, _ standing: Int, _ priority: Int) {
         guard let flow = flows[list], flow.turns[standing][priority].count > 2 * flow.asking[standing] + 32 else {
             return
         }
@@ -127,7 +128,7 @@ extension FetchQueue {
     }
 
     /// Has a list no longer ask.
-    private mutating func withdraw(_ list: String, _ origin: String) {
+    private mutating func withdraw(_ list: ListName, _ origin: String) {
         guard let index = lanes[origin]?.asking.firstIndex(of: list), let standing = lanes[origin]?.standing.rawValue
         else { return }
         lanes[origin]?.asking.remove(at: index)
@@ -136,14 +137,14 @@ extension FetchQueue {
     }
 
     /// Lets a list wait until the origin has a slot for it.
-    mutating func wait(_ list: String, at origin: String) {
+    mutating func wait(_ list: ListName, at origin: String) {
         lastNumber += 1
         let isBehind = flows[list].map { $0.time < virtualTime } ?? false
         lanes[origin]?.wait(list, lastNumber, first: isBehind)
     }
 
     /// A list has one more ticket for an origin.
-    mutating func noteTicket(of list: String, _ origin: String, _ priority: Priority) {
+    mutating func noteTicket(of list: ListName, _ origin: String, _ priority: Priority) {
         switch lanes[origin]?.shares[list]?.turn {
         case nil: wait(list, at: origin)
         case .waiting: break
@@ -156,7 +157,7 @@ extension FetchQueue {
     }
 
     /// Forgets what a list wanted of an origin, once that is nothing.
-    mutating func forgetShareIfEmpty(_ list: String, _ origin: String) {
+    mutating func forgetShareIfEmpty(_ list: ListName, _ origin: String) {
         guard lanes[origin]?.shares[list]?.queued == 0 else { return }
         withdraw(list, origin)
         lanes[origin]?.shares[list] = nil

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import HeapModule
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
 
 /// Which URL is downloaded next: one download a URL, a limit in all and for each origin, a fair share for each list and a
 /// fair turn for each origin.
@@ -44,7 +45,7 @@ package struct FetchQueue: Sendable {
     /// Where a URL is queued.
     private struct Place {
         var origin: String
-        var list: String
+        var list: ListName
         var priority: Priority
         /// The number of its valid ticket.
         var ticket: Int
@@ -56,8 +57,8 @@ package struct FetchQueue: Sendable {
     let concurrency: Int
     private let perOrigin: Int
     private let untrusted: Int
-    private var places: [String: Place] = [:]
-    private var activePlaces: [String: (origin: String, list: String)] = [:]
+    private var places: [IconURL: Place] = [:]
+    private var activePlaces: [IconURL: (origin: String, list: ListName)] = [:]
     /// How many downloads may run at once from the origins that are restricted.
     private(set) var restrictions: [String: Int] = [:]
     private var activeUntrusted = 0
@@ -65,7 +66,7 @@ package struct FetchQueue: Sendable {
     private var trustedLanes = 0
 
     var lanes: [String: Lane] = [:]
-    var flows: [String: Flow] = [:]
+    var flows: [ListName: Flow] = [:]
     /// The lists that have something to start from an origin of each standing, by what they have been served.
     var seats: [Heap<Seat>] = Array(repeating: [], count: Standing.allCases.count)
     /// The origins that have more than their share already, and could take more.
@@ -101,10 +102,10 @@ package struct FetchQueue: Sendable {
     package var isFlowing: Bool { trustedLanes > 0 }
 
     /// The URLs that are being downloaded, in no order.
-    package var activeURLs: some Collection<String> { activePlaces.keys }
+    package var activeURLs: some Collection<IconURL> { activePlaces.keys }
 
     /// Whether the URL is queued, and its origin has to wait.
-    package func isHeld(_ url: String) -> Bool {
+    package func isHeld(_ url: IconURL) -> Bool {
         guard let origin = places[url]?.origin else { return false }
         return restrictions[origin] == 0
     }
@@ -120,28 +121,28 @@ package struct FetchQueue: Sendable {
     /// Puts a URL in the queue, where it counts for a list.
     ///
     /// One that waits or is being downloaded already is left where it is.
-    package mutating func add(_ url: String, origin: String, list: String, priority: Priority) {
+    package mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
         guard places[url] == nil, activePlaces[url] == nil else { return }
         if restrictions[origin] == 0 { heldCount += 1 }
         place(url, origin, list, priority)
     }
 
     /// Lets a waiting URL go before the others of its list, because somebody waits for it.
-    package mutating func raise(_ url: String) {
+    package mutating func raise(_ url: IconURL) {
         guard let place = places[url], place.priority != .awaited else { return }
         unplace(url)
         self.place(url, place.origin, place.list, .awaited)
     }
 
     /// Lets a waiting URL count for another list.
-    package mutating func move(_ url: String, to list: String) {
+    package mutating func move(_ url: IconURL, to list: ListName) {
         guard let place = places[url], place.list != list else { return }
         unplace(url)
         self.place(url, place.origin, list, place.priority)
     }
 
     /// Takes a waiting URL out of the queue; one that is being downloaded stays active until `finish`.
-    package mutating func remove(_ url: String) {
+    package mutating func remove(_ url: IconURL) {
         guard let origin = places[url]?.origin else { return }
         unplace(url)
         if restrictions[origin] == 0 { heldCount -= 1 }
@@ -149,8 +150,8 @@ package struct FetchQueue: Sendable {
     }
 
     /// The URLs to start now, each of which counts as active from here on.
-    package mutating func start() -> [String] {
-        var started: [String] = []
+    package mutating func start() -> [IconURL] {
+        var started: [IconURL] = []
         while activePlaces.count < concurrency, let (list, origin) = nextTurn() ?? nextGreedyTurn() {
             if let url = takeTicket(of: list, origin) { started.append(url) }
             offerSlots(of: origin)
@@ -162,7 +163,7 @@ package struct FetchQueue: Sendable {
     ///
     /// - Returns: The origin that it was of; `nil` if the URL was not being downloaded.
     @discardableResult
-    package mutating func finish(_ url: String) -> String? {
+    package mutating func finish(_ url: IconURL) -> String? {
         guard let (origin, list) = activePlaces.removeValue(forKey: url) else { return nil }
         if lanes[origin]?.standing != .trusted { activeUntrusted -= 1 }
         lanes[origin]?.active -= 1
@@ -232,7 +233,7 @@ package struct FetchQueue: Sendable {
 
     // MARK: Places
 
-    private mutating func place(_ url: String, _ origin: String, _ list: String, _ priority: Priority) {
+    private mutating func place(_ url: IconURL, _ origin: String, _ list: ListName, _ priority: Priority) {
         lastNumber += 1
         places[url] = Place(origin: origin, list: list, priority: priority, ticket: lastNumber)
         lanes[origin, default: Lane()].queued += 1
@@ -247,7 +248,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Takes a URL's place away; its ticket stays until its turn comes.
-    private mutating func unplace(_ url: String) {
+    private mutating func unplace(_ url: IconURL) {
         guard let place = places.removeValue(forKey: url) else { return }
         lanes[place.origin]?.queued -= 1
         flows[place.list]?.work -= 1
@@ -264,7 +265,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// The URL of a list's next valid ticket for an origin that has a free slot.
-    private mutating func takeTicket(of list: String, _ origin: String) -> String? {
+    private mutating func takeTicket(of list: ListName, _ origin: String) -> IconURL? {
         while let (ticket, priority) = lanes[origin]?.shares[list]?.next() {
             guard places[ticket.url]?.ticket == ticket.number else { continue }
             unplace(ticket.url)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import IconCache
 
 /// Where an icon's image comes from, as its URL says.
 package enum IconSource: Hashable, Sendable {
@@ -8,11 +9,11 @@ package enum IconSource: Hashable, Sendable {
     /// Reads the URL of a list.
     ///
     /// - Throws: A ``FetchFailure``, with one of the codes of ``FetchTarget``.
-    package init(_ url: String) throws(FetchFailure) {
-        if let data = DataURL(url) {
+    package init(_ url: IconURL) throws(FetchFailure) {
+        if let data = DataURL(url.text) {
             self = .inline(data)
         } else {
-            self = .server(try FetchTarget(url))
+            self = .server(try FetchTarget(url.text))
         }
     }
 

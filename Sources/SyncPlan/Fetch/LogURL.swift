@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+package import IconCache
 
 /// A URL as logs, tables and messages show it: without what may hold secrets, its user name, password and query, and
 /// without the image of a `data:` URL.
 package struct LogURL: CustomStringConvertible {
     package let description: String
+
+    package init(_ url: IconURL) { self.init(url.text) }
 
     package init(_ url: String) {
         description = DataURL(url).map { "\($0)" } ?? Self.withoutSecrets(url)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import IconCache
+package import IconCache
 
 extension PartialDownload {
     /// What the names end in of files with the first bytes of an image.
     package static let suffix = ".part"
 
     /// The name in `staging/` of the file with the first bytes of a URL's image.
-    package static func file(of url: String) -> String { Digest.of(url).hex + suffix }
+    package static func file(of url: IconURL) -> String { Digest.of(url.text).hex + suffix }
 
     /// The name in `staging/` of the record that says what the bytes of such a file are.
     package static func record(ofFile name: String) -> String { name + ".json" }
@@ -21,7 +21,7 @@ extension PartialDownload {
 
     private struct Record: Decodable {
         var boot: String
-        var url: String
+        var url: IconURL
         var target: String
         var fields: String
         var received: String
@@ -34,7 +34,7 @@ extension PartialDownload {
     /// then. `boot` names the present run of the kernel (`boot_id`; random(4)).
     package func record(boot: String) -> String {
         let object: JSON = [
-            "boot": .string(boot), "url": .string(url), "target": .string(target),
+            "boot": .string(boot), "url": .text(url), "target": .string(target),
             "fields": .string(response.fields.text), "received": .string(response.responseTime.description),
             "length": length.map(JSON.number) ?? .null,
         ]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import IconCache
 
 /// The first bytes of an image whose download was cut, and what it takes to ask for the rest (RFC 9110, section 14).
 package struct PartialDownload: Equatable, Sendable {
     /// The URL as the list spells it.
-    package let url: String
+    package let url: IconURL
     /// Where the bytes came from, after all redirects: the rest is asked for there and nowhere else.
     package let target: String
     /// What the server said of the image.
@@ -22,14 +23,14 @@ package struct PartialDownload: Equatable, Sendable {
     ///
     /// `nil` if the answer is not the whole image (200), if nothing would prove the rest to be of the same image, or if
     /// the server gives no parts.
-    package init?(of url: String, from target: FetchTarget, response: StoredResponse, fields: HTTPFields) {
+    package init?(of url: IconURL, from target: FetchTarget, response: StoredResponse, fields: HTTPFields) {
         guard response.status == 200, Self.allowsRanges(fields) else { return nil }
         self.init(
             url: url, target: target.url, response: response, length: fields["content-length"].first.flatMap { Int($0) }
         )
     }
 
-    init?(url: String, target: String, response: StoredResponse, length: Int?) {
+    init?(url: IconURL, target: String, response: StoredResponse, length: Int?) {
         guard let validator = response.strongValidator else { return nil }
         self.url = url
         self.target = target

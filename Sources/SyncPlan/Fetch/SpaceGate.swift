@@ -13,9 +13,9 @@ package struct SpaceGate: Sendable {
     /// Why there was no room the last time; `nil` if nothing waits for room.
     private var shortage: Shortage?
     /// How many bytes there must be room for, for each URL whose image did not fit.
-    package private(set) var needs: [String: Int] = [:]
+    package private(set) var needs: [IconURL: Int] = [:]
     /// How many bytes there must be room for, for each list whose document did not fit.
-    package private(set) var documents: [String: Int] = [:]
+    package private(set) var documents: [ListName: Int] = [:]
     /// Why the documents did not fit the last time.
     private var documentShortage: Shortage?
     /// What a publication that did not fit takes altogether: a part of it that fits alone would be downloaded in vain.
@@ -38,7 +38,7 @@ package struct SpaceGate: Sendable {
     // MARK: What did not fit
 
     /// An image did not fit; `nil` is the URL of one that is not wanted any more.
-    package mutating func note(_ shortage: Shortage, of url: String?, at now: Timestamp) {
+    package mutating func note(_ shortage: Shortage, of url: IconURL?, at now: Timestamp) {
         if let url { needs[url] = shortage.bytes }
         note(shortage, at: now)
     }
@@ -63,7 +63,7 @@ package struct SpaceGate: Sendable {
     }
 
     /// An image is not wanted any more.
-    package mutating func forget(_ url: String) {
+    package mutating func forget(_ url: IconURL) {
         needs[url] = nil
         guard needs.isEmpty, isOpen else { return }
         shortage = nil
@@ -102,7 +102,7 @@ package struct SpaceGate: Sendable {
     /// - Returns: The URLs for whose images there is room now, all of them together.
     package mutating func apply(
         _ found: Result<DiskSpace, Shortage>, above reserve: SpaceReserve, at now: Timestamp
-    ) -> [String] {
+    ) -> [IconURL] {
         isLooking = false
         nextLook = now + Self.pace.usual
         let space: DiskSpace
@@ -115,7 +115,7 @@ package struct SpaceGate: Sendable {
         shortage = space.shortage(for: max(lostBytes(at: now), DiskSpace.usual), above: reserve)
         shortage?.isGeneral = true
         guard shortage == nil else { return [] }
-        var admitted: [String] = []
+        var admitted: [IconURL] = []
         var sum = 0
         for (url, bytes) in needs.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             sum += bytes
@@ -131,14 +131,14 @@ package struct SpaceGate: Sendable {
     // MARK: Documents
 
     /// The documents of lists did not fit.
-    package mutating func note(_ shortage: Shortage, ofDocuments sizes: [String: Int], at now: Timestamp) {
+    package mutating func note(_ shortage: Shortage, ofDocuments sizes: [ListName: Int], at now: Timestamp) {
         documents.merge(sizes) { $1 }
         documentShortage = documents.isEmpty ? nil : shortage
         if !documents.isEmpty, nextLook == nil, !isLooking { nextLook = now + Self.pace.usual }
     }
 
     /// A list is gone, and its document with it.
-    package mutating func forgetDocument(of list: String) {
+    package mutating func forgetDocument(of list: ListName) {
         documents[list] = nil
         guard documents.isEmpty else { return }
         documentShortage = nil
@@ -148,7 +148,7 @@ package struct SpaceGate: Sendable {
     /// Admits the documents that there is room for, the shortest first.
     ///
     /// - Returns: The lists whose documents still wait.
-    package mutating func admitDocuments(to space: DiskSpace, above reserve: SpaceReserve) -> Set<String> {
+    package mutating func admitDocuments(to space: DiskSpace, above reserve: SpaceReserve) -> Set<ListName> {
         var room = space.roomForDocuments(above: reserve)
         for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard bytes <= room else {

@@ -11,7 +11,7 @@ package struct AbsentLists: Sendable {
 
     private let quiet: Duration
     private let ceiling: Duration
-    private var since: [String: Timestamp] = [:]
+    private var since: [ListName: Timestamp] = [:]
 
     /// - Parameters:
     ///   - settle: How long no other list may have vanished (`lists.settle`); at least ``shortest``.
@@ -23,7 +23,7 @@ package struct AbsentLists: Sendable {
 
     package var isEmpty: Bool { since.isEmpty }
 
-    package var names: Set<String> { Set(since.keys) }
+    package var names: Set<ListName> { Set(since.keys) }
 
     /// When the folder must be listed again to decide; `nil` if no list is missing.
     package var due: Timestamp? {
@@ -39,7 +39,7 @@ package struct AbsentLists: Sendable {
     ///   - names: The known lists that it lacks.
     ///   - time: When the folder was listed.
     /// - Returns: Those that are gone.
-    package mutating func note(_ names: Set<String>, at time: Timestamp) -> Set<String> {
+    package mutating func note(_ names: Set<ListName>, at time: Timestamp) -> Set<ListName> {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = time }
         guard let due, due <= time else { return [] }

@@ -6,13 +6,13 @@ package struct AppEntry: Hashable, Sendable {
     /// The app's name, if the list gives one.
     package var name: String?
     /// The icon's URL: spelled as in the list, or made of a name in the list and `lists.iconBaseURL`.
-    package var icon: String
+    package var icon: IconURL
     /// The list's `download` text, if it has one.
     package var download: String?
     /// The digest that the list gives for the image, if it gives one.
     package var expected: Digest?
 
-    package init(name: String? = nil, icon: String, download: String? = nil, expected: Digest? = nil) {
+    package init(name: String? = nil, icon: IconURL, download: String? = nil, expected: Digest? = nil) {
         self.name = name
         self.icon = icon
         self.download = download

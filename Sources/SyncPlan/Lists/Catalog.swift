@@ -3,16 +3,16 @@ package import IconCache
 
 /// All app lists and all icons, and who names what.
 package struct Catalog: Sendable {
-    package private(set) var lists: [String: ListRecord] = [:]
-    package private(set) var icons: [String: IconRecord] = [:]
+    package private(set) var lists: [ListName: ListRecord] = [:]
+    package private(set) var icons: [IconURL: IconRecord] = [:]
     /// How many referenced icons show an image.
     private var users: [Digest: Int] = [:]
     /// The images of icons that no list names.
-    private(set) var retired: [String: Boxed<AppListDocument.Image>] = [:]
+    private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// What there is to tell of all icons.
     package private(set) var tally = CatalogTally()
     /// What there is to tell of the icons of each list.
-    package private(set) var tallies: [String: IconTally] = [:]
+    package private(set) var tallies: [ListName: IconTally] = [:]
 
     package init() {}
 
@@ -23,35 +23,13 @@ package struct Catalog: Sendable {
     package func needs(_ image: Digest) -> Bool { users[image] != nil }
 
     /// Whether the URL's `by-url/` name is in use.
-    package func needs(url: String) -> Bool {
+    package func needs(url: IconURL) -> Bool {
         guard let icon = icons[url] else { return false }
         return icon.isReferenced && icon.image != nil
     }
 
-    /// Passes over entries whose URL is another spelling of one that is known.
-    ///
-    /// To Swift, `é` as one character or as two are the same text; to servers and to `by-url/` they are not.
-    package func spelledApart(_ list: AppList) -> AppList {
-        guard !list.entries.allSatisfy({ $0.icon.utf8.allSatisfy { $0 < 0x80 } }) else { return list }
-        var result = AppList(entries: [], problems: list.problems)
-        var spellings: [String: String] = [:]
-        for entry in list.entries {
-            let known = icons.index(forKey: entry.icon).map { icons[$0].key } ?? spellings[entry.icon]
-            if let known, !known.utf8.elementsEqual(entry.icon.utf8) {
-                result.problems.append(
-                    EntryProblem(
-                        keyPath: "\(LogURL(entry.icon))",
-                        reason: "the same text as another URL in other bytes: write it percent-encoded"))
-            } else {
-                spellings[entry.icon] = entry.icon
-                result.entries.append(entry)
-            }
-        }
-        return result
-    }
-
     /// Changes what is known of a list, its entries excepted.
-    package mutating func updateList(_ name: String, _ change: (inout ListRecord) -> Void) {
+    package mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
         guard var list = lists[name] else { return }
         let entries = list.entries
         change(&list)
@@ -60,7 +38,7 @@ package struct Catalog: Sendable {
     }
 
     /// Puts a list in force, in place of its older version.
-    package mutating func setList(_ name: String, _ list: ListRecord) -> IconDiff {
+    package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
         rename(diff, in: name, entries: list.entries)
@@ -68,7 +46,7 @@ package struct Catalog: Sendable {
     }
 
     /// Takes a list out.
-    package mutating func removeList(_ name: String) -> IconDiff {
+    package mutating func removeList(_ name: ListName) -> IconDiff {
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         rename(diff, in: name, entries: [])
         assert(
@@ -77,7 +55,7 @@ package struct Catalog: Sendable {
         return diff
     }
 
-    private mutating func rename(_ diff: IconDiff, in list: String, entries: [AppEntry]) {
+    private mutating func rename(_ diff: IconDiff, in list: ListName, entries: [AppEntry]) {
         for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
         tallies[list, default: IconTally()].setRepeats(in: entries) { [icons] url in
             icons[url].flatMap { $0.lists.contains(list) ? $0.standing : nil }
@@ -87,8 +65,8 @@ package struct Catalog: Sendable {
     }
 
     /// Changes an icon's record, which is made if there is none.
-    package mutating func updateIcon(_ url: String, _ change: (inout IconRecord) -> Void) {
-        var icon = icons.removeValue(forKey: url) ?? IconRecord(isInline: DataURL(url) != nil)
+    package mutating func updateIcon(_ url: IconURL, _ change: (inout IconRecord) -> Void) {
+        var icon = icons.removeValue(forKey: url) ?? IconRecord(isInline: DataURL(url.text) != nil)
         let before = icon
         change(&icon)
         recount(url, before, icon)
@@ -96,7 +74,7 @@ package struct Catalog: Sendable {
     }
 
     /// Counts an icon as it is now, and no longer as it was.
-    private mutating func recount(_ url: String, _ old: IconRecord, _ new: IconRecord) {
+    private mutating func recount(_ url: IconURL, _ old: IconRecord, _ new: IconRecord) {
         let shown = (
             before: old.isReferenced ? old.image?.sha256 : nil, after: new.isReferenced ? new.image?.sha256 : nil
         )
@@ -114,7 +92,7 @@ package struct Catalog: Sendable {
     }
 
     /// Forgets an icon that no list names.
-    package mutating func forgetIcon(_ url: String) {
+    package mutating func forgetIcon(_ url: IconURL) {
         guard let icon = icons.removeValue(forKey: url) else { return }
         precondition(!icon.isReferenced, "a referenced icon is not forgotten")
         recount(url, icon, IconRecord())
@@ -123,13 +101,13 @@ package struct Catalog: Sendable {
     /// The shortest of the lists that name a URL: what is done for it counts for this one; empty if none names it.
     ///
     /// - Complexity: O(*n*) in the number of these lists.
-    package func shortestList(naming url: String) -> String {
+    package func shortestList(naming url: IconURL) -> ListName {
         let names = icons[url]?.lists ?? []
         guard names.count > 1 else { return names.first ?? "" }
         return names.min { (length(of: $0), $0) < (length(of: $1), $1) } ?? ""
     }
 
-    private func length(of list: String) -> Int { lists[list]?.entries.count ?? 0 }
+    private func length(of list: ListName) -> Int { lists[list]?.entries.count ?? 0 }
 
     /// The document of a list as it stands.
     ///
@@ -137,7 +115,7 @@ package struct Catalog: Sendable {
     ///   - name: The list.
     ///   - held: The URLs whose staged images are not to be published yet.
     /// - Returns: `nil` if the list has no good version.
-    package func document(of name: String, without held: Set<String> = []) -> AppListDocument? {
+    package func document(of name: ListName, without held: Set<IconURL> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         let apps = list.entries.map { entry in
             AppListDocument.App(
@@ -147,7 +125,7 @@ package struct Catalog: Sendable {
         return AppListDocument(list: name, source: source, apps: apps)
     }
 
-    private func state(of url: String, without held: Set<String>) -> AppListDocument.State {
+    private func state(of url: IconURL, without held: Set<IconURL>) -> AppListDocument.State {
         guard let icon = icons[url] else { return .pending }
         if !held.isEmpty, held.contains(url), let image = icon.image { return .ready(image) }
         return icon.state

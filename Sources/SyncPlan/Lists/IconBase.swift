@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
+package import IconCache
 
 /// The folder on a server in which icons are that a list gives by a relative name: `lists.iconBaseURL`.
 package struct IconBase: Hashable, Sendable {
@@ -50,12 +51,12 @@ package struct IconBase: Hashable, Sendable {
 
 extension ListLimits {
     /// The icon's URL that a list's text is, or stands for.
-    package func icon(_ text: String) -> Result<String, IconFlaw> {
+    package func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         switch AppEntry.flaw(inIcon: text) {
-        case nil: .success(text)
+        case nil: .success(IconURL(text))
         case .relative:
             if let iconBase {
-                iconBase.resolve(text).flatMap { AppEntry.flaw(inIcon: $0) == nil ? .success($0) : nil }
+                iconBase.resolve(text).flatMap { AppEntry.flaw(inIcon: $0) == nil ? .success(IconURL($0)) : nil }
                     ?? .failure(.unresolvable)
             } else {
                 .failure(.relative)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// How many icons are ready, pending and failed.
 package struct IconCounts: Equatable, Sendable {
@@ -38,10 +39,10 @@ package struct IconTally: Equatable, Sendable {
     /// How many icons are queued, by origin.
     package private(set) var queued: [String: Int] = [:]
     /// How often the list names a URL again, for those that it names several times.
-    private(set) var repeats: [String: Int] = [:]
+    private(set) var repeats: [IconURL: Int] = [:]
 
     /// Counts an icon in, or out again.
-    mutating func count(_ icon: IconMark, at url: String, _ sign: Int) {
+    mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
         icons.add(icon.standing, times: sign)
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
         if icon.isStaged { staged += sign }
@@ -57,10 +58,10 @@ package struct IconTally: Equatable, Sendable {
     /// - Parameters:
     ///   - entries: The new version.
     ///   - standing: That of an icon which is counted at present; `nil` for others.
-    mutating func setRepeats(in entries: [AppEntry], standing: (String) -> IconRecord.Standing?) {
-        var seen: Set<String> = []
+    mutating func setRepeats(in entries: [AppEntry], standing: (IconURL) -> IconRecord.Standing?) {
+        var seen: Set<IconURL> = []
         seen.reserveCapacity(entries.count)
-        var new: [String: Int] = [:]
+        var new: [IconURL: Int] = [:]
         for entry in entries where !seen.insert(entry.icon).inserted { new[entry.icon, default: 0] += 1 }
         for url in Set(new.keys).union(repeats.keys) {
             guard let standing = standing(url) else { continue }
@@ -72,7 +73,7 @@ package struct IconTally: Equatable, Sendable {
 
 /// What of an icon is counted.
 struct IconMark: Equatable {
-    var lists: [String]
+    var lists: [ListName]
     var standing: IconRecord.Standing
     var phase: IconRecord.Phase
     var isStaged: Bool
@@ -108,7 +109,7 @@ package struct CatalogTally: Equatable, Sendable {
     /// How many icons are noted to be looked at again, whether lists name them or not.
     package private(set) var noted = 0
 
-    mutating func count(_ icon: IconMark, at url: String, _ sign: Int) {
+    mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
         if icon.isNoted { noted += sign }
         guard !icon.lists.isEmpty else { return }
         all.count(icon, at: url, sign)

@@ -39,7 +39,7 @@ package enum ListScan: Sendable {
     /// The folder is missing, or could not be listed to its end: it says nothing of the lists, and is never taken for empty.
     case unavailable(reason: String)
     /// All lists that there are, and what became of those that are not as they were at the last look.
-    case listed(ListedFolder, present: Set<String>, changed: [String: ListReading])
+    case listed(ListedFolder, present: Set<ListName>, changed: [ListName: ListReading])
 
     /// The same, with the time of the listing.
     package func listed(at time: Timestamp) -> ListScan {
@@ -49,7 +49,7 @@ package enum ListScan: Sendable {
     }
 
     /// The same, with more that was found out of lists that are present.
-    package func adding(_ readings: [String: ListReading]) -> ListScan {
+    package func adding(_ readings: [ListName: ListReading]) -> ListScan {
         guard case .listed(let folder, let present, let changed) = self else { return self }
         return .listed(folder, present: present, changed: changed.merging(readings) { $1 })
     }

@@ -28,6 +28,10 @@ extension ListRejection {
     package static let notARegularFile = ListRejection(
         "not-a-regular-file", "It is not a regular file: put a file here, or a symbolic link to one.")
 
+    /// Names are published in JSON, which is UTF-8.
+    package static let nameNotUTF8 = ListRejection(
+        "name-not-utf8", "The file's name is not UTF-8, and is shown here with its bytes escaped: rename the file.")
+
     package static func tooLarge(limit: ByteCount) -> ListRejection {
         ListRejection("too-large", "The file is larger than \(limit): split it, or raise lists.maxBytes.")
     }
@@ -71,6 +75,12 @@ extension ListRejection {
             "ambiguous-shape",
             "Several arrays could be the list (\(keys.joined(separator: ", "))): name the one that is meant “apps”.")
     }
+
+    /// A dictionary of name → URL can tell an app only by its name.
+    package static let repeatedKeys = ListRejection(
+        "repeated-keys",
+        "Some names are in the dictionary twice, or are the same text in other bytes: give each app a name of its own, or "
+            + "write an array of dictionaries.")
 
     /// All of its icons are given by names.
     package static let noIconBase = ListRejection(

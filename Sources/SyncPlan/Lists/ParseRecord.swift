@@ -39,7 +39,7 @@ package enum ParseRecord {
         switch verdict {
         case .success(let list):
             for entry in list.entries {
-                append(.entry, [entry.icon, entry.name, entry.download, entry.expected?.hex], to: &output)
+                append(.entry, [entry.icon.text, entry.name, entry.download, entry.expected?.hex], to: &output)
                 guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
             }
             for problem in list.problems {
@@ -87,7 +87,7 @@ package enum ParseRecord {
                 guard rejection == nil, list.entries.count < maxEntries, AppEntry.flaw(inIcon: icon) == nil,
                     (hex == nil) == (expected == nil)
                 else { throw Malformed(offset: start) }
-                list.entries.append(AppEntry(name: name, icon: icon, download: download, expected: expected))
+                list.entries.append(AppEntry(name: name, icon: IconURL(icon), download: download, expected: expected))
             case .problem:
                 let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
                 let reason = try cursor.text(atMost: AppEntry.maxTextBytes)

@@ -4,7 +4,7 @@ package import IconCache
 /// The files that change whenever they are looked at, on which there is a verdict too after a time.
 package struct UnsettledLists: Sendable {
     private let patience: Duration
-    private var since: [String: Timestamp] = [:]
+    private var since: [ListName: Timestamp] = [:]
 
     /// - Parameter patience: How long a file may go on changing.
     package init(patience: Duration) {
@@ -14,7 +14,7 @@ package struct UnsettledLists: Sendable {
     /// Notes which files were being written at a look.
     ///
     /// - Returns: The verdict on each of those that have been for too long.
-    package mutating func note(_ names: Set<String>, at now: Timestamp) -> [String: ListReading] {
+    package mutating func note(_ names: Set<ListName>, at now: Timestamp) -> [ListName: ListReading] {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = now }
         return since.filter { $0.value + patience <= now }.mapValues { _ in

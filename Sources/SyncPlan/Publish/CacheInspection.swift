@@ -6,12 +6,12 @@ package struct CacheExpectation: Sendable {
     /// The generation in force; `nil` before the first one.
     package var generation: Int?
     /// Documents of that generation, by list: all, or a sample of them.
-    package var documents: [String: Digest]
+    package var documents: [ListName: Digest]
     /// Every image on disk, each with the URLs whose `by-url/` names are links to it; `nil` for a quick look.
-    package var images: [AppListDocument.Image: Set<String>]?
+    package var images: [AppListDocument.Image: Set<IconURL>]?
 
     package init(
-        generation: Int?, documents: [String: Digest], images: [AppListDocument.Image: Set<String>]? = nil
+        generation: Int?, documents: [ListName: Digest], images: [AppListDocument.Image: Set<IconURL>]? = nil
     ) {
         self.generation = generation
         self.documents = documents
@@ -26,7 +26,7 @@ package struct CacheInspection: Equatable, Sendable {
     /// Whether `manifest.json` or its generation is missing.
     package var lacksManifest = false
     /// The lists whose documents are missing or damaged.
-    package var lostDocuments: Set<String> = []
+    package var lostDocuments: Set<ListName> = []
     /// The images that are missing or damaged.
     package var lostImages: Set<Digest> = []
     /// How many names were put back.

@@ -15,11 +15,11 @@ package struct Publication: Sendable {
     /// Whether it is tried even if its documents take what is to stay free: the newest manifest names what is not there.
     package var ignoresRoom = false
     /// The lists that did not change.
-    package var kept: [String: Manifest.List] = [:]
+    package var kept: [ListName: Manifest.List] = [:]
     /// The URLs whose `by-url/` names are set, each with the image's path, and with that of the image that it had before.
     package var links: [Link] = []
 
-    package typealias Link = (url: String, path: String, before: String?)
+    package typealias Link = (url: IconURL, path: String, before: String?)
 
     package init(generation: Int, published: Timestamp) {
         self.generation = generation
@@ -39,7 +39,7 @@ package enum PublicationResult: Sendable {
     /// It is what `manifest.json` names, and durable, unless there is doubt: then why it may not be.
     case published(Manifest, written: WrittenBytes, doubt: String? = nil)
     /// Nothing was done, because there is no room for the documents: there is for so many bytes.
-    case noRoom(Shortage, room: Int, documents: [String: Int])
+    case noRoom(Shortage, room: Int, documents: [ListName: Int])
     /// Nothing of it is on disk any more; the generation before stays in force.
     case failed(reason: String, isOutOfSpace: Bool = false)
 }
@@ -47,7 +47,7 @@ package enum PublicationResult: Sendable {
 /// How many bytes a publication wrote, images excepted.
 package struct WrittenBytes: Equatable, Sendable {
     /// Those of each list's document, if that was not there already.
-    package var documents: [String: Int] = [:]
+    package var documents: [ListName: Int] = [:]
     /// Those of the manifest.
     package var manifest = 0
 

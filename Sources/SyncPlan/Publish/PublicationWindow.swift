@@ -36,19 +36,19 @@ package struct PublicationWindow: Sendable {
     private static let retry: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
 
     /// The lists that changed, each with the time from when on that can be published.
-    private var changes: [String: Timestamp] = [:]
+    private var changes: [ListName: Timestamp] = [:]
     /// Since when the manifest names a list too many, or is damaged, or is not there.
     private var manifestChange: Timestamp?
     /// When the first of the changed lists is due, by traffic; it may have been published or be gone by now.
     private var firstDue: [Timestamp?] = Array(repeating: nil, count: Traffic.allCases.count)
     /// What the documents of lists cost of late.
-    private var paces: [String: PublicationPace] = [:]
+    private var paces: [ListName: PublicationPace] = [:]
     /// What the time of publications costs, that of long documents excepted.
     private var time = PublicationPace()
     /// What the bytes of manifests cost.
     private var manifests = PublicationPace()
     /// The lists for whose documents there is no room.
-    private(set) var crowded: Set<String> = []
+    private(set) var crowded: Set<ListName> = []
     private var notBefore = Timestamp.distantPast
     private var failures = 0
 
@@ -57,7 +57,7 @@ package struct PublicationWindow: Sendable {
     // MARK: Changes
 
     /// Something changed that the document of a list tells.
-    package mutating func noteChange(of list: String, at now: Timestamp) {
+    package mutating func noteChange(of list: ListName, at now: Timestamp) {
         guard changes[list].map({ $0 > now }) ?? true else { return }
         changes[list] = now
         for traffic in Traffic.allCases { noteDue(of: list, since: now, during: traffic) }
@@ -69,7 +69,7 @@ package struct PublicationWindow: Sendable {
     }
 
     /// Takes back what changed of a list that is gone.
-    package mutating func forget(_ list: String) {
+    package mutating func forget(_ list: ListName) {
         changes[list] = nil
         crowded.remove(list)
         paces[list] = nil
@@ -77,7 +77,7 @@ package struct PublicationWindow: Sendable {
     }
 
     /// Has a list published next whatever it costs: what the newest manifest says of it is wrong.
-    package mutating func hurry(_ list: String) {
+    package mutating func hurry(_ list: ListName) {
         paces[list] = nil
         findFirstDue()
     }
@@ -89,7 +89,7 @@ package struct PublicationWindow: Sendable {
     /// Whether no list waits to be published.
     package var hasNoChangedList: Bool { changes.isEmpty }
     /// Whether a list changed since it was published last.
-    package func isChanged(_ list: String) -> Bool { changes[list] != nil }
+    package func isChanged(_ list: ListName) -> Bool { changes[list] != nil }
 
     // MARK: When
 
@@ -108,17 +108,17 @@ package struct PublicationWindow: Sendable {
     }
 
     /// The changed lists that a publication is to have.
-    package func lists(dueAt now: Timestamp, during traffic: Traffic) -> Set<String> {
+    package func lists(dueAt now: Timestamp, during traffic: Traffic) -> Set<ListName> {
         Set(changes.filter { $0.value <= now && mayPublish($0.key, at: now, during: traffic) }.keys)
     }
 
     /// Whether a list has not written more than it may, and there is room for its document.
-    package func mayPublish(_ list: String, at now: Timestamp, during traffic: Traffic) -> Bool {
+    package func mayPublish(_ list: ListName, at now: Timestamp, during traffic: Traffic) -> Bool {
         !crowded.contains(list) && nextDue(of: list, during: traffic) <= now
     }
 
     /// When a list has written no more than it may.
-    package func nextDue(of list: String, during traffic: Traffic) -> Timestamp {
+    package func nextDue(of list: ListName, during traffic: Traffic) -> Timestamp {
         guard let pace = paces[list] else { return .distantPast }
         return switch traffic {
         case .none, .doubtful: pace.loan
@@ -134,7 +134,7 @@ package struct PublicationWindow: Sendable {
         }
     }
 
-    private mutating func noteDue(of list: String, since: Timestamp, during traffic: Traffic) {
+    private mutating func noteDue(of list: ListName, since: Timestamp, during traffic: Traffic) {
         guard !crowded.contains(list) else { return }
         let due = max(since + Self.gathering(during: traffic), nextDue(of: list, during: traffic))
         firstDue[traffic.rawValue] = min(firstDue[traffic.rawValue] ?? due, due)
@@ -150,7 +150,7 @@ package struct PublicationWindow: Sendable {
     // MARK: Publications
 
     /// A publication of these lists' changes begins, and of what changed of the manifest.
-    package mutating func begin(_ lists: some Sequence<String>) {
+    package mutating func begin(_ lists: some Sequence<ListName>) {
         for list in lists { changes[list] = nil }
         manifestChange = nil
         findFirstDue()
@@ -164,7 +164,7 @@ package struct PublicationWindow: Sendable {
     ///   - documents: How many bytes were written of each list's document.
     ///   - manifestBytes: How many were written beside these.
     package mutating func finish(
-        at now: Timestamp, cost: Duration, documents: [String: Int], manifestBytes: Int = 0
+        at now: Timestamp, cost: Duration, documents: [ListName: Int], manifestBytes: Int = 0
     ) {
         failures = 0
         let bytes = documents.values.reduce(0, +)
@@ -185,7 +185,7 @@ package struct PublicationWindow: Sendable {
     }
 
     /// A publication failed: what it would have published is a change again.
-    package mutating func fail(_ lists: some Sequence<String>, at now: Timestamp) {
+    package mutating func fail(_ lists: some Sequence<ListName>, at now: Timestamp) {
         failures += 1
         notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
         for list in lists { noteChange(of: list, at: now) }
@@ -200,7 +200,7 @@ package struct PublicationWindow: Sendable {
     // MARK: Room
 
     /// Has the documents of these lists wait until there is room, and no others.
-    package mutating func crowdOut(_ lists: Set<String>) {
+    package mutating func crowdOut(_ lists: Set<ListName>) {
         guard crowded != lists else { return }
         crowded = lists
         findFirstDue()

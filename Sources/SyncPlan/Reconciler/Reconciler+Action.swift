@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HeapModule
-import IconCache
+package import IconCache
 
 extension Reconciler {
     /// What is to be done.
@@ -10,11 +10,11 @@ extension Reconciler {
         /// Download an icon; ends with `.fetched`.
         case fetch(FetchRequest)
         /// No list names the URL any more: end its download, which then ends with `.fetched` as `.cancelled`.
-        case cancel(url: String)
+        case cancel(url: IconURL)
         /// Remove files from `staging/`.
         case discard([String])
         /// Remove what is kept in `staging/` of these URLs' images, for downloads that will not go on.
-        case discardPartials(Set<String>)
+        case discardPartials(Set<IconURL>)
         /// Publish a generation; ends with `.published`.
         case publish(Publication)
         /// Take the files of generations away, those excepted that readers hold a lease on; ends with `.released`.
@@ -33,7 +33,7 @@ extension Reconciler {
     }
 
     /// Puts an icon in the queue if it is due, or notes when it will be.
-    mutating func consider(_ url: String, now: Timestamp) {
+    mutating func consider(_ url: IconURL, now: Timestamp) {
         guard let icon = catalog.icons[url] else { return }
         switch FetchPlan(for: icon, now: now) {
         case .fetch(let reason): enqueue(url, reason, now: now)
@@ -41,7 +41,7 @@ extension Reconciler {
             // A list that comes and goes must not leave a note each time.
             guard icon.noted != time else { break }
             catalog.updateIcon(url) { $0.noted = time }
-            dueTimes.insert(DueTime(time: time, url: url))
+            dueTimes.insert(DueTime(time: time, key: url))
             sweepDueTimes()
         case .refused, .inline, .unreferenced, .underWay: break
         }
@@ -50,10 +50,10 @@ extension Reconciler {
     /// Takes away the times that hold no longer, for icons that were forgotten or noted anew, once they are the most.
     private mutating func sweepDueTimes() {
         guard dueTimes.count > 2 * catalog.tally.noted + 32 else { return }
-        dueTimes = dueTimes.swept { catalog.icons[$0.url]?.noted == $0.time }
+        dueTimes = dueTimes.swept { catalog.icons[$0.key]?.noted == $0.time }
     }
 
-    private mutating func enqueue(_ url: String, _ reason: FetchReason, now: Timestamp) {
+    private mutating func enqueue(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
         do {
             let source = try IconSource(url)
             try network.judge(source)
@@ -70,9 +70,9 @@ extension Reconciler {
     mutating func advance(now: Timestamp, to actions: inout [Action]) {
         while !triesOnce, let due = dueTimes.min, due.time <= now {
             dueTimes.removeMin()
-            guard catalog.icons[due.url]?.noted == due.time else { continue }
-            catalog.updateIcon(due.url) { $0.noted = nil }
-            consider(due.url, now: now)
+            guard catalog.icons[due.key]?.noted == due.time else { continue }
+            catalog.updateIcon(due.key) { $0.noted = nil }
+            consider(due.key, now: now)
         }
         wakeOrigins(now: now)
         changeBrake(now: now) { $0.noteTime(now) }

@@ -22,7 +22,7 @@ extension Reconciler {
 
     /// Gives up an image that was to be published.
     mutating func drop(
-        _ staged: StagedImage, of url: String, because reason: String, isOutOfSpace: Bool, now: Timestamp
+        _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, now: Timestamp
     ) {
         catalog.updateIcon(url) {
             $0.staged = nil

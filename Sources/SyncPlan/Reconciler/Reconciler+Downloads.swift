@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 
 extension Reconciler {
     mutating func applyOutcome(
-        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: String, now: Timestamp, to actions: inout [Action]
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, now: Timestamp, to actions: inout [Action]
     ) {
         guard let icon = catalog.icons[url] else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
@@ -46,7 +46,7 @@ extension Reconciler {
     }
 
     /// The end of a download, held against what the lists say of the image.
-    package func judged(_ outcome: FetchOutcome, of url: String) -> FetchOutcome {
+    package func judged(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome {
         guard let icon = catalog.icons[url] else { return outcome }
         let image: Digest? =
             switch outcome {
@@ -64,7 +64,7 @@ extension Reconciler {
         return IconRecord.Answer(response: response, freshUntil: check.time)
     }
 
-    mutating func noteFresh(_ url: String, _ answer: IconRecord.Answer, now: Timestamp) {
+    mutating func noteFresh(_ url: IconURL, _ answer: IconRecord.Answer, now: Timestamp) {
         catalog.updateIcon(url) {
             $0.failure = nil
             $0.wasMissing = false
@@ -74,7 +74,7 @@ extension Reconciler {
         remember(url, now: now)
     }
 
-    private mutating func noteNotModified(_ url: String, _ answer: StoredResponse, now: Timestamp) {
+    private mutating func noteNotModified(_ url: IconURL, _ answer: StoredResponse, now: Timestamp) {
         let freshening = catalog.icons[url]?.response?.freshened(
             by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
         switch freshening {
@@ -92,7 +92,7 @@ extension Reconciler {
         RefreshPolicy(minimum: settings.refresh.minimum, default: settings.refresh.default)
     }
 
-    mutating func noteFailure(_ failure: FetchFailure, of url: String, now: Timestamp) {
+    mutating func noteFailure(_ failure: FetchFailure, of url: IconURL, now: Timestamp) {
         // What is likely to last is counted from its own first time, and not from that of the troubles before it.
         let last = catalog.icons[url]?.failure
         let goesOn = failure.persistence == .passing || failure.persistence == .throttled || last?.code == failure.code

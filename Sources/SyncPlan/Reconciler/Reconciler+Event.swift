@@ -8,7 +8,7 @@ extension Reconciler {
         case scanned(ListScan)
         /// A download ended; with the way there if it was not straight, and whether all its answers came over HTTP/2 if that
         /// is known.
-        case fetched(url: String, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
+        case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
         /// A publication ended.
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some may be leased by readers.
@@ -26,11 +26,11 @@ extension Reconciler {
         /// Images on disk are not what they were.
         case damaged(Set<Digest>)
         /// A URL is to be kept although no list names it, or no more.
-        case pin(url: String, isPinned: Bool)
+        case pin(url: IconURL, isPinned: Bool)
         /// What is retired is to go without its grace; if it is confirmed, also what is held.
         case evict(isConfirmed: Bool)
         /// Somebody waits for icons: those that are queued go before all others.
-        case awaited([String])
+        case awaited([IconURL])
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
         case stopping
         /// What was remembered for the next start is lost.
@@ -88,12 +88,12 @@ extension Reconciler {
     }
 
     /// Marks the lists of an icon whose documents tell of it otherwise than it is now.
-    mutating func noteState(of url: String, was before: AppListDocument.State, now: Timestamp) {
+    mutating func noteState(of url: IconURL, was before: AppListDocument.State, now: Timestamp) {
         guard let icon = catalog.icons[url], icon.state != before else { return }
         for list in icon.lists { markDirty(list, now: now) }
     }
 
-    mutating func markDirty(_ list: String, now: Timestamp) {
+    mutating func markDirty(_ list: ListName, now: Timestamp) {
         window.noteChange(of: list, at: now)
     }
 
@@ -101,7 +101,7 @@ extension Reconciler {
         if rememberAt == nil { rememberAt = now + .seconds(1) }
     }
 
-    mutating func remember(_ url: String, now: Timestamp) {
+    mutating func remember(_ url: IconURL, now: Timestamp) {
         unremembered.insert(url)
         rememberSoon(now: now)
     }

@@ -111,7 +111,7 @@ extension Reconciler {
     ///   - removed: The URLs that a list names no more.
     ///   - shown: How many images icons showed before.
     ///   - now: The present time.
-    mutating func brake(removed: Set<String>, shown: Int, now: Timestamp) {
+    mutating func brake(removed: Set<IconURL>, shown: Int, now: Timestamp) {
         let orphans = Set(
             removed.compactMap { url in
                 catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }

@@ -66,8 +66,8 @@ extension Reconciler {
     /// All images that are on disk, with the URLs that show them.
     ///
     /// - Complexity: O(*n*) in the number of icons and of entries in all documents on disk.
-    private var imagesOnDisk: [AppListDocument.Image: Set<String>] {
-        var images: [AppListDocument.Image: Set<String>] = [:]
+    private var imagesOnDisk: [AppListDocument.Image: Set<IconURL>] {
+        var images: [AppListDocument.Image: Set<IconURL>] = [:]
         for image in ledger.imagesOnDisk { images[image] = [] }
         for (url, icon) in catalog.icons {
             if let image = icon.image { images[image, default: []].insert(url) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 
 extension Reconciler {
     /// Whether a version of a list is in force, be it the last good one.
-    package func hasGoodVersion(of list: String) -> Bool { catalog.lists[list]?.source != nil }
+    package func hasGoodVersion(of list: ListName) -> Bool { catalog.lists[list]?.source != nil }
 
     mutating func applyScan(_ scan: ListScan, now: Timestamp, to actions: inout [Action]) {
         let isFirst = !hasScanned
@@ -38,12 +38,12 @@ extension Reconciler {
     }
 
     private mutating func applyListing(
-        present: Set<String>, gone: Set<String>, changed: [String: ListReading], now: Timestamp,
+        present: Set<ListName>, gone: Set<ListName>, changed: [ListName: ListReading], now: Timestamp,
         to actions: inout [Action]
     ) {
-        var added: Set<String> = []
-        var reconsidered: Set<String> = []
-        var removed: Set<String> = []
+        var added: Set<IconURL> = []
+        var reconsidered: Set<IconURL> = []
+        var removed: Set<IconURL> = []
         let shown = catalog.shownImages
         for name in gone {
             let wasPublished = catalog.lists[name]?.published != nil
@@ -60,8 +60,7 @@ extension Reconciler {
                 } else {
                     catalog.updateList(name) { $0.state = .lastGood(rejection) }
                 }
-            case .success(let read):
-                let list = catalog.spelledApart(read)
+            case .success(let list):
                 let old = catalog.lists[name]
                 let record = ListRecord(
                     state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
@@ -103,7 +102,7 @@ extension Reconciler {
     }
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
-    private func doubt(about present: Set<String>) -> String? {
+    private func doubt(about present: Set<ListName>) -> String? {
         for name in present.sorted() {
             guard let list = catalog.lists[name] else { return "\(name) is still being written" }
             if let rejection = list.rejection, !ListVerdict.failure(rejection).isOfTheFile {
@@ -114,13 +113,13 @@ extension Reconciler {
     }
 
     /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.
-    private mutating func forgetMismatch(_ url: String, now: Timestamp) {
+    private mutating func forgetMismatch(_ url: IconURL, now: Timestamp) {
         guard catalog.icons[url]?.failure?.code == FetchFailure.digestMismatch.code else { return }
         catalog.updateIcon(url) { $0.failure?.nextAttempt = now }
     }
 
     /// The last list that named a URL is gone: whatever is under way for it ends, and what is on disk is retired.
-    private mutating func dereference(_ url: String, now: Timestamp, to actions: inout [Action]) {
+    private mutating func dereference(_ url: IconURL, now: Timestamp, to actions: inout [Action]) {
         guard let icon = catalog.icons[url] else { return }
         switch icon.phase {
         case .idle: break
@@ -141,7 +140,7 @@ extension Reconciler {
     }
 
     /// Forgets an icon that no list names and of which nothing is on disk or under way.
-    mutating func forgetIfDone(_ url: String, now: Timestamp) {
+    mutating func forgetIfDone(_ url: IconURL, now: Timestamp) {
         guard let icon = catalog.icons[url], !icon.isReferenced, icon.image == nil, icon.staged == nil,
             icon.phase == .idle
         else { return }

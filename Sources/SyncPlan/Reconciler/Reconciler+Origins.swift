@@ -74,10 +74,10 @@ extension Reconciler {
         }
         queue.restrict(origin, to: health.slots(of: settings.fetch.perHost, at: now))
         guard health.isWaiting(at: now) else { return }
-        originTimes.insert(DueTime(time: health.waitsUntil, url: origin))
+        originTimes.insert(DueTime(time: health.waitsUntil, key: origin))
         // Times that hold no longer are taken away once they are the most.
         guard originTimes.count > 2 * origins.count + 32 else { return }
-        originTimes = originTimes.swept { origins[$0.url]?.waitsUntil == $0.time }
+        originTimes = originTimes.swept { origins[$0.key]?.waitsUntil == $0.time }
     }
 
     /// Lets the origins go on whose wait is over.
@@ -85,8 +85,8 @@ extension Reconciler {
         while !triesOnce, let due = originTimes.min, due.time <= now {
             originTimes.removeMin()
             // One that was made to wait longer meanwhile is due another time.
-            guard let health = origins[due.url], !health.isWaiting(at: now) else { continue }
-            queue.restrict(due.url, to: health.slots(of: settings.fetch.perHost, at: now))
+            guard let health = origins[due.key], !health.isWaiting(at: now) else { continue }
+            queue.restrict(due.key, to: health.slots(of: settings.fetch.perHost, at: now))
         }
     }
 
@@ -134,10 +134,10 @@ extension Reconciler {
     }
 }
 
-extension Heap<Reconciler.DueTime> {
+extension Heap {
     /// Those that still hold, each URL or origin once.
-    func swept(where holds: (Element) -> Bool) -> Self {
-        var seen: Set<String> = []
-        return Heap(unordered.filter { holds($0) && seen.insert($0.url).inserted })
+    func swept<Key: Hashable>(where holds: (Element) -> Bool) -> Self where Element == Reconciler.DueTime<Key> {
+        var seen: Set<Key> = []
+        return Heap(unordered.filter { holds($0) && seen.insert($0.key).inserted })
     }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 extension Reconciler {
     /// Whether there is the beginning of an image, and the next attempt may go on where it ends.
     ///
     /// Every eighth time the whole image is asked for: a server that does not answer the other request, or breaks off
     /// its answer each time, does not keep an icon away.
-    func mayResume(_ url: String, after failure: IconRecord.Failure?) -> Bool {
+    func mayResume(_ url: IconURL, after failure: IconRecord.Failure?) -> Bool {
         partials.contains(url) && !((failure?.attempts ?? 0) + 1).isMultiple(of: 8)
     }
 
     /// Notes what a download may have left behind, and removes what is of no use any more.
     mutating func notePartial(
-        of url: String, after outcome: FetchOutcome, isTrusted: Bool, to actions: inout [Action]
+        of url: IconURL, after outcome: FetchOutcome, isTrusted: Bool, to actions: inout [Action]
     ) {
         let mayBeLeft =
             switch outcome {
@@ -37,7 +38,7 @@ extension Reconciler {
         if !unnamed.isEmpty { discardPartials(unnamed, to: &actions) }
     }
 
-    mutating func discardPartials(_ urls: Set<String>, to actions: inout [Action]) {
+    mutating func discardPartials(_ urls: Set<IconURL>, to actions: inout [Action]) {
         partials.subtract(urls)
         actions.append(.discardPartials(urls))
     }

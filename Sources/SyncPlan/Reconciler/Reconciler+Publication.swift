@@ -35,7 +35,7 @@ extension Reconciler {
     // MARK: What is in it
 
     /// The changed lists that are due, and those that share a new image with them, as far as they may be published.
-    private func listsToPublish(now: Timestamp) -> Set<String> {
+    private func listsToPublish(now: Timestamp) -> Set<ListName> {
         var names = window.lists(dueAt: now, during: traffic)
         var rest = stagedURLs.isEmpty ? [] : Array(names)
         while let name = rest.popLast() {
@@ -54,9 +54,9 @@ extension Reconciler {
     ///
     /// An image that takes the place of another one is published with all lists that show that one, so that no two
     /// documents of a generation have different images of one URL.
-    private func stagedImages(of names: Set<String>) -> (staged: [String: StagedImage], held: Set<String>) {
-        var staged: [String: StagedImage] = [:]
-        var held: Set<String> = []
+    private func stagedImages(of names: Set<ListName>) -> (staged: [IconURL: StagedImage], held: Set<IconURL>) {
+        var staged: [IconURL: StagedImage] = [:]
+        var held: Set<IconURL> = []
         guard !stagedURLs.isEmpty else { return (staged, held) }
         for url in names.lazy.flatMap({ stagedURLs(of: $0) }) {
             guard let image = catalog.icons[url]?.staged else { continue }
@@ -69,12 +69,12 @@ extension Reconciler {
         return (staged, held)
     }
 
-    private func stagedURLs(of list: String) -> [String] {
+    private func stagedURLs(of list: ListName) -> [IconURL] {
         catalog.lists[list]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? []
     }
 
     /// The lists whose newest documents have an image on disk for a URL, apart from some.
-    private func lists(showing url: String, beside names: Set<String>) -> [String] {
+    private func lists(showing url: IconURL, beside names: Set<ListName>) -> [ListName] {
         guard let icon = catalog.icons[url], icon.image != nil else { return [] }
         return rewrittenLists.union(icon.lists).filter { list in
             guard !names.contains(list), let document = catalog.lists[list]?.published?.sha256 else { return false }
@@ -83,7 +83,7 @@ extension Reconciler {
     }
 
     /// Has lists published again when those are due that share images with them.
-    private mutating func hold(_ held: Set<String>, of names: Set<String>, now: Timestamp) {
+    private mutating func hold(_ held: Set<IconURL>, of names: Set<ListName>, now: Timestamp) {
         for url in held {
             let others = lists(showing: url, beside: names)
             let due = others.map { window.crowded.contains($0) ? now : window.nextDue(of: $0, during: traffic) }.max()

@@ -5,7 +5,7 @@ extension Reconciler {
     /// Takes note that there is no room for an icon: it stays what it is, and is asked for when there is.
     ///
     /// Nothing of this is published, which would take room, too.
-    mutating func crowdOut(_ url: String, _ shortage: Shortage, now: Timestamp) {
+    mutating func crowdOut(_ url: IconURL, _ shortage: Shortage, now: Timestamp) {
         let isWanted = catalog.icons[url]?.isReferenced ?? false
         if isWanted { catalog.updateIcon(url) { $0.phase = .crowdedOut } }
         if isWanted || shortage.isGeneral { space.note(shortage, of: isWanted ? url : nil, at: now) }
@@ -20,9 +20,9 @@ extension Reconciler {
     /// Takes note that there was no room for the documents of a publication, of which nothing was done.
     ///
     /// The longest of them wait for room, so that there is room for the others.
-    mutating func crowdOut(_ documents: [String: Int], _ shortage: Shortage, room: Int, now: Timestamp) {
+    mutating func crowdOut(_ documents: [ListName: Int], _ shortage: Shortage, room: Int, now: Timestamp) {
         var rest = documents.values.reduce(0, +)
-        var waiting: [String: Int] = [:]
+        var waiting: [ListName: Int] = [:]
         for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) where rest > room {
             rest -= bytes
             waiting[list] = bytes
@@ -32,7 +32,7 @@ extension Reconciler {
     }
 
     /// Forgets what was to be published of a list that is gone.
-    mutating func forgetChanges(of list: String) {
+    mutating func forgetChanges(of list: ListName) {
         window.forget(list)
         space.forgetDocument(of: list)
         rewrittenLists.remove(list)
@@ -40,7 +40,7 @@ extension Reconciler {
     }
 
     /// Has a list's document tried again, for which there was no room: it is another one now.
-    mutating func readmit(_ list: String) {
+    mutating func readmit(_ list: ListName) {
         guard space.documents[list] != nil else { return }
         space.forgetDocument(of: list)
         window.crowdOut(Set(space.documents.keys))

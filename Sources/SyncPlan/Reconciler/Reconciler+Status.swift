@@ -3,7 +3,7 @@ package import IconCache
 
 extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
-    package func report(on url: String, now: Timestamp) -> IconReport? {
+    package func report(on url: IconURL, now: Timestamp) -> IconReport? {
         catalog.icons[url].map { icon in
             let origin = (try? IconSource(url))?.origin
             return IconReport(url: url, icon: icon, health: origin.flatMap(health), now: now)

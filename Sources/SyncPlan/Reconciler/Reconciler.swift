@@ -13,11 +13,11 @@ package struct Reconciler: Sendable {
     var generator: SeededGenerator
     var catalog = Catalog()
     var queue: FetchQueue
-    var dueTimes = Heap<DueTime>()
+    var dueTimes = Heap<DueTime<IconURL>>()
     /// How the origins fare that failed of late.
     var origins: [String: OriginHealth] = [:]
     /// When origins that wait may be asked again.
-    var originTimes = Heap<DueTime>()
+    var originTimes = Heap<DueTime<String>>()
     /// How many origins are kept before those are looked for that can be forgotten.
     var originLimit = 1024
     var window = PublicationWindow()
@@ -43,13 +43,13 @@ package struct Reconciler: Sendable {
     var manifest: Manifest?
     var nextGeneration: Int
     /// Lists of which an older version is published, which may name what they name no more.
-    var rewrittenLists: Set<String> = []
+    var rewrittenLists: Set<ListName> = []
     /// Lists whose published documents name images that are not on disk.
-    var damagedLists: Set<String> = []
+    var damagedLists: Set<ListName> = []
     /// Icons with an image that waits to be published.
-    var stagedURLs: Set<String> = []
+    var stagedURLs: Set<IconURL> = []
     /// The URLs whose downloads were under way when a publication failed.
-    var distrusted: Set<String> = []
+    var distrusted: Set<IconURL> = []
     var publishing: PublicationInFlight?
     var publicationFailure: String?
     /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.
@@ -69,7 +69,7 @@ package struct Reconciler: Sendable {
     /// Files of images that are not what they were, and are still there.
     var damaged: Set<RetirementPlan.Image> = []
     /// The URLs whose `by-url/` names are links to them.
-    var damagedURLs: Set<String> = []
+    var damagedURLs: Set<IconURL> = []
     var brake: EvictionBrake
     /// What could not be removed, and when it is tried again.
     var stuck: (plan: RetirementPlan, until: Timestamp)?
@@ -77,7 +77,7 @@ package struct Reconciler: Sendable {
     var leaseRetry: Timestamp?
 
     /// Icons of which something changed that is to be remembered over a restart.
-    var unremembered: Set<String> = []
+    var unremembered: Set<IconURL> = []
     var unrememberedOrigins: Set<String> = []
     var isPauseUnremembered = false
     /// Generations that were superseded, or released, since that was last remembered.
@@ -85,19 +85,19 @@ package struct Reconciler: Sendable {
     var isHoldUnremembered = false
     var isFolderUnremembered = false
     /// URLs of which the beginning may be in `staging/`, for the next attempt to go on with.
-    var partials: Set<String> = []
+    var partials: Set<IconURL> = []
     var rememberAt: Timestamp?
 
-    struct DueTime: Comparable {
+    struct DueTime<Key: Hashable & Sendable>: Comparable, Sendable {
         var time: Timestamp
         /// The URL of an icon, or an origin.
-        var url: String
+        var key: Key
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
 
     struct PublicationInFlight {
         var publication: Publication
-        var staged: [String: StagedImage]
+        var staged: [IconURL: StagedImage]
         /// Whether it would be of use without a document.
         var changesManifest: Bool
         var begun: Timestamp
@@ -178,7 +178,7 @@ package struct Reconciler: Sendable {
     var mayDownload: Bool { !isStopping && !isPaused && space.isOpen }
 
     /// The state of one icon; `nil` if nothing is known of it.
-    package func icon(_ url: String) -> IconRecord? { catalog.icons[url] }
+    package func icon(_ url: IconURL) -> IconRecord? { catalog.icons[url] }
 }
 
 /// What an earlier run left.
@@ -218,7 +218,7 @@ package struct RestoredState: Sendable {
 extension Reconciler {
     /// Takes in what a generation names, as long as no memo says more: an image without one was fresh when it was published.
     private mutating func noteOnDisk(
-        _ image: AppListDocument.Image, of url: String, isMissing: Bool, since published: Timestamp
+        _ image: AppListDocument.Image, of url: IconURL, isMissing: Bool, since published: Timestamp
     ) {
         let known = catalog.icons[url]?.image
         guard isMissing || known != image else { return }

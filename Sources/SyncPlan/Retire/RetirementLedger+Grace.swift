@@ -73,7 +73,7 @@ extension RetirementLedger {
     package func retires(moreThan limit: Int, through generation: Int, in catalog: Catalog) -> Bool {
         var looked: Set<Digest> = []
         var images: Set<Digest> = []
-        var lost: Set<String> = []
+        var lost: Set<IconURL> = []
         for (number, named) in generations where number <= generation {
             for digest in named.documents where looked.insert(digest).inserted {
                 for url in documents[digest]?.urls ?? [] where catalog.icons[url]?.isReferenced != true {

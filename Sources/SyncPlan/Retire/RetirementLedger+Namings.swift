@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 
 extension RetirementLedger {
     /// Which URLs the generations on disk name.
@@ -13,11 +13,11 @@ extension RetirementLedger {
         /// The newest superseded generation on disk that names each of these URLs; none for those that none names.
         ///
         /// - Complexity: O(*n*) in the number of documents on disk, and in that of their URLs at most.
-        package func newest(naming urls: some Collection<String>) -> [String: Int] {
+        package func newest(naming urls: some Collection<IconURL>) -> [IconURL: Int] {
             let superseded = documents.values.compactMap { document in
                 document.generations.last { $0 != current }.map { (number: $0, urls: document.urls) }
             }
-            var found: [String: Int] = [:]
+            var found: [IconURL: Int] = [:]
             var rest = Set(urls)
             for (number, named) in superseded.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
                 for url in rest.intersection(named) {

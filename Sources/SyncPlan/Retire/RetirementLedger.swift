@@ -16,7 +16,7 @@ package struct RetirementLedger: Sendable {
         /// Those on disk that name it, the oldest first.
         var generations: [Int] = []
         var images: [Digest: AppListDocument.Image] = [:]
-        var urls: Set<String> = []
+        var urls: Set<IconURL> = []
     }
 
     struct Image {
@@ -32,7 +32,7 @@ package struct RetirementLedger: Sendable {
     private(set) var documents: [Digest: Document] = [:]
     /// The images that documents name, and those whose files are still to be removed; only `change(_:_:)` changes it.
     private(set) var images: [Digest: Image] = [:]
-    private(set) var urls: [String: Int] = [:]
+    private(set) var urls: [IconURL: Int] = [:]
     private(set) var current: Int?
     /// The generations whose grace was ended by hand.
     var waived: Set<Int> = []
@@ -69,7 +69,7 @@ package struct RetirementLedger: Sendable {
     }
 
     /// Whether a document has an image for a URL.
-    package func names(_ url: String, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
+    package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
     /// Notes images that are not on disk any more, or not as they should be.
     package mutating func noteMissing(_ digests: some Sequence<Digest>) {

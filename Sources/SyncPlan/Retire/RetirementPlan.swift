@@ -11,12 +11,12 @@ package struct RetirementPlan: Equatable, Sendable {
     package var documents: Set<Digest> = []
     package var images: Set<Image> = []
     /// URLs whose `by-url/` names go.
-    package var urls: Set<String> = []
+    package var urls: Set<IconURL> = []
     /// All URLs of the documents that no generation names any more.
-    package var affected: Set<String> = []
+    package var affected: Set<IconURL> = []
 
     package init(
-        documents: Set<Digest> = [], images: Set<Image> = [], urls: Set<String> = [], affected: Set<String> = []
+        documents: Set<Digest> = [], images: Set<Image> = [], urls: Set<IconURL> = [], affected: Set<IconURL> = []
     ) {
         self.documents = documents
         self.images = images

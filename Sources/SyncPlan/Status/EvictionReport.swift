@@ -5,7 +5,7 @@ package import IconCache
 package struct EvictionReport: Codable, Equatable, Sendable {
     /// An icon with an image on disk.
     package struct Icon: Codable, Equatable, Sendable {
-        package var url: String
+        package var url: IconURL
         /// The image, relative to the cache folder.
         package var path: String
         package var bytes: Int
@@ -42,7 +42,7 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     package var json: JSON {
         let icons = icons.map { icon -> JSON in
             [
-                "url": .string(icon.url), "path": .string(icon.path), "bytes": .number(icon.bytes),
+                "url": .text(icon.url), "path": .string(icon.path), "bytes": .number(icon.bytes),
                 "goes": .bool(icon.goes), "reason": .string(icon.reason),
                 "generation": icon.generation.map(JSON.number) ?? .null,
             ]
@@ -62,9 +62,9 @@ package struct EvictionReport: Codable, Equatable, Sendable {
 /// To take it costs next to nothing, however much there is to tell; to make the report of it is not for the agent's loop.
 package struct EvictionSnapshot: Sendable {
     /// The icons to tell of, with their images.
-    var icons: [String: Boxed<AppListDocument.Image>]
+    var icons: [IconURL: Boxed<AppListDocument.Image>]
     /// The lists that name the icon, if it is a single one.
-    var lists: [String] = []
+    var lists: [ListName] = []
     var namings: RetirementLedger.Namings
     /// When the grace of each superseded generation is over.
     var expiries: [Int: Timestamp]
@@ -87,14 +87,14 @@ package struct EvictionSnapshot: Sendable {
         return EvictionReport(state: status.state, reason: status.reason, icons: rows, isSettled: isSettled)
     }
 
-    private func fate(of url: String, _ image: AppListDocument.Image, _ generation: Int?) -> EvictionReport.Icon {
+    private func fate(of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?) -> EvictionReport.Icon {
         var fate = EvictionReport.Icon(
             url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
         if !lists.isEmpty {
             let files = lists.filter { $0 != Reconciler.pinList }.sorted()
             fate.reason = [
                 lists.contains(Reconciler.pinList) ? "it is pinned" : nil,
-                files.isEmpty ? nil : "it is named by \(files.joined(separator: ", "))",
+                files.isEmpty ? nil : "it is named by \(files.map(\.text).joined(separator: ", "))",
             ].compactMap(\.self).joined(separator: ", and ")
         } else if let doubt {
             fate.reason = "evictions are suspended: \(doubt)"
@@ -122,7 +122,7 @@ extension Reconciler {
     ///   - now: The present time.
     /// - Returns: No icon, if there is no image of the one that was asked for.
     /// - Complexity: O(*n*) in the number of superseded generations.
-    package func evictionSnapshot(of url: String? = nil, now: Timestamp) -> EvictionSnapshot {
+    package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
         let icon = url.flatMap { catalog.icons[$0] }
         return EvictionSnapshot(
             icons: url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired,
@@ -132,7 +132,7 @@ extension Reconciler {
     }
 
     /// What goes and what stays.
-    package func evictionReport(on url: String? = nil, now: Timestamp) -> EvictionReport {
+    package func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {
         evictionSnapshot(of: url, now: now).report
     }
 

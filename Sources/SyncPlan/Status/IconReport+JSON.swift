@@ -5,7 +5,7 @@ extension IconReport {
     /// The JSON document, with its keys in their order.
     package var json: JSON {
         .lines([
-            "format": 1, "url": .string(url), "lists": .array(lists.map(JSON.string)), "state": .string(state),
+            "format": 1, "url": .text(url), "lists": .array(lists.map(JSON.text)), "state": .string(state),
             "path": .string(orNull: path), "next": .string(next), "failure": failure?.json ?? .null,
             "response": response?.json ?? .null, "origin": origin?.json ?? .null, "stale": .string(orNull: stale),
             "trail": .array(trail.map(\.json)),

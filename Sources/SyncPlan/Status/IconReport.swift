@@ -29,9 +29,9 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var waitsUntil: String?
     }
 
-    package var url: String
+    package var url: IconURL
     /// The lists that name it.
-    package var lists: [String]
+    package var lists: [ListName]
     /// `ready`, `pending`, `failed`, or `retired` if no list names it.
     package var state: String
     /// The image on disk, relative to the cache folder.
@@ -53,7 +53,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     ///   - icon: What is known of it.
     ///   - health: How its origin fares, if anything is known against it.
     ///   - now: The present time.
-    package init(url: String, icon: IconRecord, health: OriginHealth?, now: Timestamp) {
+    package init(url: IconURL, icon: IconRecord, health: OriginHealth?, now: Timestamp) {
         self.url = url
         lists = icon.lists.sorted()
         state = icon.isReferenced ? icon.state.word : "retired"
@@ -68,7 +68,7 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
         // Of an image that its URL carries no server has said anything.
         response = icon.isInline ? nil : icon.response.map(Response.init)
-        if let origin = (try? FetchTarget(url))?.origin {
+        if let origin = (try? FetchTarget(url.text))?.origin {
             let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
             self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
         }

@@ -4,7 +4,7 @@ package import IconCache
 /// The icons that stay although no list names them.
 package struct PinReport: Codable, Equatable, Sendable {
     /// Their URLs, in the order in which they were pinned.
-    package var pins: [String]
+    package var pins: [IconURL]
     /// Whether that is durable: the newest manifest has it.
     package var isPublished: Bool
     /// Why it could not be published.
@@ -13,7 +13,7 @@ package struct PinReport: Codable, Equatable, Sendable {
     /// The JSON document, with its keys in their order.
     package var json: JSON {
         [
-            "format": 1, "pins": .array(pins.map(JSON.string)), "isPublished": .bool(isPublished),
+            "format": 1, "pins": .array(pins.map(JSON.text)), "isPublished": .bool(isPublished),
             "error": .string(orNull: error),
         ]
     }

@@ -37,7 +37,7 @@ extension StatusReport {
 extension StatusReport.List {
     package var json: JSON {
         [
-            "name": .string(name), "state": .string(state), "apps": .number(apps), "ready": .number(ready),
+            "name": .text(name), "state": .string(state), "apps": .number(apps), "ready": .number(ready),
             "pending": .number(pending), "failed": .number(failed), "error": .string(orNull: error),
             "problems": .number(problems),
         ]

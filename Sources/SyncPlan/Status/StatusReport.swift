@@ -10,7 +10,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 
     package struct List: Codable, Equatable, Sendable {
-        package var name: String
+        package var name: ListName
         /// `ok`, `last-good` or `rejected`.
         package var state: String
         package var apps = 0
@@ -22,7 +22,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// How many entries were passed over.
         package var problems = 0
 
-        package init(name: String, state: String) {
+        package init(name: ListName, state: String) {
             self.name = name
             self.state = state
         }

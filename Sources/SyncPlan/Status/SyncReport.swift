@@ -5,13 +5,13 @@ package import IconCache
 package struct SyncReport: Codable, Equatable, Sendable {
     /// A list that is not accepted as it is now.
     package struct Rejection: Codable, Equatable, Sendable {
-        package var list: String
+        package var list: ListName
         /// What is wrong with it.
         package var message: String
     }
 
     /// Lists that were asked for, and are not in the folder.
-    package var missing: [String] = []
+    package var missing: [ListName] = []
     /// Every list that is not accepted, sorted by name.
     package var rejected: [Rejection] = []
     package var ready = 0
@@ -22,7 +22,7 @@ package struct SyncReport: Codable, Equatable, Sendable {
     /// Why it is not published.
     package var error: String?
 
-    package init(missing: [String] = []) {
+    package init(missing: [ListName] = []) {
         self.missing = missing
     }
 
@@ -34,7 +34,7 @@ package struct SyncReport: Codable, Equatable, Sendable {
     /// The JSON document, with its keys in their order.
     package var json: JSON {
         [
-            "format": 1, "missing": .array(missing.map(JSON.string)), "rejected": .array(rejected.map(\.json)),
+            "format": 1, "missing": .array(missing.map(JSON.text)), "rejected": .array(rejected.map(\.json)),
             "ready": .number(ready), "pending": .number(pending), "failed": .number(failed), "isDone": .bool(isDone),
             "error": .string(orNull: error),
         ]
@@ -42,7 +42,7 @@ package struct SyncReport: Codable, Equatable, Sendable {
 }
 
 extension SyncReport.Rejection {
-    fileprivate var json: JSON { ["list": .string(list), "message": .string(message)] }
+    fileprivate var json: JSON { ["list": .text(list), "message": .string(message)] }
 }
 
 extension Reconciler {
@@ -51,7 +51,7 @@ extension Reconciler {
     /// - Parameter names: The lists; all, if none is named.
     /// - Returns: Each icon once if one list or none is named; one that several of the named lists name counts for each.
     /// - Complexity: O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
-    package func syncReport(of names: [String]) -> SyncReport {
+    package func syncReport(of names: [ListName]) -> SyncReport {
         var report = SyncReport(missing: names.filter { catalog.lists[$0] == nil })
         let lists = names.isEmpty ? Array(catalog.lists.keys) : Set(names).filter { catalog.lists[$0] != nil }
         let (icons, isOnItsWay) = progress(of: names)
@@ -73,7 +73,7 @@ extension Reconciler {
     }
 
     /// Whether the newest manifest tells what is known of a list, or will not before there is room.
-    private func isUpToDate(_ list: String) -> Bool {
+    private func isUpToDate(_ list: ListName) -> Bool {
         if window.crowded.contains(list) { return true }
         guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
         let isInFlight = publishing?.publication.documents.contains { $0.list == list } ?? false
@@ -81,18 +81,18 @@ extension Reconciler {
     }
 
     /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
-    func progress(of names: [String]) -> (icons: IconCounts, isOnItsWay: Bool) {
+    func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
         let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
         return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains { $0.staged > 0 || isUnderWay($0) })
     }
 
     /// The icons of some lists, to go before those of others; none, if no list is named.
-    package func urls(of names: [String]) -> [String] {
+    package func urls(of names: [ListName]) -> [IconURL] {
         names.flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
     }
 
     /// Whether an icon's state may change by what is being done now.
-    package func isComing(_ url: String) -> Bool {
+    package func isComing(_ url: IconURL) -> Bool {
         guard let icon = catalog.icons[url] else { return false }
         guard icon.staged == nil else { return true }
         return switch icon.phase {

@@ -48,7 +48,7 @@ struct PowerCutTests {
                 let end = CacheCheck(world.agent.cache)
                 let wrong = try end.damages + end.strays()
                 #expect(wrong.isEmpty)
-                #expect(Set(end.images.keys) == Set(names.map { world.origin.iconURL($0) }))
+                #expect(Set(end.images.keys) == Set(names.map { IconURL(world.origin.iconURL($0)) }))
             }
             let state = withState ? "beside the cache" : "elsewhere"
             print(

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import Glibc
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 @testable import SyncAgentCLI
 
@@ -33,13 +34,15 @@ extension PublicationCycle {
             problems.append("it ended with \(faulty.code): \(faulty.messages)")
         }
 
-        let whole = end.images.filter { after.images[$0.key] == $0.value }.keys.map { ($0, sent.count(of: $0)) }
+        let whole = end.images.filter { after.images[$0.key] == $0.value }.keys.map { ($0, sent.count(of: $0.text)) }
         let next = try await world.agent.call("run", "--once")
         if next.code != 0 { problems.append("the next run ended with \(next.code): \(next.messages)") }
         let last = CacheCheck(world.agent.cache)
         problems += last.damages
         problems += try differences(from: end, in: last)
-        for (url, count) in whole where sent.count(of: url) != count { problems.append("\(url) was sent once more") }
+        for (url, count) in whole where sent.count(of: url.text) != count {
+            problems.append("\(url) was sent once more")
+        }
         return (true, problems)
     }
 

@@ -41,7 +41,7 @@ extension World {
                     group.addTask {
                         while !Task.isCancelled {
                             let names = try world.dropAny(as: list)
-                            try? await world.published(names, as: list)
+                            try? await world.published(names, as: ListName(list))
                         }
                     }
                 }
@@ -86,7 +86,7 @@ final class Acknowledgement: Sendable {
     func isKept(in cache: IconCache) throws -> Bool {
         let (synced, dropped) = state.withLock { ($0.synced, $0.dropped) }
         guard synced > 0 else { return true }
-        let apps = try cache.apps(in: Self.list) ?? []
+        let apps = try cache.apps(in: ListName(Self.list)) ?? []
         let names = apps.map(\.name)
         return names == Self.icons(synced) && apps.allSatisfy(\.isReady)
             || synced < dropped && (synced + 1...dropped).contains { Self.icons($0) == names }

@@ -68,9 +68,9 @@ extension World {
         let before = try document("apps.plist")
         try await run(pattern.script, environment)
         let start = ContinuousClock.now
-        try await agent.status { [cache = IconCache(at: agent.cache), url = origin.iconURL(new)] report in
+        try await agent.status { [cache = IconCache(at: agent.cache), url = IconURL(origin.iconURL(new))] report in
             guard report.inSync, let lists = try? cache.manifest().lists else { return false }
-            let document = { (name: String) in lists[name].flatMap { _ in try? cache.document(of: name) } }
+            let document = { (name: ListName) in lists[name].flatMap { _ in try? cache.document(of: name) } }
             return switch pattern.effect {
             case .changed: document("apps.plist")?.apps.filter(\.isReady).map(\.icon) == [url]
             case .removed: lists.isEmpty
@@ -91,7 +91,7 @@ extension World {
         return UInt(status.st_dev)
     }
 
-    private func document(_ list: String) throws -> AppListDocument? {
+    private func document(_ list: ListName) throws -> AppListDocument? {
         try IconCache(at: agent.cache).document(of: list)
     }
 

@@ -18,7 +18,7 @@ extension FuzzTarget {
             try hold(lines == (document.apps.isEmpty ? 1 : document.apps.count + 2), "\(lines) lines")
             for app in document.apps.prefix(20) {
                 let found = try AppListDocument.entry(forIcon: app.icon, in: json, path: "d")
-                let first = document.apps.first { $0.icon.hasBytes(of: app.icon) }
+                let first = document.apps.first { $0.icon == app.icon }
                 try hold(found == first, "\(app.icon) is found to be \(found as Any)")
             }
         }

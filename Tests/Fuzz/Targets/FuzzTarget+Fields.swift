@@ -22,7 +22,7 @@ extension FuzzTarget {
                 try check(updated)
             }
             let target = try FetchTarget("https://example.com/a.png")
-            if var part = PartialDownload(of: target.url, from: target, response: response, fields: fields) {
+            if var part = PartialDownload(of: IconURL(target.url), from: target, response: response, fields: fields) {
                 part.bytes = 5
                 let later = StoredResponse(
                     status: 206, fields: other, requestTime: received, responseTime: received)

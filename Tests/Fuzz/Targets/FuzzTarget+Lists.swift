@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import ListParse
 import SyncPlan
 
@@ -11,7 +12,7 @@ extension FuzzTarget {
             try hold(list.entries.count <= maxEntries, "\(list.entries.count) entries")
             try hold(list.problems.count <= AppList.maxProblems + 1, "\(list.problems.count) problems")
             for entry in list.entries {
-                try hold(AppEntry.flaw(inIcon: entry.icon) == nil, "an icon with a flaw: \(entry.icon)")
+                try hold(AppEntry.flaw(inIcon: entry.icon.text) == nil, "an icon with a flaw: \(entry.icon)")
                 let longest = [entry.name, entry.download].compactMap(\.?.utf8.count).max() ?? 0
                 try hold(longest <= AppEntry.maxTextBytes, "a text of \(longest) bytes")
             }
@@ -27,8 +28,8 @@ extension FuzzTarget {
     static let lists = FuzzTarget(name: "lists", isText: false) { bytes in
         let limits = ListLimits(maxBytes: ByteCount(1 << 16))
         let encoding = PropertyListEncoding(of: bytes)
-        let rejection = encoding.rejection(of: bytes, limits)
-        if encoding == .xml, rejection == nil {
+        let keys = try? encoding.topKeys(of: bytes, limits)
+        if encoding == .xml, keys != nil {
             let depth = XMLReference.depth(of: bytes)
             try hold(depth <= ListLimits.maxDepth, "\(depth) containers inside one another are accepted")
         }

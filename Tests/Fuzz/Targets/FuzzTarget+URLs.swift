@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 
 extension FuzzTarget {
@@ -39,7 +40,7 @@ extension FuzzTarget {
             if AppEntry.flaw(inIcon: line) == nil {
                 try hold(line.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }, "an icon's URL is not one word")
             }
-            _ = try? IconSource(line)
+            _ = try? IconSource(IconURL(line))
             try checkLog(of: line)
         }
     }
@@ -91,7 +92,7 @@ extension FuzzTarget {
         try hold(file.hasPrefix(base.url), "\(file) is not in \(base.url)")
         try hold(file.dropFirst(base.url.count).utf8.allSatisfy { (0x21...0x7E).contains($0) }, "\(file) is not ASCII")
         if case .success(let url) = ListLimits(iconBase: base).icon(name) {
-            try hold(AppEntry.flaw(inIcon: url) == nil, "\(name) stands for \(url)")
+            try hold(AppEntry.flaw(inIcon: url.text) == nil, "\(name) stands for \(url)")
         }
     }
 }

@@ -13,11 +13,11 @@ final class LauncherModel {
     private(set) var apps: [AppListDocument.App] = []
 
     private let cache: IconCache
-    private let list: String
+    private let list: ListName
     private let memory: IconMemory
     private let draw: (Update) -> Void
 
-    init(of list: String, in cache: IconCache, draw: @escaping (Update) -> Void) {
+    init(of list: ListName, in cache: IconCache, draw: @escaping (Update) -> Void) {
         self.list = list
         self.cache = cache
         self.draw = draw

@@ -27,7 +27,7 @@ struct PublishedCache {
     /// Publishes a generation of these lists, whose icons have images with these texts; `nil` stands for a pending one.
     @discardableResult
     func publish(
-        _ generation: Int, _ lists: KeyValuePairs<String, KeyValuePairs<String, String?>>
+        _ generation: Int, _ lists: KeyValuePairs<ListName, KeyValuePairs<IconURL, String?>>
     ) throws -> Manifest {
         for case (let url, let text?) in lists.flatMap(\.value) {
             let image = Sample.image(text)

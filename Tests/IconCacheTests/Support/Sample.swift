@@ -13,7 +13,7 @@ enum Sample {
     }
 
     /// A document of a list whose icons have images with these texts; `nil` stands for one that is pending.
-    static func document(_ list: String, _ icons: KeyValuePairs<String, String?>) -> AppListDocument {
+    static func document(_ list: ListName, _ icons: KeyValuePairs<IconURL, String?>) -> AppListDocument {
         document(
             list,
             apps: icons.map { url, text in
@@ -22,8 +22,8 @@ enum Sample {
             })
     }
 
-    static func document(_ list: String, apps: [AppListDocument.App]) -> AppListDocument {
-        AppListDocument(list: list, source: .init(sha256: .of(list), bytes: 2101, modified: time), apps: apps)
+    static func document(_ list: ListName, apps: [AppListDocument.App]) -> AppListDocument {
+        AppListDocument(list: list, source: .init(sha256: .of(list.text), bytes: 2101, modified: time), apps: apps)
     }
 
     /// The manifest of a generation with these documents.

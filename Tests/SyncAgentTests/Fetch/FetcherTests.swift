@@ -31,7 +31,7 @@ struct FetcherTests {
             let fetcher = Fetcher(
                 transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
-                url: url, source: try IconSource(url), reason: .notCached, condition: condition)
+                url: IconURL(url), source: try IconSource(IconURL(url)), reason: .notCached, condition: condition)
             let (outcome, trail, _) = await fetcher.fetch(request)
             return (outcome, trail, transport.requests, try cache.names(in: "staging").sorted())
         }
@@ -218,7 +218,7 @@ struct FetcherTests {
             let fetcher = Fetcher(
                 transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
-                url: url, source: try IconSource(url), reason: .expired,
+                url: IconURL(url), source: try IconSource(IconURL(url)), reason: .expired,
                 condition: Condition(url: url, validators: Self.validators))
             guard case .image = await fetcher.fetch(request).outcome else {
                 Issue.record("the 304 counts")

@@ -71,7 +71,7 @@ extension CacheFixture {
             let outcome: FetchOutcome
             var isMultiplexed: Bool?
             do {
-                let source = try IconSource(url)
+                let source = try IconSource(IconURL(url))
                 let condition: Condition? =
                     if case .server(let target) = source {
                         validators.map { Condition(url: target.url, validators: $0) }
@@ -79,7 +79,7 @@ extension CacheFixture {
                         nil
                     }
                 (outcome, _, isMultiplexed) = await fetcher.fetch(
-                    FetchRequest(url: url, source: source, reason: .notCached, condition: condition))
+                    FetchRequest(url: IconURL(url), source: source, reason: .notCached, condition: condition))
             } catch {
                 outcome = .failed(error)
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import NIOHTTP1
 import Synchronization
 import TestSupport
@@ -48,7 +49,7 @@ struct ProxyTests {
     }
 
     private func request(_ url: String) throws -> FetchRequest {
-        FetchRequest(url: url, source: try IconSource(url), reason: .notCached)
+        FetchRequest(url: IconURL(url), source: try IconSource(IconURL(url)), reason: .notCached)
     }
 
     private func failure(_ outcome: FetchOutcome) -> FetchFailure? {

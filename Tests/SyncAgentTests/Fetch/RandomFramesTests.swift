@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
 import TestSupport
 import Testing
 
@@ -27,9 +28,9 @@ struct RandomFramesTests {
                     try await withThrowingTaskGroup { group in
                         for number in 1...30 {
                             let url = "\(origin.baseURL)/\(number)"
-                            let source = try IconSource(url)
+                            let source = try IconSource(IconURL(url))
                             group.addTask {
-                                let request = FetchRequest(url: url, source: source, reason: .notCached)
+                                let request = FetchRequest(url: IconURL(url), source: source, reason: .notCached)
                                 return await fetcher.fetch(request).outcome
                             }
                         }

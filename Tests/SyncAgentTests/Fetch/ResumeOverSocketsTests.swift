@@ -29,7 +29,7 @@ struct ResumeOverSocketsTests {
             try await withTemporaryFolder { path in
                 let cache = try CacheFixture(path)
                 let url = origin.baseURL + "/icon"
-                let part = "staging/" + PartialDownload.file(of: url)
+                let part = "staging/" + PartialDownload.file(of: IconURL(url))
                 try await HTTPTransport.run(settings) { transport in
                     let first = Task { try await cache.fetch([url], over: transport, settings) }
                     for _ in 0..<5000 where cache.folder.entry(part)?.size ?? 0 == 0 {
@@ -44,7 +44,7 @@ struct ResumeOverSocketsTests {
                 let before = origin.sentBytes
                 // The second attempt is that of another agent.
                 let restarted = try CacheFixture(path)
-                #expect(restarted.restored.partials.map(\.url) == [url])
+                #expect(restarted.restored.partials.map(\.url.text) == [url])
                 var settings = settings
                 settings.fetch.idleTimeout = .seconds(60)
                 settings.fetch.totalTimeout = .seconds(120)

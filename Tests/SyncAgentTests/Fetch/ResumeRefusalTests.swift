@@ -66,7 +66,8 @@ struct ResumeRefusalTests {
             let fields = HTTPFields([("ETag", "\"1\"")])
             let response = StoredResponse(fields: fields, requestTime: past, responseTime: past)
             var partial = try #require(
-                PartialDownload(of: CutIcon.url, from: FetchTarget(CutIcon.url), response: response, fields: fields))
+                PartialDownload(
+                    of: IconURL(CutIcon.url), from: FetchTarget(CutIcon.url), response: response, fields: fields))
             let name = try await cache.staging.begin(partial)
             try await cache.staging.append(Array(CutIcon.bytes.prefix(CutIcon.cut)), to: name)
             partial.bytes = CutIcon.cut
@@ -87,7 +88,7 @@ struct ResumeRefusalTests {
         try await withTemporaryFolder { [settings] path in
             let cache = try CacheFixture(path)
             try await cache.fetch([CutIcon.url], over: transport, settings)
-            let file = "staging/" + PartialDownload.file(of: CutIcon.url)
+            let file = "staging/" + PartialDownload.file(of: IconURL(CutIcon.url))
             cache.folder.remove(file)
             if isShorter { try cache.folder.write(CutIcon.bytes.prefix(100_000), to: file, mode: .ownerReadWrite) }
             let fetches = try await cache.fetch([CutIcon.url], over: transport, settings)

@@ -26,9 +26,9 @@ struct ListScannerTests {
 
     /// Scans until nothing is being written any more.
     private func settled(_ scanner: inout ListScanner) async throws -> (
-        present: Set<String>, changed: [String: ListReading]
+        present: Set<ListName>, changed: [ListName: ListReading]
     ) {
-        var readings: [String: ListReading] = [:]
+        var readings: [ListName: ListReading] = [:]
         while true {
             let look = await scanner.look()
             guard case .listed(_, let present, let changed) = look.scan else {
@@ -129,7 +129,7 @@ struct ListScannerTests {
             for name in bad { try write("(hang)", to: lists.appending(name)) }
             let parser = ParseHelper(executable: script, timeout: .milliseconds(1500))
             var scanner = ListScanner(folder: lists, parser: parser, maxBytes: .mebibytes(8))
-            var looks: [[String: ListReading]] = []
+            var looks: [[ListName: ListReading]] = []
             var look: ListScanner.Look
             repeat {
                 look = await scanner.look(isHasty: true)
@@ -139,7 +139,7 @@ struct ListScannerTests {
             let told = looks.filter { !$0.isEmpty }.map { $0.keys.sorted() }
             #expect(told.first == ["good.plist"] && told.dropFirst().allSatisfy { $0.count <= 2 })
             let verdicts = looks.reduce(into: [:]) { $0.merge($1) { $1 } }.mapValues(\.verdict)
-            for name in bad { #expect(verdicts[name] == .failure(.parserTimeout(limit: "1500ms"))) }
+            for name in bad { #expect(verdicts[ListName(name)] == .failure(.parserTimeout(limit: "1500ms"))) }
             #expect(verdicts["good.plist"] == .success(AppList()))
         }
     }

@@ -176,7 +176,7 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let many = (0..<2000).map { number in
                 var memo = memos[0]
-                memo.url += "?\(number)"
+                memo.url = "\(memo.url)?\(number)"
                 return memo
             }
             do {
@@ -202,7 +202,7 @@ struct StateStoreTests {
             // More than SQLite keeps in memory.
             let many = (0..<20_000).map { number in
                 var memo = memos[0]
-                memo.url += "?\(number)"
+                memo.url = "\(memo.url)?\(number)"
                 return memo
             }
             do {

@@ -44,13 +44,14 @@ struct CacheFixture {
     /// Publishes a generation with a list, whose icons have these contents, beside the lists of the generation before.
     @discardableResult
     func publish(
-        _ generation: Int, _ icons: KeyValuePairs<String, String>, new: Set<String>? = nil, list: String = "apps.plist"
+        _ generation: Int, _ icons: KeyValuePairs<IconURL, String>, new: Set<String>? = nil,
+        list: ListName = "apps.plist"
     ) async throws -> Manifest {
         var publication = Publication(generation: generation, published: Timestamp(sinceEpoch: .seconds(generation)))
         var apps: [AppListDocument.App] = []
         for (url, text) in icons {
             let staged = try await stage(text)
-            if new?.contains(url) ?? true {
+            if new?.contains(url.text) ?? true {
                 publication.moves.append(staged)
                 publication.links.append((url, staged.image.path, before: nil))
             } else {

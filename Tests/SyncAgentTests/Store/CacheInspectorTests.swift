@@ -10,8 +10,8 @@ import Testing
 
 @Suite("Looking at whether the cache has what it should")
 struct CacheInspectorTests {
-    private static let a = "http://a/one"
-    private static let b = "http://a/two"
+    private static let a: IconURL = "http://a/one"
+    private static let b: IconURL = "http://a/two"
 
     private static func image(_ word: String) -> AppListDocument.Image {
         let digest = Digest.of(word)

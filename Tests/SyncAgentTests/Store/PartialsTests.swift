@@ -10,14 +10,14 @@ import Testing
 
 @Suite("Beginnings of images on disk")
 struct PartialsTests {
-    private static let url = "http://a/1"
+    private static let url: IconURL = "http://a/1"
 
-    private static func partial(of url: String = url, length: Int? = 1 << 20) throws -> PartialDownload {
+    private static func partial(of url: IconURL = url, length: Int? = 1 << 20) throws -> PartialDownload {
         let now = AgentClock.wallTime
         let fields = HTTPFields([("ETag", "\"1\""), ("Content-Length", length.map(String.init) ?? "")])
         let response = StoredResponse(fields: fields, requestTime: now, responseTime: now)
         return try #require(
-            PartialDownload(of: url, from: FetchTarget(url), response: response, fields: fields))
+            PartialDownload(of: url, from: FetchTarget(url.text), response: response, fields: fields))
     }
 
     /// Writes that many bytes, and leaves the file as a process does that is killed.
@@ -33,7 +33,7 @@ struct PartialsTests {
             try await begin(Self.partial(), in: cache, bytes: 100_000)
             let restarted = try CacheFixture(path)
             let found = try #require(await restarted.staging.partial(of: Self.url))
-            #expect(found.bytes == 100_000 && found.length == 1 << 20 && found.target == Self.url)
+            #expect(found.bytes == 100_000 && found.length == 1 << 20 && found.target == Self.url.text)
             let name = try #require(await restarted.staging.resume(found))
             try await restarted.staging.append([8, 9], to: name)
             let image = try await restarted.staging.end(name) { bytes in

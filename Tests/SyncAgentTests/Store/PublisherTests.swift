@@ -18,7 +18,7 @@ struct PublisherTests {
             #expect(try Manifest(json: FileBytes.read(path.appending("manifest.json")), path: "") == manifest)
             let document = try #require(manifest.lists["apps.plist"])
             #expect(Digest.of(try FileBytes.read(path.pushing(FilePath(document.document)))) == document.sha256)
-            for (url, text) in [("http://a/1", "one"), ("http://a/2", "two")] {
+            for (url, text): (IconURL, String) in [("http://a/1", "one"), ("http://a/2", "two")] {
                 let image = CacheLayout.image(.of(text), suffix: "png")
                 #expect(try FileBytes.read(path.pushing(FilePath(image))) == Array(text.utf8))
                 #expect(cache.folder.entry(image)?.inode == cache.folder.entry(CacheLayout.byURL(url))?.inode)

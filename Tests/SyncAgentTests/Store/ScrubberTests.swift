@@ -21,7 +21,7 @@ struct ScrubberTests {
     }
 
     private static func image(_ word: String) -> String { CacheLayout.image(.of(word), suffix: "png") }
-    private static func name(_ word: String) -> String { CacheLayout.byURL("http://a/\(word)") }
+    private static func name(_ word: String) -> String { CacheLayout.byURL(IconURL("http://a/\(word)")) }
 
     /// Puts other bytes in the place of a file.
     private func spoil(_ name: String, in cache: CacheFixture) throws {

@@ -24,10 +24,10 @@ struct SmallDiskTests {
     private func fetch(
         _ bytes: Int, into cache: CacheFixture, saysLength: Bool = true
     ) async throws -> (outcome: FetchOutcome, requests: Int) {
-        let url = "http://127.0.0.1/icon.png"
+        let url: IconURL = "http://127.0.0.1/icon.png"
         let icon = IconDrawing("Mail", paddedTo: bytes).png()
         let transport = ScriptedTransport([
-            url: .init(200, saysLength ? ["Content-Length": "\(icon.count)"] : [:], body: icon)
+            url.text: .init(200, saysLength ? ["Content-Length": "\(icon.count)"] : [:], body: icon)
         ])
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
@@ -129,10 +129,12 @@ struct SmallDiskTests {
             try await cache.publish(1, ["http://a/1": "one"])
             var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
             let before = ["http://a/1": CacheLayout.image(.of("one"), suffix: "png")]
-            for (url, text) in [("http://a/1", "uno"), ("http://a/2", "two"), ("http://a/3", "three")] {
+            for (url, text): (IconURL, String) in [
+                ("http://a/1", "uno"), ("http://a/2", "two"), ("http://a/3", "three"),
+            ] {
                 let staged = try await cache.stage(text)
                 publication.moves.append(staged)
-                publication.links.append((url, staged.image.path, before: before[url]))
+                publication.links.append((url, staged.image.path, before: before[url.text]))
             }
             // One for the generation, one for the name that is replaced, one for a new name.
             var fillers = try #require(cache.folder.space?.inodes).free - 2
@@ -145,7 +147,7 @@ struct SmallDiskTests {
                 return
             }
             #expect(try FileBytes.read(cache.path.appending(CacheLayout.byURL("http://a/1"))) == Array("one".utf8))
-            for url in ["http://a/2", "http://a/3"] { #expect(!cache.exists(CacheLayout.byURL(url))) }
+            for url: IconURL in ["http://a/2", "http://a/3"] { #expect(!cache.exists(CacheLayout.byURL(url))) }
             #expect(cache.folder.space?.inodes?.free == 5)
         }
     }

@@ -101,7 +101,7 @@ struct StartUpRecoveryTests {
             cache.folder.remove(CacheLayout.byURL("http://a/3"))
             try cache.folder.write("wrong".utf8, to: CacheLayout.byURL("http://a/3"), mode: .ownerReadWrite)
         } _: { cache in
-            for (url, text) in [("http://a/2", "two"), ("http://a/3", "three")] {
+            for (url, text): (IconURL, String) in [("http://a/2", "two"), ("http://a/3", "three")] {
                 let found = try FileBytes.read(cache.path.appending(CacheLayout.byURL(url)))
                 #expect(found == Array(text.utf8))
             }

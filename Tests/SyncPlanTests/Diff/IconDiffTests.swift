@@ -11,8 +11,8 @@ struct IconDiffTests {
             ([], [], [], []), ([], ["a", "b"], ["a", "b"], []), (["a", "b"], [], [], ["a", "b"]),
             (["a", "b"], ["b", "a"], [], []), (["a", "b"], ["b", "c"], ["c"], ["a"]), (["a"], ["a", "a"], [], []),
             (["a", "a"], ["b", "b"], ["b"], ["a"]), (["a"], ["A"], ["A"], ["a"]),
-        ] as [([String], [String], Set<String>, Set<String>)])
-    func diff(old: [String], new: [String], added: Set<String>, removed: Set<String>) {
+        ] as [([IconURL], [IconURL], Set<IconURL>, Set<IconURL>)])
+    func diff(old: [IconURL], new: [IconURL], added: Set<IconURL>, removed: Set<IconURL>) {
         let diff = IconDiff(from: Sample.entries(old), to: Sample.entries(new))
         #expect(diff.added == added && diff.removed == removed)
     }
@@ -25,9 +25,9 @@ struct IconDiffTests {
             ([("a", "x"), ("a", "y")], [("a", nil), ("a", "x")], [:]),
             ([("a", "x"), ("a", "y")], [("a", "y"), ("a", "x")], ["a": "y"]),
             ([("a", "x"), ("b", "y")], [("b", "y"), ("a", "x")], [:]),
-        ] as [([(String, String?)], [(String, String?)], [String: String?])])
-    func digests(old: [(String, String?)], new: [(String, String?)], expected: [String: String?]) {
-        func entries(_ entries: [(String, String?)]) -> [AppEntry] {
+        ] as [([(IconURL, String?)], [(IconURL, String?)], [IconURL: String?])])
+    func digests(old: [(IconURL, String?)], new: [(IconURL, String?)], expected: [IconURL: String?]) {
+        func entries(_ entries: [(IconURL, String?)]) -> [AppEntry] {
             entries.map { AppEntry(icon: $0.0, expected: $0.1.map(Digest.of)) }
         }
         let diff = IconDiff(from: entries(old), to: entries(new))
@@ -39,9 +39,10 @@ struct IconDiffTests {
         var generator = SeededGenerator(seed: seed)
         func entry() -> AppEntry {
             let digest = ["x", "y", nil, nil].randomElement(using: &generator) ?? nil
-            return AppEntry(icon: String(Int.random(in: 0..<6, using: &generator)), expected: digest.map(Digest.of))
+            return AppEntry(
+                icon: IconURL(String(Int.random(in: 0..<6, using: &generator))), expected: digest.map(Digest.of))
         }
-        func digests(_ entries: [AppEntry]) -> [String: Digest] {
+        func digests(_ entries: [AppEntry]) -> [IconURL: Digest] {
             Dictionary(entries.compactMap { entry in entry.expected.map { (entry.icon, $0) } }) { first, _ in first }
         }
         let old = (0..<Int.random(in: 0..<8, using: &generator)).map { _ in entry() }

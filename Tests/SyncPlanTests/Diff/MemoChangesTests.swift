@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What is to be stored")
 struct MemoChangesTests {
-    private func memo(_ url: String, _ failures: Int) -> IconMemo {
+    private func memo(_ url: IconURL, _ failures: Int) -> IconMemo {
         IconMemo(
             url: url, image: nil, response: nil, freshUntil: Sample.start,
             failure: .init(code: "http-404", message: "", attempts: failures, nextAttempt: nil))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 
 extension FetchQueue {
     /// Puts a URL in the queue as if there were one list.
-    mutating func add(_ url: String, origin: String, priority: Priority) {
+    mutating func add(_ url: IconURL, origin: String, priority: Priority) {
         add(url, origin: origin, list: "1.plist", priority: priority)
     }
 }

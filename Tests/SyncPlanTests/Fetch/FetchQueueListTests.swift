@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
@@ -9,8 +10,8 @@ struct FetchQueueListTests {
     }
 
     /// The order in which what is queued is started, one after the other.
-    private static func order(_ queue: inout FetchQueue, _ count: Int) -> [String] {
-        var order: [String] = []
+    private static func order(_ queue: inout FetchQueue, _ count: Int) -> [IconURL] {
+        var order: [IconURL] = []
         while order.count < count {
             let started = queue.start()
             guard !started.isEmpty else { return order }
@@ -28,7 +29,7 @@ struct FetchQueueListTests {
         _ = Self.order(&queue, 100)
         for number in 0..<5 { queue.add("small \(number)", origin: origin, list: "small", priority: .new) }
         let next = Self.order(&queue, 12)
-        #expect(next.prefix(10).count { $0.hasPrefix("small") } == 5, "\(next)")
+        #expect(next.prefix(10).count { $0.text.hasPrefix("small") } == 5, "\(next)")
     }
 
     @Test("what failed once of a small list does not wait for what is new of a large one")
@@ -44,7 +45,7 @@ struct FetchQueueListTests {
     func shares() {
         for origins in [1, 10] {
             var queue = Self.queue()
-            for list in ["x", "y", "z"] {
+            for list: ListName in ["x", "y", "z"] {
                 for number in 0..<3000 {
                     queue.add("\(list) \(number)", origin: "\(number % origins)", list: list, priority: .new)
                 }
@@ -52,7 +53,7 @@ struct FetchQueueListTests {
             var served: [Character: Int] = [:]
             for round in 0..<300 {
                 if round % 10 == 0 { queue.add("s\(round)", origin: "0", list: "\(round)", priority: .new) }
-                for url in Self.order(&queue, 4) { served[url.first ?? "?", default: 0] += 1 }
+                for url in Self.order(&queue, 4) { served[url.text.first ?? "?", default: 0] += 1 }
             }
             let large = ["x", "y", "z"].compactMap { served[$0] }
             #expect(large.count == 3 && large.allSatisfy { (360...400).contains($0) } && served["s"] == 30, "\(served)")
@@ -66,30 +67,30 @@ struct FetchQueueListTests {
             queue.add("x\(number)", origin: "\(number % 100)", list: "x", priority: .new)
             queue.add("y\(number)", origin: "slow", list: "y", priority: .new)
         }
-        let slow = queue.start().filter { $0.hasPrefix("y") }
+        let slow = queue.start().filter { $0.text.hasPrefix("y") }
         #expect(slow.count == 1)
         for _ in 0..<400 {
-            for url in queue.start() where url.hasPrefix("x") { queue.finish(url) }
-            for url in queue.activeURLs where url.hasPrefix("x") { queue.finish(url) }
+            for url in queue.start() where url.text.hasPrefix("x") { queue.finish(url) }
+            for url in queue.activeURLs where url.text.hasPrefix("x") { queue.finish(url) }
         }
         for url in slow { queue.finish(url) }
         for number in 0..<50 { queue.add("z\(number)", origin: "slow", list: "z", priority: .new) }
-        let next = Self.order(&queue, 300).filter { !$0.hasPrefix("x") }
-        #expect(next.prefix(40).contains { $0.hasPrefix("z") }, "\(next)")
+        let next = Self.order(&queue, 300).filter { !$0.text.hasPrefix("x") }
+        #expect(next.prefix(40).contains { $0.text.hasPrefix("z") }, "\(next)")
     }
 
     @Test("icons that somebody waits for go before the others of their list, which gets a larger share for them")
     func awaited() {
         var queue = Self.queue(concurrency: 1)
-        for list in ["x", "y"] {
+        for list: ListName in ["x", "y"] {
             for number in 0..<200 { queue.add("\(list)\(number)", origin: "a", list: list, priority: .new) }
         }
         _ = Self.order(&queue, 100)
         for number in 150..<200 { queue.raise("y\(number)") }
         let next = Self.order(&queue, 50)
-        let awaited = (150..<200).map { "y\($0)" }
-        #expect(next.filter { $0.hasPrefix("y") } == Array(awaited.prefix(next.count { $0.hasPrefix("y") })))
-        #expect((36...46).contains(next.count { $0.hasPrefix("y") }), "\(next)")
+        let awaited = (150..<200).map { IconURL("y\($0)") }
+        #expect(next.filter { $0.text.hasPrefix("y") } == Array(awaited.prefix(next.count { $0.text.hasPrefix("y") })))
+        #expect((36...46).contains(next.count { $0.text.hasPrefix("y") }), "\(next)")
     }
 
     @Test("an icon can come to count for another list")
@@ -119,7 +120,7 @@ struct FetchQueueListTests {
             if let url = queue.activeURLs.first { queue.finish(url) }
             #expect(queue.start().count == 1)
         }
-        #expect(queue.activeURLs.count { $0.hasPrefix("h") } <= 16)
+        #expect(queue.activeURLs.count { $0.text.hasPrefix("h") } <= 16)
     }
 
     @Test(

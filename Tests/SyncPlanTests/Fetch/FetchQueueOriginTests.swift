@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
 @Suite("The queue of downloads and its origins")
 struct FetchQueueOriginTests {
     private static func queue(
-        concurrency: Int = 100, perOrigin: Int = 4, untrusted: Int? = nil, _ urls: [String]
+        concurrency: Int = 100, perOrigin: Int = 4, untrusted: Int? = nil, _ urls: [IconURL]
     ) -> FetchQueue {
         var queue = FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: untrusted)
-        for url in urls { queue.add(url, origin: String(url.prefix(1)), priority: .new) }
+        for url in urls { queue.add(url, origin: String(url.text.prefix(1)), priority: .new) }
         return queue
     }
 
     @Test("origins that have not answered yet hold half of the slots, and the others any that are left")
     func untrusted() {
-        var queue = Self.queue(concurrency: 16, ["a", "b", "c"].flatMap { host in (1...9).map { "\(host)\($0)" } })
+        var queue = Self.queue(
+            concurrency: 16, ["a", "b", "c"].flatMap { host in (1...9).map { IconURL("\(host)\($0)") } })
         // Three that were never asked, and one more while there are less than four.
         #expect(queue.start() == ["a1", "b1", "c1", "a2"])
         for origin in ["d", "e", "f", "g", "h"] { queue.add("\(origin)1", origin: origin, priority: .new) }
@@ -25,19 +27,20 @@ struct FetchQueueOriginTests {
         #expect(Set(second) == ["c2", "c3", "c4", "c5", "h1"])
         for url in second where url != "h1" {
             queue.finish(url)
-            #expect(queue.start().allSatisfy { $0.hasPrefix("c") })
+            #expect(queue.start().allSatisfy { $0.text.hasPrefix("c") })
         }
-        #expect(queue.activeURLs.count { !$0.hasPrefix("c") } == 8)
+        #expect(queue.activeURLs.count { !$0.text.hasPrefix("c") } == 8)
     }
 
     @Test("an origin that is new is asked although others hang, and before those that have failed")
     func untried() {
-        var queue = Self.queue(concurrency: 16, ["a", "b", "c"].flatMap { host in (1...9).map { "\(host)\($0)" } })
+        var queue = Self.queue(
+            concurrency: 16, ["a", "b", "c"].flatMap { host in (1...9).map { IconURL("\(host)\($0)") } })
         #expect(queue.start() == ["a1", "b1", "c1", "a2"])
         for origin in ["a", "b", "c"] { queue.restrict(origin, to: 3) }
         for origin in ["d", "e"] { queue.add("\(origin)1", origin: origin, priority: .new) }
         #expect(queue.start() == ["d1", "e1"])
-        for url in ["a1", "b1", "a2"] {
+        for url: IconURL in ["a1", "b1", "a2"] {
             #expect(queue.start().isEmpty)
             queue.finish(url)
         }
@@ -56,9 +59,9 @@ struct FetchQueueOriginTests {
         queue.restrict("a", to: 3)
         for origin in ["c", "d"] { queue.add("\(origin)1", origin: origin, priority: .new) }
         #expect(queue.start().isEmpty)
-        for url in ["a2", "a3"] { queue.finish(url) }
+        for url: IconURL in ["a2", "a3"] { queue.finish(url) }
         #expect(queue.start() == ["c1", "d1"])
-        for url in ["b1", "c1"] { queue.finish(url) }
+        for url: IconURL in ["b1", "c1"] { queue.finish(url) }
         #expect(queue.start().isEmpty)
         queue.finish("d1")
         #expect(queue.start() == ["a5"])
@@ -130,7 +133,7 @@ struct FetchQueueOriginTests {
         queue.trust("a")
         queue.finish("a1")
         #expect(!queue.hasWork(of: "a"))
-        for url in ["a2", "a3"] { queue.add(url, origin: "a", priority: .new) }
+        for url: IconURL in ["a2", "a3"] { queue.add(url, origin: "a", priority: .new) }
         #expect(queue.start() == ["a2"])
     }
 
@@ -153,7 +156,7 @@ struct FetchQueueOriginTests {
         #expect(queue.start().isEmpty && queue.heldCount == 1)
         queue.lift("a")
         #expect(queue.heldCount == 0 && queue.start() == ["a3"])
-        for url in ["a3", "b1"] { queue.finish(url) }
+        for url: IconURL in ["a3", "b1"] { queue.finish(url) }
         #expect(queue.isEmpty)
     }
 
@@ -174,7 +177,7 @@ struct FetchQueueOriginTests {
     func raise() {
         var queue = Self.queue(concurrency: 2, untrusted: 4, ["a1", "a2", "b1"])
         queue.add("b2", origin: "b", priority: .retry)
-        for url in ["b2", "b2", "x"] { queue.raise(url) }
+        for url: IconURL in ["b2", "b2", "x"] { queue.raise(url) }
         #expect(queue.queuedCount == 4)
         #expect(queue.start() == ["b2", "a1"])
         queue.raise("a1")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
 @Suite("The queue of downloads")
 struct FetchQueueTests {
-    private static func queue(concurrency: Int = 100, perOrigin: Int = 100, _ urls: [String]) -> FetchQueue {
+    private static func queue(concurrency: Int = 100, perOrigin: Int = 100, _ urls: [IconURL]) -> FetchQueue {
         var queue = FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: 2 * concurrency)
-        for url in urls { queue.add(url, origin: String(url.prefix(1)), priority: .new) }
+        for url in urls { queue.add(url, origin: String(url.text.prefix(1)), priority: .new) }
         return queue
     }
 
@@ -48,7 +49,7 @@ struct FetchQueueTests {
     @Test("turns go on where they stopped when a slot comes free")
     func turnsGoOn() {
         var queue = Self.queue(concurrency: 1, ["a1", "a2", "a3", "b1", "b2"])
-        var order: [String] = []
+        var order: [IconURL] = []
         while let url = queue.start().first {
             order.append(url)
             queue.finish(url)
@@ -59,7 +60,7 @@ struct FetchQueueTests {
     @Test("an icon that readers wait for goes before a refresh, and that before a retry")
     func priorities() {
         var queue = FetchQueue(concurrency: 4, perOrigin: 2, untrusted: 8)
-        for url in ["c1", "d1"] { queue.add(url, origin: url, priority: .awaited) }
+        for url: IconURL in ["c1", "d1"] { queue.add(url, origin: url.text, priority: .awaited) }
         #expect(queue.start().count == 2)
         queue.add("a1", origin: "a", priority: .retry)
         queue.add("a2", origin: "a", priority: .refresh)

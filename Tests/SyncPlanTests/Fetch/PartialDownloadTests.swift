@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Downloads that were cut")
 struct PartialDownloadTests {
-    private static let url = "https://a.example/1.png"
+    private static let url: IconURL = "https://a.example/1.png"
     private static let tag = ("ETag", "\"1\"")
 
     private static func kept(
@@ -92,7 +92,7 @@ struct PartialDownloadTests {
     @Test("a record brings back what was written, during the same run of the kernel")
     func record() throws {
         for length in [200_000, nil] {
-            let partial = try #require(Sample.partial(of: Self.url + "?é\n\"", length: length))
+            let partial = try #require(Sample.partial(of: "\(Self.url)?é\n\"", length: length))
             let json = Array(partial.record(boot: "a").utf8)
             #expect(PartialDownload(record: json, boot: "a", bytes: partial.bytes) == partial)
             #expect(PartialDownload(record: json, boot: "b", bytes: partial.bytes) == nil)
@@ -113,7 +113,7 @@ struct PartialDownloadTests {
     @Test("a file and its record have names of their own for each URL")
     func names() throws {
         let file = PartialDownload.file(of: Self.url)
-        #expect(file == Digest.of(Self.url).hex + ".part")
+        #expect(file == Digest.of(Self.url.text).hex + ".part")
         #expect(PartialDownload.file(ofRecord: PartialDownload.record(ofFile: file)) == file)
         for other in [file, "7", "", ".json", "x.json"] { #expect(PartialDownload.file(ofRecord: other) == nil) }
     }

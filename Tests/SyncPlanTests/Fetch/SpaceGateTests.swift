@@ -24,7 +24,7 @@ struct SpaceGateTests {
         var gate = SpaceGate()
         gate.note(Self.tooLarge(500_000), of: "a", at: Self.start)
         #expect(gate.isOpen && gate.reason == "500000 do not fit")
-        for (second, room, admitted) in [(5, 100_000, []), (10, 499_999, []), (15, 500_000, ["a"])] {
+        for (second, room, admitted) in [(5, 100_000, [] as [IconURL]), (10, 499_999, []), (15, 500_000, ["a"])] {
             let now = Self.start + .seconds(second)
             #expect(gate.nextLook == now && gate.look(at: now + .milliseconds(-1)) == nil)
             #expect(gate.look(at: now) == 500_000 && gate.nextLook == nil)
@@ -69,7 +69,7 @@ struct SpaceGateTests {
     @Test("no more is let in than fits together, the smallest first")
     func together() {
         var gate = SpaceGate()
-        for (url, bytes) in [("a", 300_000), ("b", 100_000), ("c", 200_000), ("d", 0)] {
+        for (url, bytes): (IconURL, Int) in [("a", 300_000), ("b", 100_000), ("c", 200_000), ("d", 0)] {
             gate.note(Self.tooLarge(bytes), of: url, at: Self.start)
         }
         let now = Self.start + .seconds(5)

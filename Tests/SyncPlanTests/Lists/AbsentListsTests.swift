@@ -6,7 +6,7 @@ import Testing
 @Suite("Lists that are missing from the folder")
 struct AbsentListsTests {
     /// A listing: when it was made, what it lacks, what is gone then, and when to list again, all in milliseconds.
-    typealias Step = (at: Int, lacks: Set<String>, gone: Set<String>, due: Int?)
+    typealias Step = (at: Int, lacks: Set<ListName>, gone: Set<ListName>, due: Int?)
 
     @Test(
         "are gone after their quiet time, together, and not before",

@@ -87,16 +87,17 @@ struct CatalogTests {
         #expect(catalog.document(of: "1.plist") == nil)
     }
 
-    @Test("two spellings that are the same text to Swift are two URLs: the second is passed over, and said")
+    @Test("two spellings that are the same text to Swift are two URLs and two lists")
     func spellings() {
-        let (one, two) = ("http://a/caf\u{E9}?x", "http://a/cafe\u{301}?x")
+        let (one, two): (IconURL, IconURL) = ("http://a/caf\u{E9}?x", "http://a/cafe\u{301}?x")
+        let (first, second): (ListName, ListName) = ("caf\u{E9}.plist", "cafe\u{301}.plist")
+        #expect(one.text == two.text && one != two && first != second)
         var catalog = Catalog()
-        let both = AppList(entries: [one, two, "http://a/b", one].map { AppEntry(icon: $0) }, problems: [])
-        let kept = catalog.spelledApart(both)
-        #expect(kept.entries.map { Array($0.icon.utf8) } == [one, "http://a/b", one].map { Array($0.utf8) })
-        #expect(kept.problems.map { Array($0.keyPath.utf8) } == [Array("http://a/cafe\u{301}?…".utf8)])
-        _ = catalog.setList("1.plist", Sample.list([two]))
-        #expect(catalog.spelledApart(AppList(entries: [AppEntry(icon: one)], problems: [])).entries.isEmpty)
-        #expect(catalog.spelledApart(AppList(entries: [AppEntry(icon: two)], problems: [])).entries.count == 1)
+        #expect(catalog.setList(first, Sample.list([one, two])).added == [one, two])
+        #expect(catalog.setList(second, Sample.list([two])).added == [two])
+        #expect(catalog.icons[one]?.lists == [first] && catalog.icons[two]?.lists == [first, second])
+        #expect(catalog.removeList(first).removed == [one, two])
+        #expect(catalog.icons[one]?.isReferenced == false && catalog.icons[two]?.lists == [second])
+        #expect(catalog.document(of: second)?.apps.map(\.icon) == [two])
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
@@ -47,7 +48,7 @@ struct IconBaseTests {
             ("../../../a.png", "https://e.org/a.png"), ("é.png", "https://e.org/x/icons/%C3%A9.png"),
             ("http://other.org/é.png", "http://other.org/é.png"),
         ])
-    func relative(text: String, url: String) throws {
+    func relative(text: String, url: IconURL) throws {
         let base = try #require(IconBase("https://e.org/x/icons"))
         let limits = ListLimits(iconBase: base)
         #expect(limits.icon(text) == .success(url))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
@@ -11,8 +12,8 @@ struct ListNameTests {
             "whats.new.plist", "apps.bak.plist",
             "~.plist",
         ])
-    func lists(name: String) {
-        #expect(ListName.isAppList(name))
+    func lists(name: ListName) {
+        #expect(name.isAppList)
     }
 
     @Test(
@@ -25,7 +26,7 @@ struct ListNameTests {
             "apps.plist.ucf-dist",
             "apps.plist.tmp", "apps.plist.part", "apps.plist\n",
         ])
-    func others(name: String) {
-        #expect(!ListName.isAppList(name))
+    func others(name: ListName) {
+        #expect(!name.isAppList)
     }
 }

@@ -87,7 +87,7 @@ struct ParseRecordTests {
 
     @Test("a list that comes to more than is read becomes a rejection")
     func tooLong() throws {
-        let entry = AppEntry(icon: "u:" + String(repeating: "x", count: 8190))
+        let entry = AppEntry(icon: IconURL("u:" + String(repeating: "x", count: 8190)))
         let output = ParseRecord.encode(.success(AppList(entries: Array(repeating: entry, count: 9000))))
         let verdict = try ParseRecord.decode(output, maxEntries: 9000)
         #expect(verdict == .failure(.tooMuchText(limit: ParseRecord.maxBytes)))

@@ -28,27 +28,27 @@ enum Sample {
 
     /// The beginning of an image, whose first answer came at ``start`` or then.
     static func partial(
-        of url: String = "https://a.example/1.png", bytes: Int = 100_000, length: Int? = 200_000,
+        of url: IconURL = "https://a.example/1.png", bytes: Int = 100_000, length: Int? = 200_000,
         at time: Timestamp = start
     ) -> PartialDownload? {
         var partial = PartialDownload(
-            url: url, target: url, response: response(etag: "\"1\"", at: time, from: url), length: length)
+            url: url, target: url.text, response: response(etag: "\"1\"", at: time, from: url.text), length: length)
         partial?.bytes = bytes
         return partial
     }
 
-    static func entries(_ urls: [String]) -> [AppEntry] {
+    static func entries(_ urls: [IconURL]) -> [AppEntry] {
         urls.map { AppEntry(name: "App", icon: $0) }
     }
 
     /// The file of a list that names these URLs.
-    static func source(_ urls: [String]) -> AppListDocument.Source {
+    static func source(_ urls: [IconURL]) -> AppListDocument.Source {
         AppListDocument.Source(
-            sha256: .of(urls.joined(separator: "\n")), bytes: urls.count, modified: start)
+            sha256: .of(urls.map(\.text).joined(separator: "\n")), bytes: urls.count, modified: start)
     }
 
     /// A list that names these URLs, as the lists folder has it.
-    static func list(_ urls: [String]) -> ListRecord { list(of: entries(urls)) }
+    static func list(_ urls: [IconURL]) -> ListRecord { list(of: entries(urls)) }
 
     static func list(of entries: [AppEntry]) -> ListRecord {
         ListRecord(state: .ok, source: source(entries.map(\.icon)), entries: entries)
@@ -58,12 +58,12 @@ enum Sample {
     static let folder = ListedFolder(
         path: "/lists.d", identity: FolderIdentity(fileSystem: 1, device: 1, handle: [1]))
 
-    static func reading(_ urls: [String]) -> ListReading {
+    static func reading(_ urls: [IconURL]) -> ListReading {
         ListReading(source: source(urls), verdict: .success(AppList(entries: entries(urls))))
     }
 
     /// A document with these URLs, each with the image that its word stands for.
-    static func document(_ list: String, _ images: [String: String]) -> AppListDocument {
+    static func document(_ list: ListName, _ images: [IconURL: String]) -> AppListDocument {
         let apps = images.sorted { $0.key < $1.key }.map { url, word in
             AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(image(word)))
         }

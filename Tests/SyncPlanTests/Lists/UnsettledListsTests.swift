@@ -8,7 +8,7 @@ struct UnsettledListsTests {
     @Test("have a verdict when they have been for too long, and begin anew when they had settled")
     func patience() {
         var unsettled = UnsettledLists(patience: .seconds(30))
-        func overdue(_ names: Set<String>, after seconds: Int) -> [String] {
+        func overdue(_ names: Set<ListName>, after seconds: Int) -> [ListName] {
             unsettled.note(names, at: Sample.start + .seconds(seconds)).keys.sorted()
         }
         #expect(overdue(["a"], after: 0) == [])

@@ -10,7 +10,7 @@ struct PublicationWindowTests {
     private static let mebibyte = 1 << 20
 
     /// A window in which lists were published at the start, at no cost but that of their bytes.
-    private static func published(_ documents: [String: Int]) -> PublicationWindow {
+    private static func published(_ documents: [ListName: Int]) -> PublicationWindow {
         var window = PublicationWindow()
         for list in documents.keys { window.noteChange(of: list, at: start) }
         window.begin(documents.keys)
@@ -34,7 +34,7 @@ struct PublicationWindowTests {
 
     @Test("a change is published at once when idle or at the end, and after a moment while downloads run")
     func gathering() {
-        for list in ["a", nil] {
+        for list: ListName? in ["a", nil] {
             var window = PublicationWindow()
             for time in [Self.start, Self.start + .milliseconds(40)] {
                 if let list { window.noteChange(of: list, at: time) } else { window.noteChange(at: time) }
@@ -166,7 +166,7 @@ struct PublicationWindowTests {
     @Test("a document without room waits, and nothing else does")
     func crowded() {
         var window = PublicationWindow()
-        for list in ["a", "b"] { window.noteChange(of: list, at: Self.start) }
+        for list: ListName in ["a", "b"] { window.noteChange(of: list, at: Self.start) }
         window.crowdOut(["a"])
         #expect(window.lists(dueAt: Self.start, during: .ending) == ["b"])
         window.begin(["b"])

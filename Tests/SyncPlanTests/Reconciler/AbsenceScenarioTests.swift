@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Lists that vanish, for a moment or for good")
 struct AbsenceScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     private static func agent() throws -> AgentScenario {
         var agent = AgentScenario { $0.lists.settle = .seconds(1) }

@@ -11,10 +11,10 @@ struct AgentScenario {
     private let settings: Settings
 
     /// The downloads under way, by URL.
-    private(set) var downloads: [String: FetchRequest] = [:]
+    private(set) var downloads: [IconURL: FetchRequest] = [:]
     /// Every download that was begun, in order.
     private(set) var requests: [FetchRequest] = []
-    private(set) var cancelled: [String] = []
+    private(set) var cancelled: [IconURL] = []
     private(set) var publication: Publication?
     private(set) var releases: [GenerationRelease]?
     private(set) var removal: RetirementPlan?
@@ -22,7 +22,7 @@ struct AgentScenario {
     /// How many bytes are being written to see whether there is room.
     private(set) var trial: Int?
     /// The lists as they are in the folder.
-    private(set) var lists: [String: [String]] = [:]
+    private(set) var lists: [ListName: [IconURL]] = [:]
     /// Whether the plan wants the lists folder to be listed again.
     private(set) var isLookWanted = false
     /// Whether looks at the cache folder find everything in place, at once.
@@ -88,7 +88,7 @@ struct AgentScenario {
     ///
     /// What is missing from it has been for long, unless it has just vanished.
     mutating func drop(
-        _ changes: [String: [String]?], rejected: [String: ListRejection] = [:], waits: Bool = true
+        _ changes: [ListName: [IconURL]?], rejected: [ListName: ListRejection] = [:], waits: Bool = true
     ) throws {
         for (name, urls) in changes { lists[name] = urls }
         for name in rejected.keys { lists[name] = [] }
@@ -104,29 +104,34 @@ struct AgentScenario {
     }
 
     /// Drops a list of one URL with the digest that a word stands for, or with none.
-    mutating func drop(_ name: String, _ url: String, expecting word: String?) throws {
+    mutating func drop(_ name: ListName, _ url: IconURL, expecting word: String?) throws {
         lists[name] = [url]
         let entries = [AppEntry(icon: url, expected: word.map(Digest.of))]
-        let source = Sample.source([url, word ?? ""])
+        let source = Sample.source([url, IconURL(word ?? "")])
         let reading = ListReading(source: source, verdict: .success(AppList(entries: entries)))
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }
 
     /// Puts a file in place of a list that is none.
-    mutating func spoil(_ name: String) throws {
+    mutating func spoil(_ name: ListName) throws {
         try drop([:], rejected: [name: .emptyFile])
     }
 
     /// Lets a download end with an image, which the server tags with the image's word.
-    mutating func finish(_ url: String, with word: String, answer: StoredResponse? = nil) throws {
+    mutating func finish(_ url: IconURL, with word: String, answer: StoredResponse? = nil) throws {
         lastStaged += 1
         let staged = StagedImage(name: "\(lastStaged)", image: Sample.image(word))
         disk.staging.insert(staged.name)
         try finish(url, .image(staged, answer ?? Sample.response(etag: word, at: now)))
     }
 
+    /// The same with an image that no other URL has.
+    mutating func finish(_ url: IconURL, with own: IconURL) throws {
+        try finish(url, with: own.text)
+    }
+
     mutating func finish(
-        _ url: String, _ outcome: FetchOutcome, trail: FetchTrail? = nil, leavingPart: Bool = false,
+        _ url: IconURL, _ outcome: FetchOutcome, trail: FetchTrail? = nil, leavingPart: Bool = false,
         isMultiplexed: Bool? = nil
     ) throws {
         if leavingPart { disk.partials.insert(url) }
@@ -224,7 +229,7 @@ struct AgentScenario {
     }
 
     /// Drops lists, downloads each URL's image, and publishes.
-    mutating func publish(_ new: [String: [String: String]]) throws {
+    mutating func publish(_ new: [ListName: [IconURL: String]]) throws {
         try drop(new.mapValues { $0.keys.sorted() })
         let words = new.values.reduce(into: [:]) { $0.merge($1) { a, _ in a } }
         for url in downloads.keys.sorted() { try finish(url, with: try #require(words[url])) }
@@ -243,7 +248,7 @@ struct AgentScenario {
     var release: [Int]? { releases?.map(\.generation) }
 
     /// The state of each of a list's icons in the newest manifest.
-    func published(_ list: String) throws -> [AppListDocument.State] {
+    func published(_ list: ListName) throws -> [AppListDocument.State] {
         let entry = try #require(disk.current?.lists[list], "the manifest does not name \(list)")
         return try #require(disk.documents[entry.sha256]).apps.map(\.state)
     }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Images on disk are damaged")
 struct DamageScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     private static func agent() throws -> AgentScenario {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
@@ -45,7 +45,7 @@ struct DamageScenarioTests {
     @Test("an image that is damaged while a publication names it is fetched again for all that show it")
     func whilePublished() throws {
         var agent = try Self.agent()
-        let c = "https://h.example/c.png"
+        let c: IconURL = "https://h.example/c.png"
         try agent.drop(["2.plist": [c]])
         // The same bytes as those of another icon, which are on disk and good as far as anybody knows.
         try agent.finish(c, with: "x")

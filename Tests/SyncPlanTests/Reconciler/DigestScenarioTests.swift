@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Lists that give the digest of an image")
 struct DigestScenarioTests {
-    private static let url = "https://h.example/a.png"
+    private static let url: IconURL = "https://h.example/a.png"
     private static let failed = AppListDocument.State.failed(error: "digest-mismatch")
 
     private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("From a dropped list to published icons")
 struct DownloadScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
 
@@ -86,7 +86,7 @@ struct DownloadScenarioTests {
     @Test("a renamed list cancels nothing, and has nothing downloaded again")
     func renamed() throws {
         var agent = AgentScenario { $0.fetch.perHost = 2 }
-        let c = "https://h.example/c.png"
+        let c: IconURL = "https://h.example/c.png"
         try agent.drop(["1.plist": [Self.a, Self.b, c]])
         let first = try #require(agent.requests.first?.url)
         try agent.finish(first, with: "x")
@@ -224,7 +224,7 @@ struct DownloadScenarioTests {
 
     @Test("an image that its URL carries is taken out of it once, and again only if it is missing")
     func inline() throws {
-        let url = "data:image/png;base64,iVBO"
+        let url: IconURL = "data:image/png;base64,iVBO"
         var agent = AgentScenario()
         try agent.drop(["1.plist": [url]])
         #expect(agent.requests.map(\.source.origin) == ["data:"])
@@ -268,7 +268,7 @@ struct DownloadScenarioTests {
     @Test("the last icon of hosts that answer is published at once, whatever others do")
     func publicationBesideHangingHost() throws {
         var agent = AgentScenario()
-        let hanging = (1...9).map { "https://hangs.example/\($0).png" }
+        let hanging = (1...9).map { IconURL("https://hangs.example/\($0).png") }
         try agent.drop(["1.plist": [Self.a, Self.b], "2.plist": hanging])
         try agent.pass(.milliseconds(50))
         try agent.finish(Self.a, with: "x")
@@ -289,7 +289,7 @@ struct DownloadScenarioTests {
     @Test("what was downloaded before a publication failed is downloaded anew, whether it was in it or not")
     func distrustedDownloads() throws {
         var agent = AgentScenario()
-        let urls = ["c", "d", "e"].map { "https://h.example/\($0).png" }
+        let urls = ["c", "d", "e"].map { IconURL("https://h.example/\($0).png") }
         try agent.drop(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         try agent.drop(["2.plist": urls])
@@ -314,8 +314,8 @@ struct DownloadScenarioTests {
         try agent.publish(["1.plist": [Self.a: "x"]])
         try agent.drop(["1.plist": [Self.b]])
         try agent.finish(Self.b, with: "y")
-        try agent.drop(["2.plist": [Self.a + "?2"]])
-        try agent.finish(Self.a + "?2", with: "z")
+        try agent.drop(["2.plist": [IconURL("\(Self.a)?2")]])
+        try agent.finish(IconURL("\(Self.a)?2"), with: "z")
         try agent.finishPublication(doubt: "fsync failed")
         #expect(agent.release == nil && agent.isOnDisk("x") && agent.isOnDisk("y"))
         #expect(agent.disk.staging.isEmpty)
@@ -324,7 +324,7 @@ struct DownloadScenarioTests {
             try agent.passToNextWake()
             if agent.publication != nil { try agent.finishPublication(doubt: "fsync failed") }
         }
-        try agent.finish(Self.a + "?2", with: "z")
+        try agent.finish(IconURL("\(Self.a)?2"), with: "z")
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishPublication()
         try agent.finishHousekeeping()
@@ -351,7 +351,8 @@ struct DownloadScenarioTests {
             $0.fetch.concurrency = 3
             $0.fetch.perHost = 2
         }
-        let urls = (1...5).map { "https://h.example/\($0)" } + (1...5).map { "https://i.example/\($0)" }
+        let urls =
+            (1...5).map { IconURL("https://h.example/\($0)") } + (1...5).map { IconURL("https://i.example/\($0)") }
         try agent.drop(["1.plist": urls])
         while !agent.downloads.isEmpty {
             #expect(agent.downloads.count <= 3)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Evictions are held, suspended and asked for")
 struct EvictionScenarioTests {
-    private static let urls = (0..<30).map { "https://h.example/\($0).png" }
+    private static let urls = (0..<30).map { IconURL("https://h.example/\($0).png") }
 
     /// An agent with thirty icons in one list.
     private static func agent() throws -> AgentScenario {
@@ -156,8 +156,8 @@ struct EvictionScenarioTests {
 
     /// An agent that lost fifty of a hundred icons in three lists for good, and had the list with forty others removed.
     private static func lostAndHeld() throws -> AgentScenario {
-        func urls(_ list: String, _ count: Int) -> [String] {
-            (0..<count).map { "https://h.example/\(list)/\($0).png" }
+        func urls(_ list: String, _ count: Int) -> [IconURL] {
+            (0..<count).map { IconURL("https://h.example/\(list)/\($0).png") }
         }
         let (lost, gone, kept) = (urls("lost", 50), urls("gone", 40), urls("kept", 10))
         var agent = AgentScenario {
@@ -169,7 +169,7 @@ struct EvictionScenarioTests {
         try agent.drop(["lost.plist": lost, "gone.plist": gone, "kept.plist": kept])
         while let url = agent.downloads.keys.first { try agent.finish(url, with: url) }
         while agent.publication != nil { try agent.finishPublication() }
-        try agent.restart(losing: Set(lost.map { Sample.image($0).sha256 }))
+        try agent.restart(losing: Set(lost.map { Sample.image($0.text).sha256 }))
         try agent.drop([:])
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
         try agent.finishHousekeeping()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Folders that take the place of the lists folder")
 struct FolderScenarioTests {
-    private static let url = "https://a.example/1.png"
+    private static let url: IconURL = "https://a.example/1.png"
     private static let other = ListedFolder(
         path: "/lists.d", identity: FolderIdentity(fileSystem: 2, device: 2, handle: [2]))
 

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("A cache folder that others remove files from")
 struct InspectionScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     private static func agent() throws -> AgentScenario {
         var agent = AgentScenario()

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Lists that change, break and go")
 struct ListScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     private static func agent() -> AgentScenario { AgentScenario { $0.cache.grace = .seconds(600) } }
 

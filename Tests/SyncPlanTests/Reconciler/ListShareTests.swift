@@ -6,13 +6,13 @@ import Testing
 @Suite("Small lists beside a large one")
 struct ListShareTests {
     private static let hosts = (0..<10).map { "h\($0)" }
-    private static let large = (0..<50_000).map { "https://h\($0 % 10)/\($0).png" }
+    private static let large = (0..<50_000).map { IconURL("https://h\($0 % 10)/\($0).png") }
 
     /// Where the icons of a small list are.
     enum Place: CaseIterable {
         case oneHost, allHosts, ownHost
 
-        var urls: [String] {
+        var urls: [IconURL] {
             (0..<5).map { number in
                 switch self {
                 case .oneHost: "https://h3/small \(number).png"
@@ -38,7 +38,7 @@ struct ListShareTests {
     }
 
     /// How long a small list takes alone.
-    private static func alone(_ urls: [String]) -> Duration {
+    private static func alone(_ urls: [IconURL]) -> Duration {
         var world = world()
         world.drop("small.plist", urls)
         world.run()
@@ -63,8 +63,8 @@ struct ListShareTests {
         for host in Self.hosts { servers[host] = TimedWorld.healthy(.seconds(1)) }
         var asked = 0
         servers["h3"] = { request in
-            asked += request.url.contains("small") ? 1 : 0
-            return request.url.contains("small") && asked == 1
+            asked += request.url.text.contains("small") ? 1 : 0
+            return request.url.text.contains("small") && asked == 1
                 ? (.milliseconds(100), .failed(.timeout("100 ms"))) : TimedWorld.healthy(.seconds(1))(request)
         }
         var world = TimedWorld(servers)
@@ -103,7 +103,7 @@ struct ListShareTests {
         world.run(for: .seconds(30))
         let generations = world.generations.count
         var time = world.elapsed
-        func isNamed(_ list: String, _ isNamed: Bool) -> Bool {
+        func isNamed(_ list: ListName, _ isNamed: Bool) -> Bool {
             world.generations.contains {
                 (time...time + .seconds(1)).contains($0.time) && $0.lists.contains(list) == isNamed
             }
@@ -128,7 +128,7 @@ struct ListShareTests {
     @Test("a large list that is touched every second writes no more than a megabyte a second, and all is told at last")
     func touched() {
         var world = Self.world(.milliseconds(20))
-        var urls = (0..<10_000).map { "https://h0/\($0 % 10).png" }
+        var urls = (0..<10_000).map { IconURL("https://h0/\($0 % 10).png") }
         world.drop("large.plist", urls)
         world.run()
         for _ in 0..<120 {

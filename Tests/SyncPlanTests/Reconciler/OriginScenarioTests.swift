@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Origins that fail, throttle and come back")
 struct OriginScenarioTests {
-    private static let urls = (1...20).map { "https://h.example/\($0)" }
+    private static let urls = (1...20).map { IconURL("https://h.example/\($0)") }
     private static let origin = "https://h.example:443"
-    private static let other = "https://i.example/1"
+    private static let other: IconURL = "https://i.example/1"
     private static let timeout = FetchOutcome.failed(.timeout("60 s"))
 
     /// An agent whose only origin has failed five times in a row, each time for another icon.
     private static func broken(
-        _ urls: [String] = Self.urls, _ outcome: FetchOutcome = timeout
+        _ urls: [IconURL] = Self.urls, _ outcome: FetchOutcome = timeout
     ) throws -> AgentScenario {
         var agent = AgentScenario()
         try agent.drop(["1.plist": urls])
@@ -63,7 +63,7 @@ struct OriginScenarioTests {
     @Test("an origin that answers over HTTP/2 gets every slot, and a few again once it answers over HTTP/1")
     func multiplexed() throws {
         var agent = AgentScenario()
-        let urls = (1...100).map { "https://h.example/\($0)" }
+        let urls = (1...100).map { IconURL("https://h.example/\($0)") }
         try agent.drop(["1.plist": urls])
         /// Lets the first download end, and tells how many are under way then.
         func end(_ outcome: FetchOutcome, isMultiplexed: Bool?) throws -> Int {
@@ -156,8 +156,8 @@ struct OriginScenarioTests {
     func redirected() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         try agent.drop(["1.plist": Self.urls + [Self.other, "https://i.example/2"]])
-        let url = try #require(agent.downloads.keys.first { $0.hasPrefix("https://h.") })
-        let direct = try #require(agent.downloads.keys.first { $0.hasPrefix("https://i.") })
+        let url = try #require(agent.downloads.keys.first { $0.text.hasPrefix("https://h.") })
+        let direct = try #require(agent.downloads.keys.first { $0.text.hasPrefix("https://i.") })
         var failure = FetchFailure.status(503, retryAfter: .seconds(500))
         failure.origin = "https://i.example:443"
         try agent.finish(url, .failed(failure))
@@ -191,8 +191,8 @@ struct OriginScenarioTests {
         try agent.drop(["1.plist": Self.urls, "2.plist": [Self.other, "https://i.example/2"]])
         #expect(agent.downloads.isEmpty || !before.isWaiting(at: agent.now) && agent.downloads.count == 1)
         try agent.pass(max(.zero, before.waitsUntil - agent.now))
-        #expect(agent.downloads.keys.count { $0.hasPrefix("https://h.") } == 1)
-        #expect(!agent.downloads.keys.contains { $0.hasPrefix("https://i.") })
+        #expect(agent.downloads.keys.count { $0.text.hasPrefix("https://h.") } == 1)
+        #expect(!agent.downloads.keys.contains { $0.text.hasPrefix("https://i.") })
     }
 
     @Test("a list that goes takes its held icons along, and the wait of their origin goes on")
@@ -242,7 +242,9 @@ struct OriginScenarioTests {
     @Test("what a clock that was years ahead has put off comes within the longest delay of the rules")
     func clockWasAhead() throws {
         var agent = AgentScenario()
-        let (ready, missing, gone, held) = ("https://a/1", "https://b/1", "https://c/1", "https://d/1")
+        let (ready, missing, gone, held): (IconURL, IconURL, IconURL, IconURL) = (
+            "https://a/1", "https://b/1", "https://c/1", "https://d/1"
+        )
         try agent.pass(.seconds(10 * 365 * 86_400))
         try agent.publish(["1.plist": [ready: "x"]])
         try agent.drop(["2.plist": [missing, gone, held]])

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Beginnings of images, for downloads that go on")
 struct PartialScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     /// An agent whose download of `a` ended, and left the beginning of the image.
     private static func cut(_ outcome: FetchOutcome = .failed(.timeout("x"))) throws -> AgentScenario {

@@ -10,7 +10,7 @@ struct PassingWorld {
 
     private let listSize: Int
     private let origins: Int
-    private var lists: Set<String> = []
+    private var lists: Set<ListName> = []
     private var events: [Reconciler.Event] = []
     private var lastURL = 0
     private(set) var plan: Reconciler
@@ -32,8 +32,8 @@ struct PassingWorld {
 
     /// Replaces the URLs of one list, and lets a minute pass.
     mutating func step() {
-        let name = "\(lastURL / listSize % Self.listCount).plist"
-        let urls = (0..<listSize).map { _ in
+        let name: ListName = "\(lastURL / listSize % Self.listCount).plist"
+        let urls = (0..<listSize).map { _ -> IconURL in
             lastURL += 1
             return "https://o\(lastURL % origins).example/\(lastURL).png?signature=\(lastURL &* 0x9E37_79B9)"
         }
@@ -67,7 +67,7 @@ struct PassingWorld {
                 events.append(.released((removed: releases.map(\.generation), kept: [])))
             case .remove(let plan):
                 for image in plan.images { files.remove(image.path) }
-                for url in plan.urls { files.remove(url) }
+                for url in plan.urls { files.remove(url.text) }
                 events.append(.removed())
             case .discard(let names): files.subtract(names)
             case .measureSpace: events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
@@ -79,13 +79,13 @@ struct PassingWorld {
 
     /// What becomes of a request: an image in most cases; every 13th origin is dead, every 17th URL is gone.
     private mutating func answer(to request: FetchRequest) -> FetchOutcome {
-        let number = Int(request.url.split(separator: "/").last?.prefix { $0 != "." } ?? "") ?? 0
+        let number = Int(request.url.text.split(separator: "/").last?.prefix { $0 != "." } ?? "") ?? 0
         if number % origins % 13 == 0 { return .failed(FetchFailure("connect", "no connection", .passing)) }
         if number % 17 == 0 { return .failed(.status(404)) }
         let age = number % 3 == 0 ? "max-age=31536000" : "max-age=86400"
         files.insert("staging/\(request.url)")
         return .image(
-            StagedImage(name: "staging/\(request.url)", image: Sample.image(request.url)),
+            StagedImage(name: "staging/\(request.url)", image: Sample.image(request.url.text)),
             StoredResponse(fields: HTTPFields([("Cache-Control", age)]), requestTime: now, responseTime: now))
     }
 
@@ -95,7 +95,7 @@ struct PassingWorld {
             files.insert(move.image.path)
         }
         files.subtract(publication.discards)
-        for link in publication.links { files.insert(link.url) }
+        for link in publication.links { files.insert(link.url.text) }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
         for document in publication.documents {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Downloads are paused, and go on")
 struct PauseScenarioTests {
-    private static let urls = (1...6).map { "https://h.example/\($0)" }
+    private static let urls = (1...6).map { IconURL("https://h.example/\($0)") }
 
     @Test("what is under way ends and is published, nothing is begun, and that is all there is to do")
     func pause() throws {

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Pinned icons stay without a list")
 struct PinScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     @Test("a pinned icon is downloaded, published, and kept over a restart")
     func pinned() throws {
@@ -55,8 +55,8 @@ struct PinScenarioTests {
             ("a.png", "relative URL, and lists.iconBaseURL is not set"),
             ("ftp://h.example/a", "only http and https are asked for, not “ftp”"),
             ("http://h.example:0/a", "its port is not between 1 and 65535"),
-        ] as [(String, String?)])
-    func flaws(url: String, flaw: String?) {
+        ] as [(IconURL, String?)])
+    func flaws(url: IconURL, flaw: String?) {
         #expect(Reconciler.flaw(inPin: url) == flaw)
         #expect(AgentScenario().plan.flaw(inPin: url) == flaw)
     }

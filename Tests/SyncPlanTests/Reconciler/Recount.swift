@@ -41,7 +41,7 @@ extension Reconciler {
         return nil
     }
 
-    private func recountedProgress(of names: [String]) -> (icons: IconCounts, isOnItsWay: Bool) {
+    private func recountedProgress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
         var counts = IconCounts()
         var isOnItsWay = false
         let lists = names.isEmpty ? Array(catalog.lists.keys) : names

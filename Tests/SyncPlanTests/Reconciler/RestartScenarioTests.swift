@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The agent ends, and starts again")
 struct RestartScenarioTests {
-    private static let a = "https://h.example/a.png"
-    private static let b = "https://h.example/b.png"
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
 
     private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
 
@@ -43,7 +43,7 @@ struct RestartScenarioTests {
 
     @Test("the way of the last download is known until the next one, which may be straight")
     func trail() throws {
-        let hops = [FetchTrail.Hop(try FetchTarget(Self.a)), FetchTrail.Hop(try FetchTarget(Self.b))]
+        let hops = [FetchTrail.Hop(try FetchTarget(Self.a.text)), FetchTrail.Hop(try FetchTarget(Self.b.text))]
         var agent = AgentScenario()
         try agent.drop(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(.status(404)), trail: FetchTrail(hops))
@@ -141,7 +141,7 @@ struct RestartScenarioTests {
     @Test("a stop in the middle publishes what was downloaded, and begins nothing any more")
     func stop() throws {
         var agent = AgentScenario { $0.fetch.perHost = 2 }
-        let c = "https://h.example/c.png"
+        let c: IconURL = "https://h.example/c.png"
         try agent.drop(["1.plist": [Self.a, Self.b, c]])
         let (first, second) = (try #require(agent.requests.first?.url), try #require(agent.requests.last?.url))
         try agent.finish(first, with: "x")

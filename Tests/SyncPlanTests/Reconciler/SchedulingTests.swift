@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 import SyncPlan
 import Testing
 
 @Suite("Slow and dead hosts beside healthy ones")
 struct SchedulingTests {
-    private static func urls(_ host: String, _ count: Int) -> [String] {
-        (0..<count).map { "https://\(host)/\($0).png" }
+    private static func urls(_ host: String, _ count: Int) -> [IconURL] {
+        (0..<count).map { IconURL("https://\(host)/\($0).png") }
     }
 
     /// How long 2,000 icons of a healthy host take that answers in 20 ms.

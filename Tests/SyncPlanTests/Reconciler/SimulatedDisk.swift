@@ -11,11 +11,11 @@ struct SimulatedDisk {
     /// `icons/`.
     var images: Set<Digest> = []
     /// `by-url/`: which image each name is a link to.
-    var names: [String: Digest] = [:]
+    var names: [IconURL: Digest] = [:]
     /// `staging/`.
     var staging: Set<String> = []
     /// The URLs of which the beginning is in `staging/`.
-    var partials: Set<String> = []
+    var partials: Set<IconURL> = []
     /// Images that somebody else took away, and the generations that named them then.
     var damaged: [Int: Set<Digest>] = [:]
 

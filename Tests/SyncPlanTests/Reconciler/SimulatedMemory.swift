@@ -4,7 +4,7 @@ import SyncPlan
 
 /// The state database, as what was stored in it.
 struct SimulatedMemory {
-    private(set) var icons: [String: IconMemo] = [:]
+    private(set) var icons: [IconURL: IconMemo] = [:]
     private(set) var origins: [String: OriginHealth] = [:]
     private(set) var isPaused = false
     private(set) var superseded: [Int: Timestamp] = [:]

@@ -7,21 +7,21 @@ import SyncPlan
 /// Every step checks the promises of the cache. What happens is determined by the seed, except where the plan follows
 /// the order of a set: `SWIFT_DETERMINISTIC_HASHING=1` makes two runs the same.
 struct SimulatedWorld {
-    static let refused = "ftp://a.example/x"
+    static let refused: IconURL = "ftp://a.example/x"
     static let urls =
-        ["a", "b", "c"].flatMap { host in (1...4).map { "https://\(host).example/\($0).png" } } + [refused]
-    private static let listNames = ["1.plist", "2.plist", "3.plist", "4.plist"]
+        ["a", "b", "c"].flatMap { host in (1...4).map { IconURL("https://\(host).example/\($0).png") } } + [refused]
+    private static let listNames: [ListName] = ["1.plist", "2.plist", "3.plist", "4.plist"]
 
     /// A restart that nothing was prepared for.
     private static let crash = "a crash"
 
     private enum ListFile: Equatable {
-        case good([String])
+        case good([IconURL])
         case broken
 
         var summary: String {
             switch self {
-            case .good(let urls): urls.joined(separator: " ")
+            case .good(let urls): urls.map(\.text).joined(separator: " ")
             case .broken: "broken"
             }
         }
@@ -35,16 +35,16 @@ struct SimulatedWorld {
     /// What happened, the newest last.
     private(set) var log: [String] = []
 
-    private var files: [String: ListFile] = [:]
+    private var files: [ListName: ListFile] = [:]
     /// The lists as they were at the last look.
-    private var seen: [String: ListFile] = [:]
+    private var seen: [ListName: ListFile] = [:]
     private var isFolderThere = true
     /// Whether the agent has seen the lists since its start.
     private var hasLooked = false
     /// Which image each server has at the moment; some have the same.
-    private var contents: [String: Int] = [:]
+    private var contents: [IconURL: Int] = [:]
 
-    private var downloads: [String: FetchRequest] = [:]
+    private var downloads: [IconURL: FetchRequest] = [:]
     private var publication: Publication?
     private var release: [GenerationRelease]?
     /// What is being removed, and whether it is gone already.
@@ -74,9 +74,9 @@ struct SimulatedWorld {
     private var actionCount = 0
     private var lastStaged = 0
     /// Until when a URL's image needs no request, and which one it is.
-    private var fresh: [String: (until: Timestamp, image: Digest)] = [:]
+    private var fresh: [IconURL: (until: Timestamp, image: Digest)] = [:]
     /// When a URL's last answer came.
-    private var received: [String: Timestamp] = [:]
+    private var received: [IconURL: Timestamp] = [:]
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
@@ -146,7 +146,7 @@ struct SimulatedWorld {
             note("the folder is looked at, and is not there")
             return try handle(.scanned(.unavailable(reason: "it is not mounted")))
         }
-        var changed: [String: ListReading] = [:]
+        var changed: [ListName: ListReading] = [:]
         for (name, file) in files where seen[name] != file {
             switch file {
             case .good(let urls): changed[name] = Sample.reading(urls)
@@ -196,7 +196,7 @@ struct SimulatedWorld {
     }
 
     /// Leaves the beginning of an image, or none.
-    private mutating func leavePart(of url: String, after outcome: FetchOutcome) {
+    private mutating func leavePart(of url: IconURL, after outcome: FetchOutcome) {
         let isCut =
             switch outcome {
             case .cancelled: true
@@ -209,7 +209,7 @@ struct SimulatedWorld {
     }
 
     /// Notes that the server vouched for the image on disk just now.
-    private mutating func noteFresh(_ url: String) {
+    private mutating func noteFresh(_ url: IconURL) {
         fresh[url] = disk.names[url].map { ((received[url] ?? now) + settings.refresh.default * 0.79, $0) }
     }
 
@@ -323,7 +323,7 @@ struct SimulatedWorld {
 
     private mutating func awaitIcons() throws(Violation) {
         let urls = Self.urls.filter { _ in chance(30) }
-        note("somebody waits for \(urls.joined(separator: " "))")
+        note("somebody waits for \(urls.map(\.text).joined(separator: " "))")
         try handle(.awaited(urls))
     }
 
@@ -563,7 +563,7 @@ struct SimulatedWorld {
 
     private func checkRest() throws(Violation) {
         let wanted = files.mapValues { file in
-            guard case .good(let urls) = file else { return [String]() }
+            guard case .good(let urls) = file else { return [IconURL]() }
             return urls
         }
         guard let manifest = disk.current else { throw Violation("there is no manifest") }

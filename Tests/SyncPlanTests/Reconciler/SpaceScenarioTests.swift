@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Downloads without room, and publications")
 struct SpaceScenarioTests {
-    private static let urls = (1...6).map { "https://h.example/\($0)" }
+    private static let urls = (1...6).map { IconURL("https://h.example/\($0)") }
     private static let full = Shortage(bytes: 100, isGeneral: true, reason: "only 1 KiB is free")
     private static let plenty: Result<DiskSpace, Shortage> = .success(SimulatedDisk.space(free: 1 << 20))
 
@@ -145,7 +145,7 @@ struct SpaceScenarioTests {
     func documents() throws {
         var agent = Self.scenario()
         try agent.publish(["1.plist": [Self.urls[0]: "x"]])
-        let large = (0..<500).map { "ftp://h.example/\($0)" }
+        let large = (0..<500).map { IconURL("ftp://h.example/\($0)") }
         try agent.drop(["2.plist": [Self.urls[1]], "large.plist": large])
         try agent.finish(Self.urls[1], with: "y")
         try agent.refusePublication(room: 4096)
@@ -177,7 +177,7 @@ struct SpaceScenarioTests {
     func goneDocument() throws {
         var agent = Self.scenario()
         try agent.publish(["1.plist": [Self.urls[0]: "x"]])
-        try agent.drop(["large.plist": (0..<500).map { "ftp://h.example/\($0)" }])
+        try agent.drop(["large.plist": (0..<500).map { IconURL("ftp://h.example/\($0)") }])
         try agent.refusePublication(room: 4096)
         #expect(!agent.plan.status.inSync)
         try agent.drop(["large.plist": nil])

@@ -43,7 +43,7 @@ struct StatusReportTests {
     @Test("lists are sorted by name, and counted by entry; icons are counted once")
     func counts() throws {
         var agent = AgentScenario()
-        let (a, b, c) = ("https://h/a", "https://h/b", "https://h/c")
+        let (a, b, c): (IconURL, IconURL, IconURL) = ("https://h/a", "https://h/b", "https://h/c")
         try agent.drop(["b.plist": [a, b, a], "a.plist": [a, c]])
         try agent.finish(a, with: "x")
         try agent.finish(b, .failed(.status(404)))

@@ -20,10 +20,10 @@ struct TimedWorld {
     /// How long after the start each host's last image came.
     private(set) var finished: [String: Duration] = [:]
     /// How long after the start each list's document first had all of its images, and how large all its documents are.
-    private(set) var whole: [String: Duration] = [:]
-    private(set) var documentBytes: [String: Int] = [:]
+    private(set) var whole: [ListName: Duration] = [:]
+    private(set) var documentBytes: [ListName: Int] = [:]
     /// When each generation was published, and which lists it names.
-    private(set) var generations: [(time: Duration, lists: Set<String>)] = []
+    private(set) var generations: [(time: Duration, lists: Set<ListName>)] = []
     /// How often the plan was woken although nothing had happened.
     private(set) var ticks = 0
 
@@ -39,8 +39,8 @@ struct TimedWorld {
     /// A server that has every image, and sends it after the given time.
     static func healthy(_ time: Duration) -> Server {
         { request in
-            let image = StagedImage(name: request.url, image: Sample.image(request.url))
-            return (time, .image(image, Sample.response(etag: request.url)))
+            let image = StagedImage(name: request.url.text, image: Sample.image(request.url.text))
+            return (time, .image(image, Sample.response(etag: request.url.text)))
         }
     }
 
@@ -49,23 +49,23 @@ struct TimedWorld {
         (.seconds(60), .failed(.timeout("60 s")))
     }
 
-    mutating func drop(_ name: String, _ urls: [String], beside names: Set<String> = []) {
+    mutating func drop(_ name: ListName, _ urls: [IconURL], beside names: Set<ListName> = []) {
         handle(.scanned(.listed(Sample.folder, present: names.union([name]), changed: [name: Sample.reading(urls)])))
     }
 
     /// Takes a list away, which has been missing for long; the others of these names stay.
-    mutating func remove(_ name: String, beside names: Set<String>) {
+    mutating func remove(_ name: ListName, beside names: Set<ListName>) {
         var earlier = Sample.folder
         earlier.listed = now + .seconds(-3600)
         handle(.scanned(.listed(earlier, present: names.subtracting([name]), changed: [:])))
         handle(.scanned(.listed(Sample.folder, present: names.subtracting([name]), changed: [:])))
     }
 
-    mutating func pin(_ url: String) {
+    mutating func pin(_ url: IconURL) {
         handle(.pin(url: url, isPinned: true))
     }
 
-    func syncReport(of lists: [String]) -> SyncReport { plan.syncReport(of: lists) }
+    func syncReport(of lists: [ListName]) -> SyncReport { plan.syncReport(of: lists) }
 
     /// Lets things happen until all that can be done now has been done, or until a time has passed.
     mutating func run(for limit: Duration? = nil) {
@@ -137,5 +137,5 @@ struct TimedWorld {
         return .published(manifest, written: written)
     }
 
-    static func host(_ url: String) -> String { (try? FetchTarget(url).host) ?? "" }
+    static func host(_ url: IconURL) -> String { (try? FetchTarget(url.text).host) ?? "" }
 }

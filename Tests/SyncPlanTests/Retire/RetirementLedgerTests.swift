@@ -251,7 +251,7 @@ struct RetirementLedgerTests {
         var ledger = RetirementLedger()
         Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "y", "c": "z", "d": "z"])], at: 0, in: &ledger)
         Self.publish(2, [Sample.document("2.plist", ["e": "v"])], at: 1, in: &ledger)
-        let cases: [(images: [String: String], named: [String], limits: [Bool])] = [
+        let cases: [(images: [IconURL: String], named: [IconURL], limits: [Bool])] = [
             (["a": "x", "b": "y", "c": "z", "d": "z", "e": "v"], [], [true, true, true, false]),
             (["a": "x", "b": "y", "c": "z", "d": "z"], ["c"], [true, true, false, false]),
             (["a": "x", "b": "y", "c": "z", "d": "z"], ["a", "b", "c"], [false, false, false, false]),

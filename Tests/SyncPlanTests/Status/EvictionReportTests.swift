@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Why an image goes or stays")
 struct EvictionReportTests {
-    private static let a = "https://h.example/a.png"
+    private static let a: IconURL = "https://h.example/a.png"
 
     private static func agent() throws -> AgentScenario {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }

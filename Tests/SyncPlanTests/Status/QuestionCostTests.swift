@@ -10,7 +10,7 @@ import Testing
 struct QuestionCostTests {
     private static let host = "a.example"
 
-    private static func urls(_ count: Int) -> [String] { (0..<count).map { "https://\(host)/\($0).png" } }
+    private static func urls(_ count: Int) -> [IconURL] { (0..<count).map { IconURL("https://\(host)/\($0).png") } }
 
     /// A plan in which so many icons are ready.
     private static func ready(_ count: Int) throws -> AgentScenario {

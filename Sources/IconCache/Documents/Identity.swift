@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A text that names something outside this program: two are equal only if their UTF-8 bytes are.
+///
+/// `String` compares by canonical equivalence (Unicode, section 3.7): to it `é` is the same text as `e` and a combining
+/// accent. To file systems and servers these are two names, and whoever could spell the name of another's list or icon
+/// in the other way could displace it. So what names a list or an icon, or is a key in a dictionary of them, is one of the
+/// types that conform to this.
+public protocol Identity: Hashable, Comparable, Sendable, Codable, LosslessStringConvertible,
+    ExpressibleByStringInterpolation
+{
+    /// The text itself.
+    var text: String { get }
+    /// Names what this text names.
+    init(_ text: String)
+}
+
+extension Identity {
+    public static func == (a: Self, b: Self) -> Bool {
+        a.text.utf8.count == b.text.utf8.count && compareBytes(a.text, b.text) == 0
+    }
+
+    /// Whether the bytes of `a` come before those of `b`, as `LC_ALL=C sort` has it.
+    public static func < (a: Self, b: Self) -> Bool {
+        let order = compareBytes(a.text, b.text)
+        return order == 0 ? a.text.utf8.count < b.text.utf8.count : order < 0
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        let isHashed: Void? = text.utf8.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if isHashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
+        // No text has this byte, so that the texts of two keys in a row do not run into one another.
+        hasher.combine(0xFF as UInt8)
+    }
+
+    public var description: String { text }
+
+    public init(stringLiteral value: String) { self.init(value) }
+
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+/// Compares as far as the shorter one goes.
+private func compareBytes(_ a: String, _ b: String) -> Int {
+    let order = a.utf8.withContiguousStorageIfAvailable { a in
+        b.utf8.withContiguousStorageIfAvailable { b -> Int in
+            guard let start = a.baseAddress, let other = b.baseAddress else { return 0 }
+            return Int(memcmp(start, other, min(a.count, b.count)))
+        }
+    }
+    if let order, let order { return order }
+    for (x, y) in zip(a.utf8, b.utf8) where x != y { return Int(x) - Int(y) }
+    return 0
+}
+
+/// The URL of an icon, spelled exactly as in the app list.
+///
+/// ```swift
+/// let icon = try cache.icon(for: "https://example.com/mail.png")
+/// ```
+public struct IconURL: Identity {
+    public let text: String
+    public init(_ text: String) { self.text = text }
+}
+
+/// The file name of an app list: `apps.plist`.
+public struct ListName: Identity {
+    public let text: String
+    public init(_ text: String) { self.text = text }
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+public import ArgumentParser
+public import IconCache
+
+extension IconURL: ExpressibleByArgument {}
+
+extension ListName: ExpressibleByArgument {}
