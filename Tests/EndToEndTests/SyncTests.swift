@@ -24,6 +24,7 @@ struct SyncTests {
                 #expect(try world.expectWholeCache() == 2)
                 try world.drop(["Mail", "Maps", "Music"], as: "more.plist")
                 #expect(try await world.agent.call("sync", "--wait", "more.plist").code == 0)
+                #expect(try await world.agent.call("sync", "more.plist").code == 0)
                 #expect(try world.expectWholeCache() == 3)
             }
         }

@@ -64,7 +64,7 @@ struct VerifyTests {
                 #expect(
                     repair.code == 1
                         && repair.messages
-                            == "syncagent: Refetching damaged images (1 reported): see syncagent status.\n"
+                            == "syncagent: The agent repairs what is damaged (1 file): run syncagent verify again.\n"
                 )
                 try await world.published(["Mail", "Maps"])
                 #expect(try await world.agent.call("verify").code == 0)

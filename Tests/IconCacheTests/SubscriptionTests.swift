@@ -1,6 +1,5 @@
-import FoundationEssentials
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing

@@ -99,8 +99,11 @@ package struct ListScanner: Sendable {
             }
         }
         for name in listing.illegible { readings[name] = ListReading(source: nil, verdict: .failure(.nameNotUTF8)) }
+        var listed = listing.folder
+        listed.shortage = shortage
         return Look(
-            scan: .listed(listing.folder, present: Set(listing.files.keys), changed: readings), unsettled: unsettled,
+            scan: .listed(listed, present: listing.illegible.union(listing.files.keys), changed: readings),
+            unsettled: unsettled,
             slow: slow, shortage: shortage, others: listing.others, trouble: listing.trouble, cost: cost)
     }
 

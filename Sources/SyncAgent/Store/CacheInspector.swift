@@ -42,15 +42,13 @@ package actor CacheInspector {
             return found
         }
         do {
-            var found = try restore(expected, images)
+            let found = try restore(expected, images)
             shape = folder.shape
             if let summary = found.summary {
                 logger.error(
                     "files of the cache were removed or replaced: they are published or fetched again",
                     metadata: ["lost": "\(summary)"])
             }
-            // What is not durable yet is no reason to go on as if it were there.
-            if let error = folder.takeFailedFlush() { found.trouble = "\(error)" }
             return found
         } catch {
             logger.error("the cache folder cannot be put right", metadata: ["reason": "\(error)"])

@@ -94,12 +94,13 @@ struct RunCommand: AsyncParsableCommand {
             if let error = list.error { Message.error("\(list.name): \(error)") }
         }
         if icons.failed > 0 {
-            Message.error("\(icons.failed) of \(icons.referenced) icons failed: see syncagent list LIST.")
+            Message.error("\(icons.failed) of \(count(icons.referenced, "icon")) failed: see syncagent list LIST.")
         }
         if icons.pending > 0 {
             let reason =
-                report.state == .paused ? "downloads are paused, see syncagent resume" : "see syncagent why URL"
-            Message.error("\(icons.pending) of \(icons.referenced) icons are pending: \(reason).")
+                report.state == .paused
+                ? "downloads are paused, start the agent and run syncagent resume" : "see syncagent why URL"
+            Message.error("\(icons.pending) of \(count(icons.referenced, "icon")) pending: \(reason).")
         }
         if report.hasFailures || !report.inSync { throw Exit.with(.attention) }
     }

@@ -68,8 +68,9 @@ struct StatusCommand: AsyncParsableCommand {
                 + "\(icons.failed) failed; \(icons.stale) stale, \(icons.retired) retired",
             "downloads  \(report.downloads.active) active, \(report.downloads.queued) queued, "
                 + "\(report.downloads.waiting) waiting to be tried again"
-                + (report.downloads.blocked > 0 ? "; \(report.downloads.blocked) icons cannot be asked for now" : ""),
-            "cache      \(report.cache.images) images, \(ByteCount(report.cache.bytes).rounded), in \(cache)",
+                + (report.downloads.blocked > 0
+                    ? "; \(count(report.downloads.blocked, "icon")) cannot be downloaded now" : ""),
+            "cache      \(count(report.cache.images, "image")), \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
         if let reason = report.downloads.reason { lines.append("held back  \(reason)") }
         if let reason = report.eviction.reason {

@@ -16,17 +16,15 @@ struct SyncCommand: AsyncParsableCommand {
             not running.
             """)
 
-    @Argument(help: ArgumentHelp("The lists to wait for, as apps.plist; all, if none is named.", valueName: "list"))
+    @Argument(
+        help: ArgumentHelp(
+            "The lists to wait for with --wait, as apps.plist; all, if none is named.", valueName: "list"))
     var lists: [ListName] = []
 
     @Flag(help: "Wait until it is published or has failed.")
     var wait = false
 
     @OptionGroup var configuration: Configuration
-
-    func validate() throws {
-        guard wait || lists.isEmpty else { throw ValidationError("Lists are only waited for: add --wait.") }
-    }
 
     func run() async throws {
         guard wait else {

@@ -44,7 +44,9 @@ struct VerifyCommand: AsyncParsableCommand {
     private func repair(_ result: Verification, _ folders: AgentFolders) async throws {
         let images = Set(result.damage.compactMap(\.image))
         if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
-            Message.error("Refetching damaged images (\(images.count) reported): see syncagent status.")
+            Message.error(
+                "The agent repairs what is damaged (\(count(result.damage.count, "file"))): run syncagent verify again."
+            )
         } else {
             try await repairAlone(result, images, folders)
         }
@@ -64,16 +66,14 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         let left = try await Verification.run(IconCache(at: folders.cache)) { _ in }
         let repaired = Set(result.damage).subtracting(left.damage).count
-        Message.error("\(repaired) of \(Self.count(result.damage.count, "damaged file")) repaired.")
+        Message.error("\(repaired) of \(count(result.damage.count, "damaged file")) repaired.")
         let lost = Set(left.damage.compactMap(\.image)).count
         if lost > 0 {
             Message.error(
-                "\(Self.count(lost, "image")) must be downloaded again: start the agent, and run syncagent "
+                "\(count(lost, "image")) must be downloaded again: start the agent, and run syncagent "
                     + "verify --repair once more.")
         }
     }
-
-    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     private static func lines(of result: Verification) -> [String] {
         result.damage.map { "\($0.path): \($0.reason)" }

@@ -1,5 +1,5 @@
-import DequeModule
 // SPDX-License-Identifier: Apache-2.0
+import DequeModule
 import IconCache
 
 /// What the queue knows of an origin, of a list, and of what a list wants of an origin.

@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 import HeapModule
-// SPDX-License-Identifier: Apache-2.0
 import IconCache
 
 /// Whose turn it is: a list's, and of its origins one that has a slot.

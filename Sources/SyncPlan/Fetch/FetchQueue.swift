@@ -1,5 +1,5 @@
-import HeapModule
 // SPDX-License-Identifier: Apache-2.0
+import HeapModule
 package import IconCache
 
 /// Which URL is downloaded next: one download a URL, a limit in all and for each origin, a fair share for each list and a

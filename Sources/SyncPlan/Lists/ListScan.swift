@@ -26,6 +26,8 @@ package struct ListedFolder: Equatable, Sendable {
     package var identity: FolderIdentity
     /// When it was listed, by the agent's clock; `nil` if that is when it was told.
     package var listed: Timestamp?
+    /// Why some of the lists in it could not be read, which says nothing of them; `nil` if all were.
+    package var shortage: String?
 
     package init(path: String, identity: FolderIdentity, listed: Timestamp? = nil) {
         self.path = path

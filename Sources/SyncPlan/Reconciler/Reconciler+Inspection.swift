@@ -28,6 +28,14 @@ extension Reconciler {
     /// Whether a quick look found something amiss, and it is not known yet what.
     var isCacheInDoubt: Bool { cacheLook == .due(isComplete: true) || cacheLook == .underWay(isComplete: true) }
 
+    /// Whether no look at the cache folder is to come or under way that may find something missing.
+    var isCacheKnown: Bool {
+        switch cacheLook {
+        case .current, .stale: true
+        case .due, .underWay: false
+        }
+    }
+
     /// Whether the cache folder is to be looked at before anything else.
     func needsInspection(beforePublishing: Bool) -> Bool {
         switch cacheLook {
@@ -42,12 +50,13 @@ extension Reconciler {
         switch cacheLook {
         case .current, .stale: cacheLook = .due(isComplete: isComplete)
         case .due(let wasComplete): cacheLook = .due(isComplete: isComplete || wasComplete)
-        case .underWay: break
+        case .underWay(let isUnderWay): isCompleteLookDue = isCompleteLookDue || isComplete && !isUnderWay
         }
     }
 
     mutating func inspect(to actions: inout [Action]) {
-        let isComplete = cacheLook == .due(isComplete: true)
+        let isComplete = cacheLook == .due(isComplete: true) || isCompleteLookDue
+        isCompleteLookDue = false
         cacheLook = .underWay(isComplete: isComplete)
         var documents = manifest?.lists.mapValues(\.sha256) ?? [:]
         if !isComplete, documents.count > Self.sample {
@@ -81,11 +90,12 @@ extension Reconciler {
         if let trouble = found.trouble {
             // The next publication comes after a delay, and is preceded by another look.
             cacheLook = .stale
+            isCompleteLookDue = isCompleteLookDue || isComplete
             publicationFailure = trouble
             window.fail([], at: now)
             return
         }
-        if found.isSuspicious, !isComplete {
+        if found.isSuspicious || isCompleteLookDue, !isComplete {
             cacheLook = .due(isComplete: true)
             return
         }

@@ -21,6 +21,7 @@ extension Reconciler {
             let known = catalog.lists.keys.filter { $0 != Self.pinList }
             let gone = absent.note(Set(known).subtracting(present), at: min(folder.listed ?? now, now))
             applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
+            if let shortage = folder.shortage { listDoubt = listDoubt ?? "some lists could not be read: \(shortage)" }
         }
         if unavailable != nil { absent.reset() }
         if isFirst { for url in catalog.icons.keys { consider(url, now: now) } }

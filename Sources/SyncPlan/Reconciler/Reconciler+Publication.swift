@@ -86,7 +86,9 @@ extension Reconciler {
     private mutating func hold(_ held: Set<IconURL>, of names: Set<ListName>, now: Timestamp) {
         for url in held {
             let others = lists(showing: url, beside: names)
-            let due = others.map { window.crowded.contains($0) ? now : window.nextDue(of: $0, during: traffic) }.max()
+            // Where one of them waits for room, they come together when there is some.
+            guard window.crowded.isDisjoint(with: others) else { continue }
+            let due = others.map { window.nextDue(of: $0, during: traffic) }.max()
             // Not at once: what there is room for may be long in coming.
             let retry = max(due ?? now, now + Self.holdTime)
             for list in catalog.icons[url]?.lists ?? [] where names.contains(list) {

@@ -33,10 +33,19 @@ extension Reconciler {
 
     /// Forgets what was to be published of a list that is gone.
     mutating func forgetChanges(of list: ListName) {
+        let wasCrowded = window.crowded.contains(list)
         window.forget(list)
         space.forgetDocument(of: list)
         rewrittenLists.remove(list)
         damagedLists.remove(list)
+        if wasCrowded { noteStagedImages() }
+    }
+
+    /// Has the lists published whose new images waited for a list that had no room.
+    private mutating func noteStagedImages() {
+        for url in stagedURLs where publishing?.staged[url] == nil {
+            for list in catalog.icons[url]?.lists ?? [] { window.noteChange(of: list, at: .distantPast) }
+        }
     }
 
     /// Has a list's document tried again, for which there was no room: it is another one now.
@@ -44,6 +53,7 @@ extension Reconciler {
         guard space.documents[list] != nil else { return }
         space.forgetDocument(of: list)
         window.crowdOut(Set(space.documents.keys))
+        noteStagedImages()
     }
 
     /// Whether it is of use to know when there is room.
@@ -58,7 +68,9 @@ extension Reconciler {
     mutating func applySpace(_ found: Result<DiskSpace, Shortage>, now: Timestamp) {
         let wasOpen = space.isOpen
         if case .success(let space) = found {
+            let crowded = window.crowded
             window.crowdOut(self.space.admitDocuments(to: space, above: settings.cache.minFree))
+            if window.crowded != crowded { noteStagedImages() }
         }
         for url in space.apply(found, above: settings.cache.minFree, at: now) {
             catalog.updateIcon(url) { $0.phase = .idle }

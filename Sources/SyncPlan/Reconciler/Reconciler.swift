@@ -55,6 +55,8 @@ package struct Reconciler: Sendable {
     /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.
     var isInDoubt = false
 
+    /// Whether the next look at the cache folder is to be a complete one, whatever asks for it.
+    var isCompleteLookDue = false
     /// How current the knowledge of the cache folder is.
     var cacheLook = CacheLook.stale
     /// When something was missing in the cache folder for the last time, and what.

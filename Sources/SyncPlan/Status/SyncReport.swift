@@ -63,12 +63,14 @@ extension Reconciler {
         report.error = unavailable ?? publicationFailure ?? crowded
         let isPublished =
             names.isEmpty
-            ? publishing == nil && (window.isEmpty || crowded != nil) : names.allSatisfy(isUpToDate)
+            ? publishing == nil && !window.isManifestChanged && lists.allSatisfy(isUpToDate)
+            : names.allSatisfy(isUpToDate)
         // A list that is missing may be back in a moment, or is gone then.
         let isDecided = names.isEmpty ? absent.isEmpty : absent.names.isDisjoint(with: names)
         report.isDone =
             hasScanned
-            && (unavailable != nil || publicationFailure != nil || (isDecided && !isOnItsWay && isPublished))
+            && (unavailable != nil || publicationFailure != nil
+                || (isDecided && !isOnItsWay && isPublished && isCacheKnown))
         return report
     }
 
@@ -83,7 +85,7 @@ extension Reconciler {
     /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
     func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
         let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
-        return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains { $0.staged > 0 || isUnderWay($0) })
+        return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains(where: isUnderWay))
     }
 
     /// The icons of some lists, to go before those of others; none, if no list is named.

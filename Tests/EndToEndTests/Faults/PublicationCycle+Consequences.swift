@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import Glibc
-// SPDX-License-Identifier: Apache-2.0
 import IconCache
 
 @testable import SyncAgentCLI

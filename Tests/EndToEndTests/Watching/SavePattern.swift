@@ -8,7 +8,7 @@
 struct SavePattern: Sendable {
     /// What is to be seen of it.
     enum Effect: Sendable {
-        case changed, removed, renamed, touched
+        case changed, removed, renamed
     }
 
     var name: String
@@ -27,7 +27,6 @@ struct SavePattern: Sendable {
         copies + editors + links + inPlace + [
             SavePattern(name: "delete", script: #"rm "$LIST""#, effect: .removed),
             SavePattern(name: "rename", script: #"mv "$LIST" "$DIR/other.plist""#, effect: .renamed),
-            SavePattern(name: "touch", script: #"touch -d @981173106 "$LIST""#, effect: .touched),
         ]
 
     private static let copies = [

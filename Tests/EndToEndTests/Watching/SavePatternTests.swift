@@ -29,7 +29,9 @@ struct SavePatternTests {
         for (place, column) in columns {
             for pattern in SavePattern.all {
                 guard let time = column[pattern.name] else { continue }
-                let limit = (pattern.isSilent ? Self.rescan : .zero) + .seconds(1)
+                // A list that vanished may be back in half a second.
+                let quiet: Duration = pattern.effect == .changed ? .zero : .milliseconds(500)
+                let limit = (pattern.isSilent ? Self.rescan : .zero) + quiet + .seconds(1)
                 #expect(time < limit, "\(pattern.name) in \(place.rawValue)")
             }
         }

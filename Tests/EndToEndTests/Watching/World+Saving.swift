@@ -75,7 +75,6 @@ extension World {
             case .changed: document("apps.plist")?.apps.filter(\.isReady).map(\.icon) == [url]
             case .removed: lists.isEmpty
             case .renamed: lists["apps.plist"] == nil && document("other.plist")?.apps == before?.apps
-            case .touched: document("apps.plist").map { $0.source.modified != before?.source.modified } ?? false
             }
         }
         let time = ContinuousClock.now - start

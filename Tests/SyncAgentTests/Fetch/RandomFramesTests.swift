@@ -1,5 +1,5 @@
-import DemoOrigin
 // SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
 import IconCache
 import TestSupport
 import Testing

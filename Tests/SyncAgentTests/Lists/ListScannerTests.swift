@@ -66,10 +66,15 @@ struct ListScannerTests {
             // The first write to a page changes the file's time, the next one nothing.
             memory.storeBytes(of: UInt8(ascii: "2"), toByteOffset: 11, as: UInt8.self)
             #expect(try await settled(&scanner).changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/2"])
-            memory.storeBytes(of: UInt8(ascii: "3"), toByteOffset: 11, as: UInt8.self)
-            #expect(try await settled(&scanner).changed.isEmpty)
-            guard case .listed(_, _, let changed) = await scanner.look(isThorough: true).scan else { return }
-            #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/3"])
+            for digit in 3...9 {
+                memory.storeBytes(of: UInt8(ascii: "0") + UInt8(digit), toByteOffset: 11, as: UInt8.self)
+                // A page that the system has written to the disk meanwhile changes the time with its next write.
+                guard try await settled(&scanner).changed.isEmpty else { continue }
+                guard case .listed(_, _, let changed) = await scanner.look(isThorough: true).scan else { return }
+                #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/\(digit)"])
+                return
+            }
+            Issue.record("no write through the mapping went unnoticed")
         }
     }
 

@@ -66,6 +66,27 @@ struct DamageScenarioTests {
         #expect(agent.isOnDisk("x") && agent.disk.names[c] == Sample.image("x").sha256)
     }
 
+    @Test("the new file of a damaged image stays, however often damage is told while other lists are changed")
+    func toldAgain() throws {
+        var agent = try Self.agent()
+        try agent.drop(["large.plist": (0..<500).map { IconURL("ftp://h.example/\($0)") }])
+        // There is no room for its document: it stays changed.
+        try agent.refusePublication(room: 4096)
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, with: "x")
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist").first == .ready(Sample.image("x")))
+        try agent.handle(.damaged([]))
+        try agent.handle(.damaged([Sample.image("y").sha256]))
+        try agent.finish(Self.b, with: "y")
+        try agent.finishPublication()
+        while agent.trial == nil { try agent.passToNextWake() }
+        try agent.finishLook(.success(SimulatedDisk.space(free: 1 << 20)))
+        try agent.finishHousekeeping()
+        #expect(agent.plan.status.inSync && agent.isOnDisk("x") && agent.isOnDisk("y"))
+        #expect(agent.disk.names[Self.a] == Sample.image("x").sha256)
+    }
+
     @Test("a damaged file that cannot be removed is tried again, unless an image takes its place")
     func stuck() throws {
         for isReplaced in [true, false] {

@@ -53,7 +53,7 @@ extension Reconciler {
             case .failed: counts.add(.failed)
             }
             let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !queue.isHeld(url)
-            isOnItsWay = isOnItsWay || icon.staged != nil || isUnderWay
+            isOnItsWay = isOnItsWay || isUnderWay
         }
         return (counts, isOnItsWay)
     }

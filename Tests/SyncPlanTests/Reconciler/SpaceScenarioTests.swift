@@ -173,6 +173,43 @@ struct SpaceScenarioTests {
         #expect(agent.trial == nil && agent.plan.status.inSync)
     }
 
+    @Test("a new image waits with a list that has no room, and nothing else waits for that, or is published for it")
+    func sharedImage() throws {
+        var agent = Self.scenario()
+        let url = Self.urls[0]
+        let large = [url] + (0..<500).map { IconURL("ftp://h.example/\($0)") }
+        try agent.publish(["1.plist": [url: "x"]])
+        try agent.drop(["large.plist": large])
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finishHousekeeping()
+        try agent.drop(["large.plist": large + ["ftp://h.example/more"]])
+        try agent.finish(url, with: "y")
+        while let publication = agent.publication {
+            let hasLarge = publication.documents.contains { $0.list == "large.plist" }
+            if hasLarge { try agent.refusePublication(room: 4096) } else { try agent.finishPublication() }
+        }
+        let generation = agent.disk.current?.generation
+        for _ in 0..<20 {
+            try agent.pass(.seconds(1))
+            #expect(agent.publication == nil)
+            if agent.trial != nil { try agent.finishLook(.success(SimulatedDisk.space(free: 1000))) }
+        }
+        #expect(agent.disk.current?.generation == generation)
+        #expect(agent.plan.syncReport(of: ["large.plist"]).error != nil)
+        for names: [ListName] in [["large.plist"], ["1.plist"], []] {
+            #expect(agent.plan.syncReport(of: names).isDone, "\(names)")
+        }
+        var ending = agent
+        try ending.handle(.stopping)
+        #expect(ending.plan.isSettled)
+        while agent.trial == nil { try agent.passToNextWake() }
+        try agent.finishLook(Self.plenty)
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("y"))])
+        #expect(try agent.published("large.plist").first == .ready(Sample.image("y")) && agent.plan.status.inSync)
+    }
+
     @Test("a list that is gone does not wait for room")
     func goneDocument() throws {
         var agent = Self.scenario()
