@@ -247,6 +247,13 @@ package final class CacheFolder: Sendable {
         }
     }
 
+    /// The numbers of the files in `generations/`, in no order.
+    var generationNumbers: [Int] {
+        get throws(FileError) {
+            try names(in: CacheLayout.generations).compactMap { CacheLayout.generationNumber(fileName: $0.name) }
+        }
+    }
+
     /// Flushes a file or a folder (`fsync(2)`).
     package func sync(_ name: String) throws(FileError) {
         let file = try open(name)

@@ -82,6 +82,7 @@ package actor CacheInspector {
         try lock?.renewFile(in: folder.descriptor)
         var found = CacheInspection()
         found.lacksManifest = !isInForce(expected.generation)
+        found.latestGeneration = try folder.generationNumbers.max() ?? 0
         for (list, digest) in expected.documents where !isWhole(digest, isThorough: isThorough) {
             found.lostDocuments.insert(list)
         }

@@ -64,8 +64,7 @@ struct StartUpRecovery {
     // MARK: Generations
 
     private mutating func readGenerations() throws {
-        let numbers = try folder.names(in: CacheLayout.generations)
-            .compactMap { CacheLayout.generationNumber(fileName: $0.name) }.sorted()
+        let numbers = try folder.generationNumbers.sorted()
         let published = try readManifest(CacheLayout.manifest)
         isDoubtful = published == nil
         state.nextGeneration = max(numbers.last ?? 0, published?.generation ?? 0) + 1

@@ -25,6 +25,9 @@ package struct CacheInspection: Equatable, Sendable {
     package var isSuspicious = false
     /// Whether `manifest.json` or its generation is missing.
     package var lacksManifest = false
+    /// The highest number of a file in `generations/`, as a complete look found it: another folder may have higher ones than
+    /// the agent gave.
+    package var latestGeneration = 0
     /// The lists whose documents are missing or damaged.
     package var lostDocuments: Set<ListName> = []
     /// The images that are missing or damaged.

@@ -100,6 +100,7 @@ extension Reconciler {
             return
         }
         cacheLook = .current
+        nextGeneration = max(nextGeneration, found.latestGeneration + 1)
         guard let summary = found.summary else { return }
         lastRepair = "\(now): \(summary)"
         for list in found.lostDocuments.sorted() where catalog.lists[list]?.source != nil {

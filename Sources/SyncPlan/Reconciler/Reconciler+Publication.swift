@@ -20,14 +20,17 @@ extension Reconciler {
             }
             publication.links.append((url, image.image.path, before: catalog.icons[url]?.image?.path))
         }
-        publication.ignoresRoom = !damagedLists.isDisjoint(with: names)
+        let mended = damagedLists.intersection(names)
+        // What is found damaged from now on is for the next one.
+        damagedLists.subtract(mended)
+        publication.ignoresRoom = !mended.isEmpty
         publication.documents = names.compactMap { catalog.document(of: $0, without: held) }
         for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
         stagedURLs.subtract(staged.keys)
         rewrittenLists.subtract(names)
         cacheLook = .stale
         publishing = PublicationInFlight(
-            publication: publication, staged: staged, changesManifest: changesManifest, begun: now)
+            publication: publication, staged: staged, mended: mended, changesManifest: changesManifest, begun: now)
         actions.append(.publish(publication))
         flush(to: &actions)
     }
@@ -125,7 +128,6 @@ extension Reconciler {
                 manifest, newDocuments: Dictionary(documents) { a, _ in a },
                 moved: done.publication.moves.map(\.image.sha256), at: now)
             self.manifest = manifest
-            damagedLists.subtract(done.publication.documents.map(\.list))
             for (name, list) in manifest.lists {
                 if catalog.lists[name]?.source == nil {
                     // The list was removed in the meantime.
@@ -153,8 +155,14 @@ extension Reconciler {
         case .failed(let reason, let isOutOfSpace):
             publicationFailure = reason
             rewrittenLists.formUnion(done.publication.documents.map(\.list))
+            damagedLists.formUnion(done.mended.filter { catalog.lists[$0] != nil })
             window.fail(done.publication.documents.map(\.list).filter { catalog.lists[$0] != nil }, at: now)
-            if isOutOfSpace { noteLost(done.publication, reason, now: now) }
+            // Perhaps because somebody removed an image that it was to give another name.
+            if isOutOfSpace {
+                noteLost(done.publication, reason, now: now)
+            } else {
+                suspectCache(isComplete: true)
+            }
             for (url, staged) in done.staged {
                 drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
             }
@@ -168,6 +176,7 @@ extension Reconciler {
             window.noteChange(of: list, at: now)
             rewrittenLists.insert(list)
         }
+        damagedLists.formUnion(done.mended.filter { catalog.lists[$0] != nil })
         if done.changesManifest { window.noteChange(at: now) }
         for (url, staged) in done.staged {
             if catalog.icons[url]?.isReferenced == true {

@@ -100,6 +100,8 @@ package struct Reconciler: Sendable {
     struct PublicationInFlight {
         var publication: Publication
         var staged: [IconURL: StagedImage]
+        /// The lists in it whose published documents name images that are not on disk.
+        var mended: Set<ListName>
         /// Whether it would be of use without a document.
         var changesManifest: Bool
         var begun: Timestamp

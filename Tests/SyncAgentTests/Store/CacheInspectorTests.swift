@@ -92,7 +92,14 @@ struct CacheInspectorTests {
             try #require(try await Program.run("sh", "-ec", script).code == 0)
             #expect(await inspector.inspect(expected).trouble?.contains("is no cache of syncagent") == true)
             try #require(unlink(cache.path.appending("letters").string) == 0)
-            #expect(await inspector.inspect(expected).lostImages.count == 2)
+            // A copy of a cache, say, that was published to for longer.
+            for number in ["7", "40", "x"] {
+                let file = cache.path.appending("generations/\(number).json")
+                let script = "mkdir -p '\(file.removingLastComponent())'; touch '\(file)' '\(cache.path)/CACHEDIR.TAG'"
+                try #require(try await Program.run("sh", "-ec", script).code == 0)
+            }
+            let found = await inspector.inspect(expected)
+            #expect(found.lostImages.count == 2 && found.latestGeneration == 40)
             let there = try CacheFolder(cache.path)
             #expect(throws: FolderLock.Held.self) { try FolderLock(in: there.descriptor, at: cache.path) }
             // The one that was there before is free.

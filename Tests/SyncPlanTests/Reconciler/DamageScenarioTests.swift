@@ -66,6 +66,26 @@ struct DamageScenarioTests {
         #expect(agent.isOnDisk("x") && agent.disk.names[c] == Sample.image("x").sha256)
     }
 
+    @Test("what is found damaged while its list is being published makes the next document one that needs no room")
+    func precedence() throws {
+        var agent = try Self.agent()
+        try agent.drop(["1.plist": [Self.a, Self.b, "ftp://h.example/c.png"]])
+        #expect(agent.publication?.ignoresRoom == false)
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+        agent.excuse(["x"])
+        try agent.finishPublication()
+        #expect(agent.publication?.ignoresRoom == true)
+        try agent.finishPublication(fails: true)
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.ignoresRoom == true)
+        agent.excuse(["x"])
+        try agent.finishHousekeeping()
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.ignoresRoom == false)
+    }
+
     @Test("the new file of a damaged image stays, however often damage is told while other lists are changed")
     func toldAgain() throws {
         var agent = try Self.agent()

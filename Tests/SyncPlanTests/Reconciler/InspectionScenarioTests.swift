@@ -64,13 +64,14 @@ struct InspectionScenarioTests {
         var agent = try Self.suspiciousAgent()
         var found = CacheInspection()
         found.lacksManifest = true
+        found.latestGeneration = 41
         found.lostDocuments = ["1.plist"]
         found.lostImages = [Sample.image("y").sha256]
         agent.answersInspections = true
         try agent.finishInspection(found)
         try agent.pass(.milliseconds(100))
         let publication = try #require(agent.publication)
-        #expect(publication.documents.map(\.list).sorted() == ["1.plist", "2.plist"] && publication.generation == 2)
+        #expect(publication.documents.map(\.list).sorted() == ["1.plist", "2.plist"] && publication.generation == 42)
         #expect(agent.downloads[Self.b]?.reason == .missingOnDisk && agent.downloads.count == 1)
         agent.excuse(["y"])
         try agent.finishPublication()
@@ -104,6 +105,31 @@ struct InspectionScenarioTests {
         var agent = try Self.agent()
         try agent.handle(.suspected)
         #expect(agent.expectation?.images?.count == 2)
+    }
+
+    @Test("a publication that fails has all of it looked at: an image that it was to name may be gone")
+    func failedPublication() throws {
+        var agent = try Self.agent()
+        let c: IconURL = "https://h.example/c.png"
+        agent.answersInspections = true
+        try agent.drop(["3.plist": [c]])
+        agent.answersInspections = false
+        try agent.finish(c, with: "x")
+        try agent.finishPublication(fails: true)
+        #expect(agent.expectation?.images?.count == 2)
+        var found = CacheInspection()
+        found.lostImages = [Sample.image("x").sha256]
+        agent.answersInspections = true
+        try agent.finishInspection(found)
+        #expect(agent.downloads[Self.a]?.reason == .missingOnDisk)
+        agent.excuse(["x"])
+        try agent.finish(Self.a, with: "x")
+        try agent.finishHousekeeping()
+        while agent.downloads[c] == nil { try agent.passToNextWake() }
+        try agent.finish(c, with: "x")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishHousekeeping()
+        #expect(try agent.published("3.plist") == [.ready(Sample.image("x"))] && agent.plan.status.inSync)
     }
 
     @Test("of many documents a quick look takes a few")
