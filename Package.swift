@@ -68,7 +68,7 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CLinux", "IconCache", "LocalServer", "SyncPlan", crypto, system, logging, hummingbird, hummingbirdCore,
+                "CLinux", "IconCache", "LocalServer", "SyncPlan", "Transfers", crypto, system, logging, hummingbird, hummingbirdCore,
                 httpClient, lifecycle, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -92,6 +92,10 @@ let package = Package(
             name: "DemoOrigin", dependencies: ["LocalServer", hummingbird, lifecycle, logging, nioCore],
             swiftSettings: settings
         ),
+
+        // The HTTP client.
+        .target(name: "Transfers", dependencies: ["CCurl", "SyncPlan", system], swiftSettings: settings),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Calls of Linux that the Glibc module leaves out.
         .systemLibrary(name: "CLinux"),

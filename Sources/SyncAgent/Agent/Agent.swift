@@ -83,35 +83,24 @@ package struct Agent: Sendable {
         let (plan, store, partials) = try begin(
             in: folder, once: once, listsMode: open, clock: clock)
 
-        let transport = HTTPTransport(settings: settings, proxies: proxies, idleTime: budget.idleTime)
         let staging = Staging(folder, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
         let publisher = Publisher(folder, reserve: settings.cache.minFree, thread: thread)
         let loop = AgentLoop(
-            fetcher: Fetcher(transport: transport, staging: staging, settings: settings, clock: clock),
-            staging: staging,
-            publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
+            staging: staging, publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
             inspector: CacheInspector(folder, lock: locks[0], thread: thread, logger: logger),
-            store: store, clock: clock, logger: logger)
+            store: store, clock: clock, logger: logger
+        ) { report in
+            Downloads(
+                settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
+                report: report)
+        }
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             clock: clock, logger: logger)
-        let report: StatusReport
-        do {
-            report =
-                if once {
-                    try await runOnce(plan, loop, lists)
-                } else {
-                    try await run(
-                        plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
-                        wakeUps: wakeUps)
-                }
-        } catch {
-            await transport.shutdown()
-            throw error
-        }
-        await transport.shutdown()
-        return report
+        if once { return try await runOnce(plan, loop, lists) }
+        return try await run(
+            plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock, wakeUps: wakeUps)
     }
 
     /// Takes in what earlier runs left.

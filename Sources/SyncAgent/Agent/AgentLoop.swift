@@ -13,7 +13,7 @@ package final class AgentLoop: Sendable {
         case question(@Sendable (Reconciler?) -> Void)
     }
 
-    private let fetcher: Fetcher
+    private let downloads: Downloads
     private let staging: Staging
     private let publisher: Publisher
     private let evictor: Evictor
@@ -28,10 +28,9 @@ package final class AgentLoop: Sendable {
     private let told = Mutex<(change: Int, status: StatusReport)?>(nil)
 
     package init(
-        fetcher: Fetcher, staging: Staging, publisher: Publisher, evictor: Evictor,
-        inspector: CacheInspector, store: StateStore, clock: AgentClock, logger: Logger
+        staging: Staging, publisher: Publisher, evictor: Evictor, inspector: CacheInspector, store: StateStore,
+        clock: AgentClock, logger: Logger, downloads: (_ report: @escaping @Sendable ([Downloads.End]) -> Void) -> Downloads
     ) {
-        self.fetcher = fetcher
         self.staging = staging
         self.publisher = publisher
         self.evictor = evictor
@@ -39,7 +38,14 @@ package final class AgentLoop: Sendable {
         self.store = store
         self.clock = clock
         self.logger = logger
-        (inbox, mailbox) = AsyncStream.makeStream()
+        let (inbox, mailbox) = AsyncStream.makeStream(of: Message.self)
+        (self.inbox, self.mailbox) = (inbox, mailbox)
+        self.downloads = downloads { ends in
+            for end in ends {
+                mailbox.yield(
+                    .event(.fetched(url: end.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed)))
+            }
+        }
     }
 
     /// The time as the loop counts it.
@@ -134,7 +140,6 @@ package final class AgentLoop: Sendable {
         look: @escaping @Sendable () async -> Void
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
-        var downloads: [IconURL: Task<Void, Never>] = [:]
         var sleep = SleepMeter()
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
@@ -152,7 +157,6 @@ package final class AgentLoop: Sendable {
                 event = happened
             }
             if case .fetched(let url, let outcome, _, _) = event {
-                downloads[url] = nil
                 log(plan.judged(outcome, of: url), of: url)
             }
             if case .published(let result) = event { log(result) }
@@ -163,19 +167,21 @@ package final class AgentLoop: Sendable {
                 actions = plan.handle(.slept(time), now: clock.now)
             }
             actions += plan.handle(event, now: clock.now)
+            var requests: [FetchRequest] = []
             for action in actions {
                 switch action {
                 case .fetch(let request):
                     logger.debug(
                         "icon requested",
                         metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
-                    downloads[request.url] = start(action)
-                case .cancel(let url): downloads[url]?.cancel()
-                case .publish, .release, .remove, .measureSpace, .inspect: _ = start(action)
+                    requests.append(request)
+                case .cancel(let url): Task { [downloads] in await downloads.cancel(url) }
+                case .publish, .release, .remove, .measureSpace, .inspect: start(action)
                 case .look: Task { await look() }
                 case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
+            if !requests.isEmpty { Task { [downloads, requests] in await downloads.begin(requests) } }
             if case .scanned(let scan) = event { scanLog.note(scan) { plan.hasGoodVersion(of: $0) } }
             if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
             feed.note()
@@ -196,18 +202,15 @@ package final class AgentLoop: Sendable {
     }
 
     /// Starts what takes its time; the plan waits for the event with which it ends.
-    private func start(_ action: Reconciler.Action) -> Task<Void, Never> {
-        Task { [fetcher, staging, publisher, evictor, inspector] in
+    private func start(_ action: Reconciler.Action) {
+        Task { [staging, publisher, evictor, inspector] in
             switch action {
-            case .fetch(let request):
-                let end = await fetcher.fetch(request)
-                post(.fetched(url: request.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed))
             case .publish(let publication): post(.published(await publisher.publish(publication)))
             case .release(let generations): post(.released(await evictor.release(generations)))
             case .remove(let plan): post(.removed(failed: await evictor.remove(plan)))
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))
-            case .look, .cancel, .discard, .discardPartials, .remember:
+            case .fetch, .look, .cancel, .discard, .discardPartials, .remember:
                 preconditionFailure("nothing waits for this to end")
             }
         }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
-import Glibc
 import SyncPlan
 import Synchronization
-import SystemPackage
+import Transfers
 
 /// Judges a host by the addresses it resolves to, before anything connects to it.
 ///
@@ -12,16 +11,8 @@ final class Resolver: Sendable {
     /// How long an answer of the system's resolver is used again.
     private static let lifetime: Duration = .seconds(30)
 
-    /// What the system's resolver says of a name.
-    private enum LookUp: Sendable {
-        /// None, if the name has none.
-        case addresses([IPAddress])
-        /// It could not be asked, or had no answer; with what the system says of that.
-        case failed(Errno?)
-    }
-
     private struct Answer {
-        var task: Task<LookUp, Never>
+        var task: Task<SystemResolver.Answer, Never>
         var expires: ContinuousClock.Instant
     }
 
@@ -41,31 +32,42 @@ final class Resolver: Sendable {
         self.policy = policy
     }
 
-    /// Returns if the host may be connected to.
+    /// Finds out where a request goes, if it may.
     ///
     /// - Parameters:
-    ///   - host: A name or an address.
-    ///   - isProxied: Whether a proxy resolves names: then only addresses are judged.
-    /// - Returns: The setting without which the host would be refused; `nil` if it needs none.
-    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, a `Shortage` if the system has not the means to
-    ///   look, or a `CancellationError`.
-    func judge(host: String, isProxied: Bool = false) async throws -> String? {
-        var policy = policy.addresses(for: host)
+    ///   - target: What is asked for.
+    ///   - proxy: The proxy that it is asked through, which resolves names: then only addresses are judged.
+    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if the system has not the means
+    ///   to look.
+    func route(to target: FetchTarget, through proxy: Proxy?) async throws -> Route {
+        var policy = policy.addresses(for: target.host)
         // RFC 6761, section 6.3: these are loopback, and no name server is asked.
-        if Self.isLocalhost(host) {
+        if Self.isLocalhost(target.host) {
             let refusals = Self.loopback.compactMap(policy.refusal)
             if refusals.count == Self.loopback.count, let refusal = refusals.first {
-                throw FetchFailure.address(refusal, of: host)
+                throw FetchFailure.address(refusal, of: target.host)
             }
         }
-        let addresses = isProxied ? Self.numericAddresses(of: host) : try await addresses(of: host)
-        guard !addresses.isEmpty || isProxied else {
-            throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
+        guard let proxy else {
+            let addresses = try await addresses(of: target.host)
+            // Only where an address looks public can a prefix that nobody else knows hide another one.
+            if addresses.contains(where: { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }) {
+                policy.translations = await translations()
+            }
+            let setting = try Self.judge(addresses, of: target.host, by: policy)
+            return Route(
+                host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
         }
-        // Only where an address looks public can a prefix that nobody else knows hide another one.
-        if !isProxied, addresses.contains(where: { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }) {
-            policy.translations = try await translations()
-        }
+        let setting = try Self.judge(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
+        return Route(
+            host: proxy.host, port: proxy.port, addresses: try await addresses(of: proxy.host), policy: nil,
+            setting: setting)
+    }
+
+    /// - Returns: The setting without which an address would be refused; `nil` if none would.
+    private static func judge(
+        _ addresses: [IPAddress], of host: String, by policy: AddressPolicy
+    ) throws(FetchFailure) -> String? {
         var setting: String?
         for address in addresses {
             switch policy.verdict(on: address) {
@@ -87,38 +89,25 @@ final class Resolver: Sendable {
     }
 
     private func addresses(of host: String) async throws -> [IPAddress] {
-        switch try await value(of: lookUp(host)) {
-        case .addresses(let addresses):
-            if addresses.isEmpty { forget(host) }
-            return addresses
-        case .failed(let errno):
-            forget(host)
-            if let shortage = errno.flatMap({ Shortage($0) }) { throw shortage }
-            return []
+        switch await lookUp(host).value {
+        case .addresses(let addresses) where !addresses.isEmpty: return addresses
+        case .addresses: break
+        case .failed(let errno): if let shortage = errno.flatMap({ Shortage($0) }) { throw shortage }
         }
-    }
-
-    /// Waits for the end of a task, but not after the own one was cancelled.
-    private func value<Value: Sendable>(of task: Task<Value, Never>) async throws -> Value {
-        let (values, value) = AsyncStream.makeStream(of: Value.self)
-        Task {
-            value.yield(await task.value)
-            value.finish()
-        }
-        for await value in values { return value }
-        throw CancellationError()
+        forget(host)
+        throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
     }
 
     /// The prefixes by which the network translates to IPv4 (RFC 7050); none if it does not, or does not tell.
     ///
     /// They are asked for once an hour. The first answer is waited for; later on, what was known counts until there is one.
-    private func translations() async throws -> [NAT64Prefix] {
+    private func translations() async -> [NAT64Prefix] {
         let now = ContinuousClock.now
         let task = discovery.withLock { discovery in
             if let discovery, discovery.expires > now { return discovery.task }
             let last = discovery?.task
             let next = Task { [weak self] in
-                if case .addresses(let addresses) = await Self.ask(NAT64Prefix.discoveryName, AF_INET6) {
+                if case .addresses(let addresses) = await Self.ask(NAT64Prefix.discoveryName, .v6) {
                     return NAT64Prefix.prefixes(in: addresses).sorted { "\($0)" < "\($1)" }
                 }
                 self?.discovery.withLock { $0?.expires = .now + Self.lifetime }
@@ -133,14 +122,14 @@ final class Resolver: Sendable {
             }
             return last ?? next
         }
-        return try await value(of: task)
+        return await task.value
     }
 
     private func forget(_ host: String) {
         answers.withLock { $0[host] = nil }
     }
 
-    private func lookUp(_ host: String) -> Task<LookUp, Never> {
+    private func lookUp(_ host: String) -> Task<SystemResolver.Answer, Never> {
         let now = ContinuousClock.now
         return answers.withLock { answers in
             if let answer = answers[host], answer.expires > now { return answer.task }
@@ -151,52 +140,12 @@ final class Resolver: Sendable {
         }
     }
 
-    private static func ask(_ host: String, _ family: Int32 = AF_UNSPEC) async -> LookUp {
+    private static func ask(_ host: String, _ family: SystemResolver.Family = .any) async -> SystemResolver.Answer {
         await withCheckedContinuation { continuation in
             // A serial queue of its own has a thread of its own, however many look-ups hang.
             DispatchQueue(label: "syncagent.resolver").async {
-                continuation.resume(returning: lookUp(host, family))
+                continuation.resume(returning: SystemResolver.lookUp(host, family))
             }
         }
-    }
-
-    /// The addresses that a host is, if it is not a name.
-    private static func numericAddresses(of host: String) -> [IPAddress] {
-        if case .addresses(let addresses) = lookUp(host, flags: AI_NUMERICHOST) { addresses } else { [] }
-    }
-
-    /// Asks the system (`getaddrinfo(3)`), which may take seconds.
-    private static func lookUp(_ host: String, _ family: Int32 = AF_UNSPEC, flags: Int32 = 0) -> LookUp {
-        var hints = addrinfo()
-        hints.ai_flags = flags
-        hints.ai_family = family
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        // No name server is asked for what is no name.
-        if FetchTarget.endsInNumber(host) { hints.ai_flags = AI_NUMERICHOST }
-        var list: UnsafeMutablePointer<addrinfo>?
-        switch getaddrinfo(host, nil, &hints, &list) {
-        case 0: break
-        case EAI_AGAIN: return .failed(nil)
-        case EAI_SYSTEM: return .failed(Errno(rawValue: errno))
-        case EAI_MEMORY: return .failed(.noMemory)
-        default: return .addresses([])
-        }
-        defer { freeaddrinfo(list) }
-        let addresses = sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap {
-            entry -> IPAddress? in
-            guard let address = entry?.pointee.ai_addr else { return nil }
-            switch Int32(address.pointee.sa_family) {
-            case AF_INET:
-                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    withUnsafeBytes(of: $0.pointee.sin_addr) { IPAddress(bytes: Array($0)) }
-                }
-            case AF_INET6:
-                return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-                    withUnsafeBytes(of: $0.pointee.sin6_addr) { IPAddress(bytes: Array($0)) }
-                }
-            default: return nil
-            }
-        }
-        return .addresses(addresses)
     }
 }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Transfers
+
+extension Downloads {
+    /// Makes an image of a body that came as a whole.
+    func finish(_ download: ActiveDownload, _ body: Download.Body) async {
+        do {
+            let bytes = download.takeHeld()
+            let image = try inspector.image(of: bytes)
+            try await keep(bytes, image, body.response, of: download)
+        } catch {
+            end(download, because: error)
+        }
+    }
+
+    /// Has the bytes of an image wait to be published.
+    func keep(
+        _ bytes: [UInt8], _ image: AppListDocument.Image, _ response: StoredResponse, of download: ActiveDownload
+    ) async throws {
+        let name = try await staging.write(bytes)
+        guard !download.hasEnded else { return await staging.discard([name]) }
+        end(download, .image(StagedImage(name: name, image: image), response))
+    }
+
+    /// Writes a body to a file as it comes, and makes an image of it when it has come.
+    func stream(_ download: ActiveDownload) async {
+        guard case .take(let body) = download.step else { preconditionFailure("only a body is streamed") }
+        var file: String?
+        do {
+            let name = try await begin(body)
+            file = name
+            while true {
+                let bytes = download.takeHeld()
+                if !bytes.isEmpty {
+                    try await staging.append(bytes, to: name)
+                } else if let end = download.bodyEnd {
+                    try end.get()
+                    break
+                } else {
+                    if let transfer = download.transfer { curl.resume(transfer) }
+                    await download.more(isolation: self)
+                }
+            }
+            guard body.length == nil || body.length == download.count else { throw NotTheRest() }
+            let staged = try await end(name, body)
+            guard !download.hasEnded else { return await staging.discard([staged.name]) }
+            end(download, .image(staged, body.response))
+        } catch {
+            stop(download)
+            if let file { await giveUp(file, download, body, after: error) }
+            if error is NotTheRest, download.askForWhole() {
+                await askAgain(download)
+            } else {
+                end(download, because: Shortage(error, of: max(body.announced ?? 0, download.count)) ?? error)
+            }
+        }
+    }
+
+    private func begin(_ body: Download.Body) async throws -> String {
+        try await staging.checkRoom(for: body.announced)
+        guard let partial = body.partial, body.length != nil else { return try await staging.begin(body.partial) }
+        guard let file = await staging.resume(partial) else { throw NotTheRest() }
+        return file
+    }
+
+    private func end(_ file: String, _ body: Download.Body) async throws -> StagedImage {
+        do {
+            return try await staging.end(file) { [inspector] in try inspector.image(of: $0) }
+        } catch is ImageRejection where body.length != nil {
+            // Together the two parts are no image: that says nothing of what the server has.
+            throw NotTheRest()
+        }
+    }
+
+    /// Keeps or removes what has come, after an error.
+    private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async {
+        let isCut = error is CancellationError || (error as? FetchFailure)?.leavesPart == true
+        if isCut, var partial = body.partial, (try? await staging.append(download.takeHeld(), to: file)) != nil {
+            partial.bytes = download.count
+            await staging.suspend(partial, now: clock.now)
+        } else {
+            await staging.abandon(file)
+        }
+    }
+}
+
+/// What was asked for as the rest of an image is none: the whole image is to be asked for.
+private struct NotTheRest: Error {}
+
+extension ImageInspector {
+    /// What the bytes are as an image of the cache.
+    func image(of bytes: [UInt8]) throws(ImageRejection) -> AppListDocument.Image {
+        AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
+    }
+}
+
+extension AppListDocument.Image {
+    /// The image that the bytes are, of which the inspection told this.
+    init(of bytes: [UInt8], _ info: ImageInfo) {
+        let digest = Digest.of(bytes)
+        self.init(
+            path: CacheLayout.image(digest, suffix: info.type.suffix), sha256: digest, bytes: bytes.count,
+            type: info.type.mediaType, width: info.width, height: info.height)
+    }
+}
+
+extension Shortage {
+    /// What an error says of room for an image of so many bytes; `nil` if it is about something else.
+    fileprivate init?(_ error: any Error, of bytes: Int) {
+        if let error = error as? FileError, error.isOutOfSpace {
+            self.init(bytes: bytes, isGeneral: true, reason: "\(error)")
+        } else if let shortage = (error as? FileError).flatMap({ Shortage($0.errno) }) {
+            self = shortage
+        } else if var shortage = error as? Shortage {
+            shortage.bytes = bytes
+            self = shortage
+        } else {
+            return nil
+        }
+    }
+}
