@@ -117,7 +117,7 @@ let package = Package(
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", httpClient, logging,
+                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", httpClient, logging,
                 nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings

@@ -22,15 +22,19 @@ static inline CURLcode curl_set_data_function(CURL *handle, CURLoption option, c
     return curl_easy_setopt(handle, option, function);
 }
 
-static inline CURLcode curl_set_socket_function(CURL *handle, curl_opensocket_callback function) {
+static inline CURLcode curl_set_open_function(CURL *handle, curl_opensocket_callback function) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
-static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
-    return curl_easy_getinfo(handle, info, value);
+static inline CURLcode curl_set_close_function(CURL *handle, curl_closesocket_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, function);
 }
 
-static inline CURLcode curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+static inline CURLcode curl_set_request_function(CURL *handle, curl_prereq_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
+static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
 

@@ -6,7 +6,7 @@ package struct Route: Sendable {
     /// The host to connect to, which is the proxy's if there is one.
     package var host: String
     package var port: Int
-    /// Its addresses: libcurl never resolves a name.
+    /// Its addresses, of which there is one at least: libcurl never resolves a name.
     package var addresses: [IPAddress]
     /// What judges each address right before a connection to it; `nil` for a proxy, which the owner of the machine has named.
     package var policy: AddressPolicy?
@@ -29,34 +29,16 @@ package struct TransferRequest {
     package var fields: [(name: String, value: String)]
     package var proxy: Proxy?
     package var route: Route
+    /// Whether HTTP/2 may be agreed on.
+    package var mayMultiplex: Bool
 
-    package init(url: String, fields: [(name: String, value: String)], proxy: Proxy?, route: Route) {
+    package init(
+        url: String, fields: [(name: String, value: String)], proxy: Proxy?, route: Route, mayMultiplex: Bool
+    ) {
         self.url = url
         self.fields = fields
         self.proxy = proxy
         self.route = route
+        self.mayMultiplex = mayMultiplex
     }
 }
-
-/// Takes what comes of a transfer, on the thread of the transfers.
-package protocol TransferReceiver: AnyObject {
-    /// Takes the head of the final answer.
-    ///
-    /// - Returns: Whether the body is wanted; if not, the transfer ends with ``Unwanted``.
-    func take(_ head: ResponseHead) -> Bool
-
-    /// Takes a part of the body.
-    func take(_ bytes: UnsafeRawBufferPointer) -> Reception
-}
-
-/// What becomes of a part of a body.
-package enum Reception {
-    case taken
-    /// It comes again after ``CurlMulti/resume(_:)``.
-    case later
-    /// The transfer ends with ``Unwanted``.
-    case refused
-}
-
-/// The receiver did not want any more.
-package struct Unwanted: Error {}

@@ -175,13 +175,13 @@ package final class AgentLoop: Sendable {
                         "icon requested",
                         metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
                     requests.append(request)
-                case .cancel(let url): Task { [downloads] in await downloads.cancel(url) }
+                case .cancel(let url): downloads.cancel(url)
                 case .publish, .release, .remove, .measureSpace, .inspect: start(action)
                 case .look: Task { await look() }
                 case .discard, .discardPartials, .remember: desk.yield(action)
                 }
             }
-            if !requests.isEmpty { Task { [downloads, requests] in await downloads.begin(requests) } }
+            if !requests.isEmpty { downloads.begin(requests) }
             if case .scanned(let scan) = event { scanLog.note(scan) { plan.hasGoodVersion(of: $0) } }
             if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
             feed.note()
@@ -189,6 +189,7 @@ package final class AgentLoop: Sendable {
             alarm.set(plan.nextWake)
         }
         desk.yield(.remember(plan.takeMemoChanges()))
+        await downloads.shutdown()
         mailbox.finish()
         let report = plan.status
         feed.end()

@@ -17,18 +17,19 @@ final class ActiveDownload: TransferReceiver {
     let deadline: ContinuousClock.Instant
     private let limit: ByteCount
     private let clock: AgentClock
-    private let streams: NewStreams
+    private let turn: TurnRequests
 
     /// What is decided of it; `nil` for an image that its URL carries.
     var steps: Download?
     /// The transfer under way.
-    var transfer: Transfer?
+    var transfer: (any Transfer)?
+    /// Why it was given up, if it was.
+    var givenUp: (any Error)?
     /// Whether it has ended, whatever is still to come of it.
     var hasEnded = false
 
     // MARK: The present answer
 
-    private(set) var begun = ContinuousClock.now
     /// What follows from the head of the answer; `nil` as long as there is none.
     private(set) var step: Download.Step?
     /// When the step is taken even if a body that nobody wants goes on.
@@ -45,19 +46,18 @@ final class ActiveDownload: TransferReceiver {
     private(set) var bodyEnd: Result<Void, any Error>?
     private var waiter: CheckedContinuation<Void, Never>?
 
-    init(_ request: FetchRequest, limits: Settings.Fetch, clock: AgentClock, streams: NewStreams) {
+    init(_ request: FetchRequest, limits: Settings.Fetch, clock: AgentClock, turn: TurnRequests) {
         self.request = request
         deadline = .now + limits.totalTimeout
         limit = limits.maxBytes
         self.clock = clock
-        self.streams = streams
+        self.turn = turn
     }
 
     var url: IconURL { request.url }
 
     /// Gets ready for the next request.
     func restart() {
-        begun = .now
         step = nil
         drainEnd = nil
         drained = 0
@@ -71,7 +71,7 @@ final class ActiveDownload: TransferReceiver {
     ///
     /// - Returns: Whether it may be.
     func askForWhole() -> Bool {
-        guard !hasEnded, let next = try? steps?.askForWhole() else { return false }
+        guard givenUp == nil, let next = try? steps?.askForWhole() else { return false }
         step = next
         return true
     }
@@ -83,6 +83,7 @@ final class ActiveDownload: TransferReceiver {
         step = next
         guard case .take(let body) = next else {
             drainEnd = .now + Self.drainLimit.time
+            turn.check = turn.check ?? drainEnd
             return head.fields["content-length"].first.flatMap { Int($0) } ?? 0 <= Self.drainLimit.bytes
         }
         if body.length != nil {
@@ -94,7 +95,7 @@ final class ActiveDownload: TransferReceiver {
 
     private func stream() {
         isStreamed = true
-        streams.downloads.append(self)
+        turn.streams.append(self)
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
@@ -130,7 +131,7 @@ final class ActiveDownload: TransferReceiver {
 
     /// Waits until there is enough to write, or the body has ended.
     func more(isolation: isolated Downloads) async {
-        guard bodyEnd == nil else { return }
+        guard bodyEnd == nil, held.isEmpty else { return }
         await withCheckedContinuation { waiter = $0 }
     }
 
@@ -140,7 +141,10 @@ final class ActiveDownload: TransferReceiver {
     }
 }
 
-/// The downloads that turned out to be too large for the memory since somebody last looked.
-final class NewStreams {
-    var downloads: [ActiveDownload] = []
+/// What the downloads want of the next turn.
+final class TurnRequests {
+    /// Those that turned out to be too large for the memory.
+    var streams: [ActiveDownload] = []
+    /// When the limits on time are to be looked at.
+    var check: ContinuousClock.Instant?
 }

@@ -39,7 +39,7 @@ extension Downloads {
                     try end.get()
                     break
                 } else {
-                    if let transfer = download.transfer { curl.resume(transfer) }
+                    if let transfer = download.transfer { transport.resume(transfer) }
                     await download.more(isolation: self)
                 }
             }
@@ -53,6 +53,7 @@ extension Downloads {
             if error is NotTheRest, download.askForWhole() {
                 await askAgain(download)
             } else {
+                let error = error is NotTheRest ? download.givenUp ?? error : error
                 end(download, because: Shortage(error, of: max(body.announced ?? 0, download.count)) ?? error)
             }
         }

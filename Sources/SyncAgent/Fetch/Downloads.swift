@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
 package import SyncPlan
-import SystemPackage
-import Transfers
+import Synchronization
+package import Transfers
 
 /// All downloads, on one thread: from a request to an image that waits to be published.
 ///
 /// A download crosses to another thread only for what may take long: a name that was not resolved of late, and a file.
+/// The thread ends with ``shutdown()``.
 package actor Downloads {
     /// How a download ended.
     package struct End: Sendable {
@@ -18,8 +19,15 @@ package actor Downloads {
         package var isMultiplexed: Bool?
     }
 
+    private enum Command: Sendable {
+        case begin([FetchRequest])
+        case cancel(IconURL)
+    }
+
     private nonisolated let thread = TransferThread()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    /// What was asked for since the last turn, in order.
+    private nonisolated let commands = Mutex<[Command]>([])
 
     let settings: Settings
     private let rules: Download.Rules
@@ -31,28 +39,34 @@ package actor Downloads {
     private let idleTime: Duration
     private let report: @Sendable ([End]) -> Void
 
-    let curl: CurlMulti
-    private let streams = NewStreams()
-    private var active: [IconURL: ActiveDownload] = [:]
+    let transport: any Transport
+    private let nextTurn = TurnRequests()
+    private var http1Origins = HTTP1Origins()
+    private(set) var active: [IconURL: ActiveDownload] = [:]
     private var ended: [End] = []
     /// When the limits on time are looked at again; `nil` if they apply to nothing.
-    private var nextCheck: ContinuousClock.Instant?
+    var nextCheck: ContinuousClock.Instant?
     /// When the connections are closed if there is no request before.
     private var closing: ContinuousClock.Instant?
+    /// Waits until nothing is under way.
+    private var shutdownWaiter: CheckedContinuation<Void, Never>?
 
     /// - Parameters:
     ///   - settings: What was configured.
     ///   - proxies: Which requests go through a proxy.
+    ///   - transport: What sends the requests; `nil` for libcurl.
     ///   - staging: Where images wait to be published.
     ///   - clock: What tells the time of requests and answers.
     ///   - idleTime: How long connections are kept that nothing is asked over. The default is 60 s.
     ///   - report: Gets what has ended, several at a time.
     package init(
-        settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), staging: Staging, clock: AgentClock,
-        idleTime: Duration = .seconds(60), report: @escaping @Sendable ([End]) -> Void
+        settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), transport: sending (any Transport)? = nil,
+        staging: Staging, clock: AgentClock, idleTime: Duration = .seconds(60),
+        report: @escaping @Sendable ([End]) -> Void
     ) {
         self.settings = settings
         self.proxies = proxies
+        self.transport = transport ?? CurlMulti(CurlMulti.Options(settings.fetch))
         self.staging = staging
         self.clock = clock
         self.idleTime = idleTime
@@ -60,31 +74,50 @@ package actor Downloads {
         rules = Download.Rules(settings)
         resolver = Resolver(policy: NetworkPolicy(settings.network))
         inspector = ImageInspector(limits: ImageLimits(settings.images))
-        var options = CurlMulti.Options()
-        options.userAgent = settings.fetch.userAgent
-        options.caFile = settings.fetch.caFile
-        options.connectTimeout = settings.fetch.connectTimeout
-        options.connections = 2 * settings.fetch.concurrency
-        curl = CurlMulti(options)
-        thread.start { [weak self] in self?.assumeIsolated { $0.turn() } }
-    }
-
-    deinit {
-        thread.stop()
+        thread.start { self.assumeIsolated { $0.turn() } }
     }
 
     // MARK: Begin and end
 
     /// Begins downloads, each of another URL than those under way.
-    package func begin(_ requests: [FetchRequest]) {
-        for request in requests { Task { await begin(request) } }
+    package nonisolated func begin(_ requests: [FetchRequest]) {
+        post(.begin(requests))
     }
 
-    private func begin(_ request: FetchRequest) async {
-        precondition(active[request.url] == nil, "one download at a time for a URL")
-        let download = ActiveDownload(request, limits: settings.fetch, clock: clock, streams: streams)
-        active[request.url] = download
-        check(by: download.deadline)
+    /// Gives a download up; it ends as ``FetchOutcome/cancelled``.
+    package nonisolated func cancel(_ url: IconURL) {
+        post(.cancel(url))
+    }
+
+    private nonisolated func post(_ command: Command) {
+        commands.withLock { $0.append(command) }
+        thread.ring()
+    }
+
+    /// Gives up what is under way, closes all connections and ends the thread; what begins later has no end.
+    package func shutdown() async {
+        for download in active.values { giveUp(download, because: CancellationError()) }
+        await withCheckedContinuation { shutdownWaiter = $0 }
+        transport.closeConnections()
+        thread.stop()
+    }
+
+    private func take(_ command: Command) {
+        switch command {
+        case .begin(let requests):
+            for request in requests {
+                precondition(active[request.url] == nil, "one download at a time for a URL")
+                let download = ActiveDownload(request, limits: settings.fetch, clock: clock, turn: nextTurn)
+                active[request.url] = download
+                check(by: download.deadline)
+                Task { await begin(download) }
+            }
+        case .cancel(let url): if let download = active[url] { giveUp(download, because: CancellationError()) }
+        }
+    }
+
+    private func begin(_ download: ActiveDownload) async {
+        let request = download.request
         do {
             switch request.source {
             case .server(let target):
@@ -113,12 +146,13 @@ package actor Downloads {
         let proxy = proxies.proxy(for: target)
         download.steps?.begin(through: proxy)
         let route = try await resolver.route(to: target, through: proxy)
-        guard !download.hasEnded else { return }
+        if let error = download.givenUp { throw error }
         download.restart()
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
-        closing = nil
-        download.transfer = curl.begin(
-            TransferRequest(url: target.url, fields: fields, proxy: proxy, route: route), download)
+        let request = TransferRequest(
+            url: target.url, fields: fields, proxy: proxy, route: route,
+            mayMultiplex: target.isSecure && !http1Origins.contains(target.origin))
+        download.transfer = transport.begin(request, download)
         check(by: .now + min(settings.fetch.idleTimeout, settings.fetch.connectTimeout))
     }
 
@@ -126,28 +160,24 @@ package actor Downloads {
     func askAgain(_ download: ActiveDownload) async {
         do {
             if case .discardPartial = download.step { await staging.discardPartials(of: [download.url]) }
-            guard !download.hasEnded else { return }
+            if let error = download.givenUp { throw error }
             try await ask(download)
         } catch {
             end(download, because: error)
         }
     }
 
-    /// Gives a download up; it ends as ``FetchOutcome/cancelled``.
-    package func cancel(_ url: IconURL) {
-        if let download = active[url] { giveUp(download, because: CancellationError()) }
-    }
-
     /// Ends a download before its time, and what has come of its body.
-    private func giveUp(_ download: ActiveDownload, because error: any Error) {
+    func giveUp(_ download: ActiveDownload, because error: any Error) {
         stop(download)
+        if download.givenUp == nil { download.givenUp = error }
         guard download.isStreamed else { return end(download, because: error) }
         download.endBody(.failure(error))
     }
 
     /// Ends the transfer of a download.
     func stop(_ download: ActiveDownload) {
-        if let transfer = download.transfer { curl.cancel(transfer) }
+        if let transfer = download.transfer { transport.cancel(transfer) }
         download.transfer = nil
     }
 
@@ -165,43 +195,55 @@ package actor Downloads {
                 isMultiplexed: download.steps?.isMultiplexed))
     }
 
-    /// Ends the thread; what is under way is given up, and reported as such.
-    package func shutdown() {
-        for download in active.values { giveUp(download, because: CancellationError()) }
-        thread.stop()
-    }
-
     // MARK: Go on
 
-    /// Lets all transfers go on, does what follows, and waits until there is more to do.
+    /// Takes what was asked for, lets all transfers go on, does what follows, and waits until there is more to do.
     private func turn() {
-        for (transfer, failure) in curl.perform() {
+        for command in commands.withLock({ commands in
+            defer { commands = [] }
+            return commands
+        }) {
+            take(command)
+        }
+        for (transfer, failure) in transport.perform() {
             guard let download = transfer.receiver as? ActiveDownload, download.transfer === transfer else { continue }
             download.transfer = nil
+            if let failure { note(failure, of: transfer, download) }
             goOn(with: download, after: failure)
         }
-        for download in streams.downloads { Task { await stream(download) } }
-        streams.downloads = []
+        for download in nextTurn.streams { Task { await stream(download) } }
+        nextTurn.streams = []
+        if let time = nextTurn.check { check(by: time) }
+        nextTurn.check = nil
         let now = ContinuousClock.now
         if let nextCheck, nextCheck <= now { checkTimes(now) }
         if !ended.isEmpty {
             report(ended)
             ended = []
         }
-        if !curl.isIdle {
+        if active.isEmpty, transport.isIdle {
+            shutdownWaiter?.resume()
+            shutdownWaiter = nil
+        }
+        closeUnused(now)
+        let due = [nextCheck, closing].compactMap(\.self).min()
+        transport.wait(for: thread.bell, atMost: due.map { now.duration(to: $0) })
+    }
+
+    /// Closes the connections when nothing was asked for a while.
+    private func closeUnused(_ now: ContinuousClock.Instant) {
+        if !transport.isIdle {
             closing = nil
         } else if let closing, closing <= now {
-            curl.closeConnections()
+            transport.closeConnections()
             self.closing = nil
-        } else if closing == nil, curl.hasConnections {
+        } else if closing == nil, transport.hasConnections {
             closing = now + idleTime
         }
-        let due = [nextCheck, closing].compactMap(\.self).min()
-        curl.wait(for: thread.bell, atMost: due.map { now.duration(to: $0) })
     }
 
     /// Goes on when a transfer has ended.
-    private func goOn(with download: ActiveDownload, after failure: (any Error)?) {
+    func goOn(with download: ActiveDownload, after failure: (any Error)?) {
         switch download.step {
         case .ask, .discardPartial: Task { await askAgain(download) }
         case .end(let outcome): end(download, outcome)
@@ -219,69 +261,11 @@ package actor Downloads {
         }
     }
 
-    // MARK: Time
-
-    private func check(by time: ContinuousClock.Instant) {
-        nextCheck = nextCheck.map { min($0, time) } ?? time
-    }
-
-    /// Ends what takes too long.
-    private func checkTimes(_ now: ContinuousClock.Instant) {
-        nextCheck = nil
-        for download in active.values {
-            if download.deadline <= now {
-                giveUp(download, because: FetchFailure.timeout("fetch.totalTimeout"))
-                continue
-            }
-            var due = download.deadline
-            if let transfer = download.transfer {
-                if let end = download.drainEnd {
-                    if end <= now {
-                        stop(download)
-                        goOn(with: download, after: nil)
-                        continue
-                    }
-                    due = min(due, end)
-                }
-                let idleEnd = idleEnd(of: transfer, download, now)
-                if idleEnd <= now {
-                    if let connection = transfer.connection { curl.breakOff(connection) }
-                    giveUp(download, because: FetchFailure.timeout("fetch.idleTimeout to go on"))
-                    continue
-                }
-                due = min(due, idleEnd)
-            }
-            check(by: due)
-        }
-    }
-
-    /// When a transfer has been silent for too long; while it connects, another limit counts.
-    private func idleEnd(
-        of transfer: Transfer, _ download: ActiveDownload, _ now: ContinuousClock.Instant
-    ) -> ContinuousClock.Instant {
-        guard !transfer.isPaused else { return now + settings.fetch.idleTimeout }
-        if let last = transfer.lastActivity { return last + settings.fetch.idleTimeout }
-        guard let sent = transfer.sentAfter else { return now + settings.fetch.idleTimeout }
-        return download.begun + sent + settings.fetch.idleTimeout
-    }
-}
-
-extension FetchOutcome {
-    /// How a download ends because of an error.
-    fileprivate init(_ error: any Error) {
-        switch error {
-        case let failure as FetchFailure: self = .failed(failure)
-        case let rejection as ImageRejection: self = .failed(.image(rejection))
-        case let shortage as Shortage: self = .noRoom(shortage)
-        case is CancellationError: self = .cancelled
-        case let error as Errno where Shortage(error) == nil:
-            self = .failed(FetchFailure("connect", "no connection (\(error))", .passing))
-        default:
-            if let shortage = ((error as? FileError)?.errno ?? error as? Errno).flatMap({ Shortage($0) }) {
-                self = .noRoom(shortage)
-            } else {
-                self = .failed(FetchFailure("disk", "\(error)", .passing))
-            }
-        }
+    /// Has an origin asked by HTTP/1.1 the next time if nothing at all was answered over a new connection to it.
+    func note(_ failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
+        guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
+            let code = (failure as? FetchFailure)?.code, ["timeout", "connection-closed", "protocol"].contains(code)
+        else { return }
+        http1Origins.insert(target.origin)
     }
 }

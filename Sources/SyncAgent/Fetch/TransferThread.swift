@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -8,10 +9,13 @@ final class TransferThread: SerialExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isStopping = false
+        var hasEnded = false
         var thread: pthread_t?
     }
 
     private let state = Mutex(State())
+    /// Takes the jobs that come when the thread has ended: of what waited for something else meanwhile.
+    private let late = DispatchQueue(label: "syncagent.transfers")
     /// Readable when there are jobs (eventfd(2)).
     let bell: Int32
 
@@ -26,14 +30,19 @@ final class TransferThread: SerialExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isFirst = state.withLock { state in
-            state.jobs.append(job)
-            return state.jobs.count == 1
+        let (isFirst, hasEnded) = state.withLock { state in
+            if !state.hasEnded { state.jobs.append(job) }
+            return (state.jobs.count == 1, state.hasEnded)
         }
-        if isFirst { ring() }
+        if hasEnded {
+            late.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        } else if isFirst {
+            ring()
+        }
     }
 
-    private func ring() {
+    /// Has the thread take a turn.
+    func ring() {
         eventfd_write(bell, 1)
     }
 
@@ -80,12 +89,13 @@ final class TransferThread: SerialExecutor {
         while true {
             var count: eventfd_t = 0
             eventfd_read(bell, &count)
-            let (jobs, isStopping) = state.withLock { state in
+            let (jobs, hasEnded) = state.withLock { state in
                 defer { state.jobs = [] }
-                return (state.jobs, state.isStopping)
+                state.hasEnded = state.isStopping && state.jobs.isEmpty
+                return (state.jobs, state.hasEnded)
             }
+            if hasEnded { return }
             for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
-            if isStopping, jobs.isEmpty { return }
             turn()
         }
     }

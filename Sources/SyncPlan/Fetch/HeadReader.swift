@@ -16,12 +16,14 @@ package struct ResponseHead: Sendable {
 
 /// Makes the head of the final answer out of the lines that come before a body (RFC 9112, sections 4 and 5).
 ///
-/// Interim answers are passed over, and so are trailers.
+/// Interim answers are passed over. Trailers are checked, and passed over too.
 package struct HeadReader: Sendable {
     /// The most bytes of all heads and trailers of an answer.
     package static let limit = 128 << 10
     /// The most interim answers before the final one.
     private static let interimLimit = 32
+
+    private typealias Line = Slice<UnsafeRawBufferPointer>
 
     private enum State {
         /// A status line comes next.
@@ -49,37 +51,49 @@ package struct HeadReader: Sendable {
         count += line.count
         guard count <= Self.limit else { throw .protocolViolation("its head is longer than \(Self.limit) bytes") }
         var rest = line[...]
-        while let last = rest.last, last == 0x0A || last == 0x0D { rest.removeLast() }
+        if rest.last == 0x0A { rest.removeLast() }
+        if rest.last == 0x0D { rest.removeLast() }
         switch state {
         case .beginning:
             try readStatus(rest)
             state = .inHead
         case .inHead where rest.isEmpty: return try endHead()
         case .inHead: try readField(rest)
-        case .over: break
+        case .over: if !rest.isEmpty { _ = try Self.nameAndValue(rest) }
         }
         return nil
     }
 
-    private mutating func readStatus(_ line: Slice<UnsafeRawBufferPointer>) throws(FetchFailure) {
+    private mutating func readStatus(_ line: Line) throws(FetchFailure) {
         let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8), parts[1].count == 3,
-            parts[1].allSatisfy({ (0x30...0x39).contains($0) })
-        else { throw .protocolViolation("its status line") }
+        guard parts.count >= 2, parts[1].count == 3, parts[1].allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw .protocolViolation("its status line")
+        }
+        isMultiplexed = parts[0].elementsEqual("HTTP/2".utf8)
+        guard isMultiplexed || parts[0].elementsEqual("HTTP/1.1".utf8) || parts[0].elementsEqual("HTTP/1.0".utf8)
+        else { throw .protocolViolation("its version of HTTP") }
         status = parts[1].reduce(0) { 10 * $0 + Int($1 - 0x30) }
-        guard status >= 100, status != 101 else { throw .protocolViolation("the status \(status)") }
-        isMultiplexed = parts[0].dropFirst(5).first == UInt8(ascii: "2")
+        guard status >= 100, !isMultiplexed || status != 101 else { throw .protocolViolation("the status \(status)") }
         fields.removeAll(keepingCapacity: true)
     }
 
-    private mutating func readField(_ line: Slice<UnsafeRawBufferPointer>) throws(FetchFailure) {
+    private mutating func readField(_ line: Line) throws(FetchFailure) {
+        let (name, value) = try Self.nameAndValue(line)
+        fields.reserveCapacity(512)
+        for byte in name { fields.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) }
+        fields += [UInt8(ascii: ":"), 0x20]
+        fields.append(contentsOf: value)
+        fields.append(0x0A)
+    }
+
+    /// Takes a field apart; a line that goes on with the one before (RFC 9112, section 5.2) is none.
+    private static func nameAndValue(_ line: Line) throws(FetchFailure) -> (name: Line, value: Line) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
             throw .protocolViolation("a field without a name")
         }
-        fields.reserveCapacity(512)
-        for byte in line[..<colon] {
-            guard byte > 0x20, byte < 0x7F else { throw .protocolViolation("a field whose name is no token") }
-            fields.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)
+        let name = line[..<colon]
+        guard name.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .protocolViolation("a field whose name is no token")
         }
         func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         var value = line[line.index(after: colon)...].drop(while: isWhitespace)
@@ -87,13 +101,11 @@ package struct HeadReader: Sendable {
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw .protocolViolation("a control character in a field")
         }
-        fields += [UInt8(ascii: ":"), 0x20]
-        fields.append(contentsOf: value)
-        fields.append(0x0A)
+        return (name, value)
     }
 
     private mutating func endHead() throws(FetchFailure) -> ResponseHead? {
-        guard status >= 200 else {
+        guard status >= 200 || status == 101 else {
             interimCount += 1
             guard interimCount <= Self.interimLimit else {
                 throw .protocolViolation("interim answers without a final one")
@@ -104,11 +116,22 @@ package struct HeadReader: Sendable {
         state = .over
         let head = ResponseHead(
             status: status, isMultiplexed: isMultiplexed, fields: HTTPFields(text: String(decoding: fields, as: UTF8.self)))
-        // The body comes as it is, or in chunks and nothing else (RFC 9112, section 6.1): none was asked for.
-        let codings = head.fields["transfer-encoding"]
+        try Self.checkFraming(head.fields)
+        return head
+    }
+
+    /// Refuses a head that does not say clearly where the body ends (RFC 9112, section 6).
+    private static func checkFraming(_ fields: HTTPFields) throws(FetchFailure) {
+        // The body comes as it is, or in chunks and nothing else: no other coding was asked for.
+        let codings = fields["transfer-encoding"]
         guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
             throw .protocolViolation("the transfer coding \(codings.joined(separator: ", "))")
         }
-        return head
+        let lengths = Set(fields["content-length"])
+        guard let length = lengths.first else { return }
+        guard lengths.count == 1, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), Int(length) != nil else {
+            throw .protocolViolation("the length \(lengths.sorted().joined(separator: ", "))")
+        }
+        guard codings.isEmpty else { throw .protocolViolation("a length besides the chunks") }
     }
 }

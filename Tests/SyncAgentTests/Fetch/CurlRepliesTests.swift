@@ -116,7 +116,7 @@ struct CurlRepliesTests {
         settings.fetch.perHost = 8
         settings.fetch.idleTimeout = .seconds(30)
         settings.fetch.connectTimeout = .seconds(30)
-        return try await HTTPTransport.run(settings) { transport in
+        return try await Wire.run(settings) { transport in
             try await withThrowingTaskGroup(of: (String, End).self) { group in
                 var ends: [String: End] = [:]
                 for (index, reply) in replies.enumerated() {
@@ -130,7 +130,7 @@ struct CurlRepliesTests {
         }
     }
 
-    private static func end(of url: String, over transport: HTTPTransport) async -> End {
+    private static func end(of url: String, over transport: Wire) async -> End {
         do {
             return .answer(status: try await transport.answer(from: url).status)
         } catch {

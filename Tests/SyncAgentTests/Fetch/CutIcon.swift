@@ -50,7 +50,7 @@ enum CutIcon {
     }
 
     static func fetch(
-        _ times: Int, over transport: any Transport, validators: Validators? = nil,
+        _ times: Int, over transport: ScriptedTransport, validators: Validators? = nil,
         change: (inout Settings) -> Void = { _ in }
     ) async throws -> [HostileFetch] {
         var settings = Settings()

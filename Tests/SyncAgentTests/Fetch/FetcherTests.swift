@@ -28,11 +28,11 @@ struct FetcherTests {
         let transport = ScriptedTransport(answers)
         return try await withTemporaryFolder { [settings] path in
             let cache = try CacheFixture(path)
-            let fetcher = Fetcher(
-                transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
                 url: IconURL(url), source: try IconSource(IconURL(url)), reason: .notCached, condition: condition)
-            let (outcome, trail, _) = await fetcher.fetch(request)
+            let (outcome, trail, _) = try await Fetching.run(settings, into: cache.staging, over: transport) {
+                await $0.fetch(request)
+            }
             return (outcome, trail, transport.requests, try cache.names(in: "staging").sorted())
         }
     }
@@ -215,12 +215,11 @@ struct FetcherTests {
         settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
         try await withTemporaryFolder { [settings] path in
             let cache = try CacheFixture(path)
-            let fetcher = Fetcher(
-                transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
             let request = FetchRequest(
                 url: IconURL(url), source: try IconSource(IconURL(url)), reason: .expired,
                 condition: Condition(url: url, validators: Self.validators))
-            guard case .image = await fetcher.fetch(request).outcome else {
+            let end = try await Fetching.run(settings, into: cache.staging, over: transport) { await $0.fetch(request) }
+            guard case .image = end.outcome else {
                 Issue.record("the 304 counts")
                 return
             }

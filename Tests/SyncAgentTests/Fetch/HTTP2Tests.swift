@@ -19,7 +19,7 @@ struct HTTP2Tests {
     /// Runs the body with a transport that trusts the origin, and may ask it.
     private func withTransport(
         _ trust: (inout Settings) -> Void, change: (inout Settings) -> Void = { _ in },
-        _ body: (HTTPTransport) async throws -> Void
+        _ body: (Wire) async throws -> Void
     ) async throws {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
@@ -27,11 +27,11 @@ struct HTTP2Tests {
         settings.fetch.idleTimeout = .seconds(60)
         trust(&settings)
         change(&settings)
-        try await HTTPTransport.run(settings, body)
+        try await Wire.run(settings, body)
     }
 
     /// Asks for as many URLs at once.
-    private func ask(_ origin: RawOrigin, _ count: Int, over transport: HTTPTransport) async throws {
+    private func ask(_ origin: RawOrigin, _ count: Int, over transport: Wire) async throws {
         try await withThrowingTaskGroup { group in
             for number in 1...count {
                 group.addTask { try await transport.answer(from: "\(origin.baseURL)/\(number)").body }

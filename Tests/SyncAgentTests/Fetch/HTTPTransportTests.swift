@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
-import NIOCore
-import NIOHTTP1
 import SyncPlan
 import TestSupport
 import Testing
@@ -17,18 +15,13 @@ struct HTTPTransportTests {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange(allow))]
         change(&settings)
-        let transport = HTTPTransport(settings: settings)
-        let result: Result<(status: Int, body: [UInt8]), FetchFailure>
-        do {
-            let response = try await transport.get(try FetchTarget(url), headers: [:])
-            var body: [UInt8] = []
-            for try await buffer in response.body { body += Array(buffer.readableBytesView) }
-            result = .success((response.status, body))
-        } catch let failure as FetchFailure {
-            result = .failure(failure)
+        return try await Wire.run(settings) { wire in
+            do {
+                return .success(try await wire.answer(from: url))
+            } catch let failure as FetchFailure {
+                return .failure(failure)
+            }
         }
-        await transport.shutdown()
-        return result
     }
 
     @Test("an answer comes with its status and body, and a redirect is not followed")

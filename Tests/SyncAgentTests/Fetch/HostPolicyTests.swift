@@ -45,7 +45,7 @@ struct HostPolicyTests {
         try await Self.withOrigin { origin in
             var settings = Settings()
             settings.network.allowHosts = try Self.hosts("localhost")
-            try await HTTPTransport.run(settings) { transport in
+            try await Wire.run(settings) { transport in
                 let named = "http://localhost:\(origin.port)/a.png"
                 let first = try await transport.answer(from: named)
                 #expect(first.status == 200)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
-import NIOCore
-import NIOHTTP1
 import TestSupport
 import Testing
+import Transfers
 
 @testable import SyncAgent
 @testable import SyncPlan
@@ -51,9 +50,7 @@ struct HostileFetch {
         settings.fetch.totalTimeout = .seconds(120)
         change(&settings)
         return try await withTemporaryFolder { [settings] path in
-            try await HTTPTransport.run(settings) { transport in
-                try await CacheFixture(path).fetch(urls, over: transport, settings, validators: validators)
-            }
+            try await CacheFixture(path).fetch(urls, settings, validators: validators)
         }
     }
 }
@@ -62,54 +59,33 @@ extension CacheFixture {
     /// Downloads from each URL in turn, which has given the validators.
     @discardableResult
     func fetch(
-        _ urls: [String], over transport: any Transport, _ settings: Settings, validators: Validators? = nil
+        _ urls: [String], over transport: sending (any Transport)? = nil, _ settings: Settings,
+        validators: Validators? = nil
     ) async throws -> [HostileFetch] {
-        let fetcher = Fetcher(transport: transport, staging: staging, settings: settings, clock: AgentClock())
-        var fetches: [HostileFetch] = []
-        var images: Set<String> = []
-        for url in urls {
-            let outcome: FetchOutcome
-            var isMultiplexed: Bool?
-            do {
-                let source = try IconSource(IconURL(url))
-                let condition: Condition? =
-                    if case .server(let target) = source {
-                        validators.map { Condition(url: target.url, validators: $0) }
-                    } else {
-                        nil
-                    }
-                (outcome, _, isMultiplexed) = await fetcher.fetch(
-                    FetchRequest(url: IconURL(url), source: source, reason: .notCached, condition: condition))
-            } catch {
-                outcome = .failed(error)
+        try await Fetching.run(settings, into: staging, over: transport) { downloads in
+            var fetches: [HostileFetch] = []
+            var images: Set<String> = []
+            for url in urls {
+                let outcome: FetchOutcome
+                var isMultiplexed: Bool?
+                do throws(FetchFailure) {
+                    let source = try IconSource(IconURL(url))
+                    let condition: Condition? =
+                        if case .server(let target) = source {
+                            validators.map { Condition(url: target.url, validators: $0) }
+                        } else {
+                            nil
+                        }
+                    (outcome, _, isMultiplexed) = await downloads.fetch(
+                        FetchRequest(url: IconURL(url), source: source, reason: .notCached, condition: condition))
+                } catch {
+                    outcome = .failed(error)
+                }
+                let names = try names(in: "staging").subtracting(images).sorted()
+                fetches.append(HostileFetch(outcome: outcome, isMultiplexed: isMultiplexed, staging: names))
+                if case .image(let staged, _) = outcome { images.insert(staged.name) }
             }
-            let names = try names(in: "staging").subtracting(images).sorted()
-            fetches.append(HostileFetch(outcome: outcome, isMultiplexed: isMultiplexed, staging: names))
-            if case .image(let staged, _) = outcome { images.insert(staged.name) }
+            return fetches
         }
-        return fetches
-    }
-}
-
-extension HTTPTransport {
-    /// Runs the body with a transport that is shut down at the end, however it ends.
-    static func run<R>(_ settings: Settings, _ body: (HTTPTransport) async throws -> R) async throws -> R {
-        let transport = HTTPTransport(settings: settings)
-        do {
-            let result = try await body(transport)
-            await transport.shutdown()
-            return result
-        } catch {
-            await transport.shutdown()
-            throw error
-        }
-    }
-
-    /// Reads an answer to the end of its body.
-    func answer(from url: String) async throws -> (status: Int, body: [UInt8]) {
-        let response = try await get(try FetchTarget(url), headers: [:])
-        var body: [UInt8] = []
-        for try await buffer in response.body { body += Array(buffer.readableBytesView) }
-        return (response.status, body)
     }
 }

@@ -195,7 +195,7 @@ struct MisbehavingOriginTests {
             var settings = Settings()
             settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
             settings.fetch.perHost = 1
-            try await HTTPTransport.run(settings) { transport in
+            try await Wire.run(settings) { transport in
                 try await withThrowingTaskGroup(of: [UInt8].self) { group in
                     for path in ["/evil", "/1", "/2", "/3"] {
                         let url = origin.baseURL + path

@@ -23,7 +23,7 @@ struct ProxyTests {
     /// - Throws: What the body throws.
     private func withProxy(
         tunnel: String, answer: String = "", credentials: String = "", settings: Settings = Settings(),
-        _ body: (Fetcher) async throws -> Void
+        _ body: (Fetching) async throws -> Void
     ) async throws -> [String] {
         let heads = Mutex<[String]>([])
         try await withTemporaryFolder { folder in
@@ -33,16 +33,7 @@ struct ProxyTests {
             } _: { proxy in
                 let cache = try CacheFixture(folder)
                 let policy = try ProxyPolicy(setting: "\(credentials)127.0.0.1:\(proxy.port)") { _ in nil }
-                let transport = HTTPTransport(settings: settings, proxies: policy)
-                let fetcher = Fetcher(
-                    transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
-                do {
-                    try await body(fetcher)
-                    await transport.shutdown()
-                } catch {
-                    await transport.shutdown()
-                    throw error
-                }
+                try await Fetching.run(settings, into: cache.staging, through: policy, body)
             }
         }
         return heads.withLock(\.self)

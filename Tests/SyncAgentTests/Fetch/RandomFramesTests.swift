@@ -21,17 +21,14 @@ struct RandomFramesTests {
             settings.fetch.totalTimeout = .seconds(2)
             trust(&settings)
             try await withTemporaryFolder { [settings] folder in
-                try await HTTPTransport.run(settings) { transport in
-                    let staging = try CacheFixture(folder).staging
-                    let fetcher = Fetcher(
-                        transport: transport, staging: staging, settings: settings, clock: AgentClock())
+                try await Fetching.run(settings, into: CacheFixture(folder).staging) { downloads in
                     try await withThrowingTaskGroup { group in
                         for number in 1...30 {
                             let url = "\(origin.baseURL)/\(number)"
                             let source = try IconSource(IconURL(url))
                             group.addTask {
                                 let request = FetchRequest(url: IconURL(url), source: source, reason: .notCached)
-                                return await fetcher.fetch(request).outcome
+                                return await downloads.fetch(request).outcome
                             }
                         }
                         for try await outcome in group { #expect(outcome != .cancelled) }

@@ -30,16 +30,14 @@ struct ResumeOverSocketsTests {
                 let cache = try CacheFixture(path)
                 let url = origin.baseURL + "/icon"
                 let part = "staging/" + PartialDownload.file(of: IconURL(url))
-                try await HTTPTransport.run(settings) { transport in
-                    let first = Task { try await cache.fetch([url], over: transport, settings) }
-                    for _ in 0..<5000 where cache.folder.entry(part)?.size ?? 0 == 0 {
-                        try await Task.sleep(for: .milliseconds(5))
-                    }
-                    hasBegun.open()
-                    if isCancelled { first.cancel() }
-                    let codes = try await first.value.map(\.code)
-                    #expect(codes == [code])
+                let first = Task { try await cache.fetch([url], settings) }
+                for _ in 0..<5000 where cache.folder.entry(part)?.size ?? 0 == 0 {
+                    try await Task.sleep(for: .milliseconds(5))
                 }
+                hasBegun.open()
+                if isCancelled { first.cancel() }
+                let codes = try await first.value.map(\.code)
+                #expect(codes == [code])
                 let begun = try #require(cache.folder.entry(part)).size
                 let before = origin.sentBytes
                 // The second attempt is that of another agent.
@@ -48,9 +46,7 @@ struct ResumeOverSocketsTests {
                 var settings = settings
                 settings.fetch.idleTimeout = .seconds(60)
                 settings.fetch.totalTimeout = .seconds(120)
-                let fetches = try await HTTPTransport.run(settings) { [settings] transport in
-                    try await restarted.fetch([url], over: transport, settings)
-                }
+                let fetches = try await restarted.fetch([url], settings)
                 #expect(fetches.last?.digest == .of(CutIcon.bytes) && fetches.last?.isTidy == true)
                 #expect(requests.withLock(\.self) == ["bytes=\(begun)-"])
                 #expect(origin.sentBytes - before < CutIcon.bytes.count - Int(begun) + 1000)

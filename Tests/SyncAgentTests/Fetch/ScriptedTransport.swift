@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import NIOCore
+import Glibc
 import NIOHTTP1
 import SyncAgent
 import SyncPlan
 import Synchronization
+import Transfers
 
 /// A transport that answers from a table or a script, without a network.
-final class ScriptedTransport: Transport {
+final class ScriptedTransport: Transport, Sendable {
     struct Answer: Sendable {
         var status: Int
         var headers: HTTPHeaders
@@ -22,8 +23,52 @@ final class ScriptedTransport: Transport {
         }
     }
 
+    private final class ScriptedTransfer: Transfer {
+        let receiver: any TransferReceiver
+        let answer: Answer?
+        private var rest: ArraySlice<UInt8>
+        private var hasBegun = false
+        var isPaused = false
+        var lastActivity: ContinuousClock.Instant?
+        var isAnswered: Bool { hasBegun }
+
+        init(_ receiver: any TransferReceiver, _ answer: Answer?) {
+            self.receiver = receiver
+            self.answer = answer
+            rest = answer?.body[...] ?? []
+        }
+
+        /// Hands over what there is: the body in pieces of 1000 bytes.
+        ///
+        /// - Returns: How it ended, if it did.
+        func goOn() -> Result<Void, any Error>? {
+            guard let answer else { return .failure(FetchFailure("connect", "no connection", .passing)) }
+            lastActivity = .now
+            if !hasBegun {
+                hasBegun = true
+                let fields = HTTPFields(answer.headers.map { (name: $0.name, value: $0.value) })
+                guard receiver.take(ResponseHead(status: answer.status, fields: fields)) else {
+                    return .failure(Unwanted())
+                }
+            }
+            while !rest.isEmpty {
+                switch rest.prefix(1000).withUnsafeBytes({ receiver.take($0) }) {
+                case .taken: rest = rest.dropFirst(1000)
+                case .later:
+                    isPaused = true
+                    return nil
+                case .refused: return .failure(Unwanted())
+                }
+            }
+            guard answer.isCut else { return .success(()) }
+            return .failure(FetchFailure("connection-closed", "the connection broke", .passing))
+        }
+    }
+
     private let script: @Sendable (_ url: String, _ number: Int) -> Answer?
     private let log = Mutex<[(url: String, headers: HTTPHeaders)]>([])
+    /// Only the thread of the transfers has them.
+    private nonisolated(unsafe) var transfers: [ScriptedTransfer] = []
 
     /// A transport with one answer for each URL; there is no connection to the others.
     convenience init(_ answers: [String: Answer]) {
@@ -35,41 +80,54 @@ final class ScriptedTransport: Transport {
         self.script = script
     }
 
-    func proxy(for target: FetchTarget) -> Proxy? { nil }
-
     /// What was asked for, in order.
     var requests: [(url: String, headers: HTTPHeaders)] { log.withLock(\.self) }
 
-    func get(_ target: FetchTarget, headers: HTTPHeaders) async throws -> TransportResponse {
+    func begin(_ request: TransferRequest, _ receiver: any TransferReceiver) -> any Transfer {
+        let headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
         let number = log.withLock { log in
-            log.append((target.url, headers))
+            log.append((request.url, headers))
             return log.count
         }
-        guard let answer = script(target.url, number) else { throw FetchFailure("connect", "no connection", .passing) }
-        return TransportResponse(
-            status: answer.status, headers: answer.headers, body: Chunks(bytes: answer.body, isCut: answer.isCut))
+        let transfer = ScriptedTransfer(receiver, script(request.url, number))
+        transfers.append(transfer)
+        return transfer
     }
 
-    /// A body in pieces of 1000 bytes.
-    private struct Chunks: AsyncSequence, Sendable {
-        typealias Failure = any Error
-        let bytes: [UInt8]
-        let isCut: Bool
+    func cancel(_ transfer: any Transfer) {
+        transfers.removeAll { $0 === transfer }
+    }
 
-        struct AsyncIterator: AsyncIteratorProtocol {
-            var rest: ArraySlice<UInt8>
-            let isCut: Bool
+    func resume(_ transfer: any Transfer) {
+        for other in transfers where other === transfer { other.isPaused = false }
+    }
 
-            mutating func next() async throws -> ByteBuffer? {
-                guard !rest.isEmpty else {
-                    if isCut { throw FetchFailure("connection-closed", "the connection broke", .passing) }
-                    return nil
-                }
-                defer { rest = rest.dropFirst(1000) }
-                return ByteBuffer(bytes: rest.prefix(1000))
+    func breakOff(_ transfer: any Transfer, afterSilenceOf time: Duration) {
+        cancel(transfer)
+    }
+
+    func perform() -> [(transfer: any Transfer, failure: (any Error)?)] {
+        var ended: [(transfer: any Transfer, failure: (any Error)?)] = []
+        for transfer in transfers where !transfer.isPaused {
+            switch transfer.goOn() {
+            case nil: continue
+            case .success: ended.append((transfer, nil))
+            case .failure(let error): ended.append((transfer, error))
             }
+            cancel(transfer)
         }
-
-        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: bytes[...], isCut: isCut) }
+        return ended
     }
+
+    func wait(for descriptor: Int32, atMost time: Duration?) {
+        guard transfers.allSatisfy(\.isPaused) else { return }
+        var bell = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&bell, 1, Int32(min(time ?? .seconds(60), .seconds(60)) / .milliseconds(1)) + 1)
+    }
+
+    func closeConnections() {}
+
+    var isIdle: Bool { transfers.isEmpty }
+
+    var hasConnections: Bool { false }
 }

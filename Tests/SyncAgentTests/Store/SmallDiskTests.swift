@@ -31,10 +31,9 @@ struct SmallDiskTests {
         ])
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
-        let fetcher = Fetcher(
-            transport: transport, staging: cache.staging, settings: settings, clock: AgentClock())
         let request = FetchRequest(url: url, source: try IconSource(url), reason: .notCached)
-        return (await fetcher.fetch(request).outcome, transport.requests.count)
+        let end = try await Fetching.run(settings, into: cache.staging, over: transport) { await $0.fetch(request) }
+        return (end.outcome, transport.requests.count)
     }
 
     @Test("its space is that of its file system, in bytes and inodes")

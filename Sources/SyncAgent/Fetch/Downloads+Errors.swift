@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import SystemPackage
+import Transfers
+
+extension FetchOutcome {
+    /// How a download ends because of an error.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as FetchFailure: self = .failed(failure)
+        case let rejection as ImageRejection: self = .failed(.image(rejection))
+        case let shortage as Shortage: self = .noRoom(shortage)
+        case is CancellationError: self = .cancelled
+        case let error as Errno where Shortage(error) == nil:
+            self = .failed(FetchFailure("connect", "no connection (\(error))", .passing))
+        default:
+            if let shortage = ((error as? FileError)?.errno ?? error as? Errno).flatMap({ Shortage($0) }) {
+                self = .noRoom(shortage)
+            } else {
+                self = .failed(FetchFailure("disk", "\(error)", .passing))
+            }
+        }
+    }
+}
+
+extension CurlMulti.Options {
+    /// What the settings say of transfers.
+    init(_ fetch: Settings.Fetch) {
+        self.init()
+        userAgent = fetch.userAgent
+        caFile = fetch.caFile
+        connectTimeout = fetch.connectTimeout
+        connections = 2 * fetch.concurrency
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Transfers
+
+extension Downloads {
+    /// Has the limits on time looked at again by then.
+    func check(by time: ContinuousClock.Instant) {
+        nextCheck = nextCheck.map { min($0, time) } ?? time
+    }
+
+    /// Ends what takes too long.
+    func checkTimes(_ now: ContinuousClock.Instant) {
+        nextCheck = nil
+        for download in active.values where download.givenUp == nil {
+            if let due = checkTimes(of: download, now) { check(by: due) }
+        }
+    }
+
+    /// - Returns: When the next limit applies; `nil` if none does any more.
+    private func checkTimes(of download: ActiveDownload, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard download.deadline > now else {
+            giveUp(download, because: FetchFailure.timeout("fetch.totalTimeout"))
+            return nil
+        }
+        guard let transfer = download.transfer else { return download.deadline }
+        if let end = download.drainEnd {
+            guard end <= now else { return min(download.deadline, end) }
+            stop(download)
+            goOn(with: download, after: nil)
+            return download.deadline
+        }
+        let idleEnd = idleEnd(of: transfer, now)
+        guard idleEnd <= now else { return min(download.deadline, idleEnd) }
+        let failure = FetchFailure.timeout("fetch.idleTimeout to go on")
+        note(failure, of: transfer, download)
+        transport.breakOff(transfer, afterSilenceOf: settings.fetch.idleTimeout)
+        giveUp(download, because: failure)
+        return nil
+    }
+
+    /// When a transfer has been silent for too long; while it connects, another limit counts.
+    private func idleEnd(of transfer: any Transfer, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        guard !transfer.isPaused, let last = transfer.lastActivity else { return now + settings.fetch.idleTimeout }
+        return last + settings.fetch.idleTimeout
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import Glibc
+import SyncPlan
+
+/// What an error of libcurl means.
+enum CurlFailure {
+    private static let closed = FetchFailure(
+        "connection-closed", "the server closed the connection before the end", .passing)
+
+    /// - Parameters:
+    ///   - code: How libcurl ended a transfer.
+    ///   - handle: That of the transfer.
+    static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer) -> any Error {
+        let reason = String(cString: curl_easy_strerror(code))
+        switch code {
+        // What libcurl says of a line of a head that is longer than 100 KiB, too.
+        case CURLE_OUT_OF_MEMORY: return FetchFailure.protocolViolation("a head that is too long", .passing)
+        case CURLE_OPERATION_TIMEDOUT: return FetchFailure.timeout("fetch.connectTimeout to connect")
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            return FetchFailure("dns", "the name cannot be resolved", .passing)
+        case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
+            return FetchFailure("connect", "no connection (\(systemReason(handle) ?? reason))", .passing)
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return FetchFailure(
+                "tls", "the server's certificate is not trusted: correct it, or name its authority in fetch.caFile",
+                .lasting)
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
+            return FetchFailure("tls", "no TLS connection to the server can be made", .lasting)
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
+            return closed
+        case CURLE_URL_MALFORMAT:
+            return FetchFailure("bad-url", "the URL cannot be asked for: it does not follow RFC 3986", .refused)
+        default: return FetchFailure.protocolViolation(reason)
+        }
+    }
+
+    /// What the system said when there was no connection.
+    private static func systemReason(_ handle: UnsafeMutableRawPointer) -> String? {
+        var number = 0
+        guard curl_get_long(handle, CURLINFO_OS_ERRNO, &number) == CURLE_OK, number != 0 else { return nil }
+        return String(cString: strerror(Int32(number)))
+    }
+}

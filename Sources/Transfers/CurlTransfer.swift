@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import Glibc
+import SyncPlan
+import SystemPackage
+
+/// A transfer of libcurl.
+final class CurlTransfer: Transfer {
+    let handle: UnsafeMutableRawPointer
+    let receiver: any TransferReceiver
+    private let policy: AddressPolicy?
+    private let connections: Connections
+    private var lists: [UnsafeMutablePointer<curl_slist>?] = []
+    private var reader = HeadReader()
+    /// What ended it, if libcurl knows only that something did.
+    private(set) var failure: (any Error)?
+    private(set) var connection: Int32?
+    var isPaused = false
+    var lastActivity: ContinuousClock.Instant?
+    private(set) var isAnswered = false
+
+    init(
+        _ handle: UnsafeMutableRawPointer, _ receiver: any TransferReceiver, _ policy: AddressPolicy?,
+        _ connections: Connections
+    ) {
+        self.handle = handle
+        self.policy = policy
+        self.connections = connections
+        self.receiver = receiver
+    }
+
+    deinit {
+        for list in lists { curl_slist_free_all(list) }
+    }
+
+    // MARK: Options
+
+    /// Sets what libcurl is to do.
+    func set(_ request: TransferRequest) {
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
+            curl_set_pointer(handle, option, this)
+        }
+        curl_set_text(handle, CURLOPT_URL, request.url)
+        curl_set_long(
+            handle, CURLOPT_HTTP_VERSION, Int(request.mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        // A connection that may be shared is waited for.
+        curl_set_long(handle, CURLOPT_PIPEWAIT, request.mayMultiplex ? 1 : 0)
+        set(request.proxy)
+        var fields: UnsafeMutablePointer<curl_slist>?
+        for field in request.fields { fields = curl_slist_append(fields, "\(field.name): \(field.value)") }
+        curl_set_list(handle, CURLOPT_HTTPHEADER, fields)
+        let entry = Self.entry(request.route).flatMap { curl_slist_append(nil, $0) }
+        curl_set_list(handle, CURLOPT_RESOLVE, entry)
+        lists = [fields, entry]
+    }
+
+    /// What libcurl is to think that a name resolves to; `nil` for what is no name.
+    private static func entry(_ route: Route) -> String? {
+        guard !route.host.contains(":"), !FetchTarget.endsInNumber(route.host) else { return nil }
+        let addresses = route.addresses.map { $0.bytes.count == 16 ? "[\($0)]" : "\($0)" }.joined(separator: ",")
+        // With a “+” the entry is forgotten after a while, as one that libcurl looked up itself.
+        return "+\(route.host):\(route.port):\(addresses)"
+    }
+
+    private func set(_ proxy: Proxy?) {
+        guard let proxy else {
+            // Else the environment would be asked.
+            curl_set_text(handle, CURLOPT_PROXY, "")
+            return
+        }
+        let scheme = proxy.kind == .http ? "http" : "socks5h"
+        curl_set_text(handle, CURLOPT_PROXY, "\(scheme)://\(proxy)")
+        let credentials = proxy.credentials?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false) ?? []
+        curl_set_text(handle, CURLOPT_PROXYUSERNAME, credentials.first.map(String.init))
+        curl_set_text(handle, CURLOPT_PROXYPASSWORD, credentials.last.map(String.init))
+    }
+
+    /// Sets which functions libcurl calls; what they are given is the transfer, or the connections.
+    static func setFunctions(of handle: UnsafeMutableRawPointer, _ connections: Connections) {
+        curl_set_data_function(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
+            guard let bytes, let transfer = CurlTransfer.of(this) else { return 0 }
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return transfer.takeLine(line) ? line.count : 0
+        }
+        curl_set_data_function(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
+            guard let bytes, let transfer = CurlTransfer.of(this) else { return 0 }
+            return transfer.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        curl_set_open_function(handle) { this, _, address in
+            guard let transfer = CurlTransfer.of(this), let address else { return -1 }
+            return transfer.openSocket(to: address)
+        }
+        curl_set_request_function(handle) { this, _, _, _, _ in
+            guard let transfer = CurlTransfer.of(this) else { return Int32(CURL_PREREQFUNC_ABORT) }
+            transfer.takeConnection()
+            return Int32(CURL_PREREQFUNC_OK)
+        }
+        curl_set_close_function(handle) { connections, socket in
+            guard let connections else { return -1 }
+            return Unmanaged<Connections>.fromOpaque(connections).takeUnretainedValue().close(socket)
+        }
+        // A connection outlives the transfer that it was opened for.
+        curl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(connections).toOpaque())
+    }
+
+    fileprivate static func of(_ pointer: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        pointer.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    // MARK: What comes
+
+    /// Takes note that the request is sent now, once more if libcurl has chosen another connection.
+    private func takeConnection() {
+        lastActivity = .now
+        leaveConnection(isWhole: true)
+        var socket: curl_socket_t = -1
+        guard curl_get_socket(handle, &socket) == CURLE_OK, socket >= 0 else { return }
+        connection = socket
+        connections.began(on: socket)
+        isAnswered = connections.hasAnswered(socket)
+    }
+
+    /// Takes note that the transfer has its connection no more.
+    func leaveConnection(isWhole: Bool) {
+        if let connection { connections.ended(on: connection, isWhole: isWhole) }
+        connection = nil
+    }
+
+    private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = .now
+        do {
+            guard let head = try reader.read(line) else { return true }
+            isAnswered = true
+            if let connection { connections.answered(on: connection) }
+            if receiver.take(head) { return true }
+            failure = Unwanted()
+        } catch {
+            failure = error
+        }
+        return false
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch receiver.take(bytes) {
+        case .taken:
+            lastActivity = .now
+            if let connection { connections.received(bytes.count, on: connection) }
+            return bytes.count
+        case .later:
+            isPaused = true
+            return Int(CURL_WRITEFUNC_PAUSE)
+        case .refused:
+            failure = Unwanted()
+            return bytes.isEmpty ? 1 : 0
+        }
+    }
+
+    private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        if let policy {
+            guard let there = withUnsafePointer(to: &address.pointee.addr, { IPAddress($0) }) else { return -1 }
+            if let refusal = policy.refusal(of: there) {
+                failure = refusal
+                return -1
+            }
+        }
+        let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let socket = Glibc.socket(address.pointee.family, kind, address.pointee.`protocol`)
+        if socket >= 0 { connections.opened(socket) } else { failure = Errno(rawValue: errno) }
+        return socket
+    }
+
+    /// Has the transfer end with a failure, whatever libcurl says of its connection.
+    func fail(_ failure: FetchFailure) {
+        if self.failure == nil { self.failure = failure }
+    }
+}

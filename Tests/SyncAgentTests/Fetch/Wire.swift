@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Transfers
+
+@testable import SyncAgent
+
+/// Requests over real connections, without redirects, conditions and files.
+actor Wire {
+    private final class Reader: TransferReceiver {
+        private let waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>
+        let host: String
+        let begun = ContinuousClock.now
+        private var status: Int?
+        private var body: [UInt8] = []
+
+        init(_ host: String, _ waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>) {
+            self.host = host
+            self.waiter = waiter
+        }
+
+        func take(_ head: ResponseHead) -> Bool {
+            status = head.status
+            return true
+        }
+
+        func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
+            body += Array(bytes)
+            return .taken
+        }
+
+        func end(_ failure: (any Error)?) {
+            switch (failure, status) {
+            case (let refusal as AddressPolicy.Refusal, _):
+                waiter.resume(throwing: FetchFailure.address(refusal, of: host))
+            case (let failure?, _): waiter.resume(throwing: failure)
+            case (nil, let status?): waiter.resume(returning: (status, body))
+            case (nil, nil): waiter.resume(throwing: FetchFailure.protocolViolation("no head"))
+            }
+        }
+    }
+
+    private nonisolated let thread = TransferThread()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    private let settings: Settings
+    private let transport: CurlMulti
+    private var transfers: [any Transfer] = []
+
+    private init(_ settings: Settings) {
+        self.settings = settings
+        transport = CurlMulti(CurlMulti.Options(settings.fetch))
+        thread.start { self.assumeIsolated { $0.turn() } }
+    }
+
+    /// Runs the body with a transport whose connections are closed at the end, however it ends.
+    static func run<R>(_ settings: Settings, _ body: (Wire) async throws -> R) async throws -> R {
+        let wire = Wire(settings)
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(wire))
+        } catch {
+            result = .failure(error)
+        }
+        await wire.shutdown()
+        return try result.get()
+    }
+
+    private func shutdown() {
+        for transfer in transfers { transport.cancel(transfer) }
+        transport.closeConnections()
+        thread.stop()
+    }
+
+    private func turn() {
+        for (transfer, failure) in transport.perform() { end(transfer, failure) }
+        let limit = settings.fetch.idleTimeout
+        for transfer in transfers {
+            guard let reader = transfer.receiver as? Reader, (transfer.lastActivity ?? reader.begun) + limit < .now
+            else { continue }
+            transport.breakOff(transfer, afterSilenceOf: limit)
+            end(transfer, FetchFailure.timeout("the idle limit"))
+        }
+        transport.wait(for: thread.bell, atMost: transfers.isEmpty ? nil : limit)
+    }
+
+    private func end(_ transfer: any Transfer, _ failure: (any Error)?) {
+        transfers.removeAll { $0 === transfer }
+        (transfer.receiver as? Reader)?.end(failure)
+    }
+
+    /// Reads an answer to the end of its body. The host is resolved, and not judged before there is a connection.
+    func answer(from url: String) async throws -> (status: Int, body: [UInt8]) {
+        let target = try FetchTarget(url)
+        guard case .addresses(let addresses) = SystemResolver.lookUp(target.host) else {
+            throw FetchFailure("dns", "\(target.host) cannot be resolved", .passing)
+        }
+        let route = Route(
+            host: target.host, port: target.port, addresses: addresses,
+            policy: NetworkPolicy(settings.network).addresses(for: target.host), setting: nil)
+        let request = TransferRequest(
+            url: target.url, fields: [], proxy: nil, route: route, mayMultiplex: target.isSecure)
+        return try await withCheckedThrowingContinuation { waiter in
+            transfers.append(transport.begin(request, Reader(target.host, waiter)))
+        }
+    }
+}
