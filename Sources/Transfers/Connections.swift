@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import Glibc
+import SyncPlan
 
 /// The sockets of libcurl, and what is known of each.
 ///
@@ -15,8 +16,13 @@ final class Connections {
     private static let window = 32 << 20
 
     private struct Connection {
-        /// How many transfers have it.
-        var users = 0
+        /// Who is at the other end.
+        let peer: IPAddress?
+        let peerPort: Int
+        /// The port at this end, once it is known.
+        var localPort: Int?
+        /// How many transfers have it; `nil` if none ever had.
+        var users: Int?
         /// Whether any request was answered over it.
         var hasAnswered = false
         /// How much of the bodies has come.
@@ -31,8 +37,8 @@ final class Connections {
     /// Those that no transfer has; `nil` if that is to be found out.
     private var known: [Int32]?
 
-    func opened(_ socket: Int32) {
-        connections[socket] = Connection()
+    func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>) {
+        connections[socket] = Connection(peer: IPAddress(address), peerPort: Self.port(address))
         known = nil
     }
 
@@ -42,12 +48,41 @@ final class Connections {
         return Glibc.close(socket)
     }
 
+    /// Finds the socket of a connection; libcurl does not tell it while a transfer has it.
+    func socket(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Int32? {
+        for (socket, connection) in connections where connection.localPort == nil {
+            connections[socket]?.localPort = Self.localPort(of: socket)
+        }
+        return connections.first {
+            $0.value.localPort == localPort && $0.value.peerPort == peerPort && $0.value.peer == peer
+        }?.key
+    }
+
+    /// The port at this end; `nil` if there is no connection yet.
+    private static func localPort(of socket: Int32) -> Int? {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard getsockname(socket, address, &length) == 0, port(address) != 0 else { return nil }
+                return port(address)
+            }
+        }
+    }
+
+    private static func port(_ address: UnsafePointer<sockaddr>) -> Int {
+        // It is at the same place for IPv4 and IPv6.
+        address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { Int($0.pointee.sin_port.bigEndian) }
+    }
+
     // MARK: Transfers
 
     /// Takes note that a transfer has a connection.
     func began(on socket: Int32) {
-        connections[socket]?.users += 1
-        connections[socket]?.allowance += Self.overhead
+        guard var connection = connections[socket] else { return }
+        connection.users = (connection.users ?? 0) + 1
+        connection.allowance += Self.overhead
+        connections[socket] = connection
         known = nil
     }
 
@@ -55,7 +90,7 @@ final class Connections {
     ///
     /// - Parameter isWhole: Whether its answer has come to an end: else some of it is under way, for nobody.
     func ended(on socket: Int32, isWhole: Bool) {
-        connections[socket]?.users -= 1
+        connections[socket]?.users? -= 1
         if !isWhole { connections[socket]?.allowance += Self.window }
         known = nil
     }
@@ -77,7 +112,7 @@ final class Connections {
     /// The connections that no transfer has.
     var idle: [Int32] {
         if let known { return known }
-        let idle = connections.filter { $0.value.users <= 0 && !$0.value.isBroken }.map(\.key)
+        let idle = connections.filter { $0.value.users == 0 && !$0.value.isBroken }.map(\.key)
         known = idle
         return idle
     }
@@ -92,7 +127,7 @@ final class Connections {
     /// The connections over which comes mostly something else than bodies.
     func excessive() -> [Int32] {
         connections.compactMap { socket, connection in
-            guard connection.users > 0, !connection.isBroken, let bytes = Self.info(of: socket)?.received,
+            guard connection.users ?? 0 > 0, !connection.isBroken, let bytes = Self.info(of: socket)?.received,
                 bytes - connection.bodyBytes > connection.allowance + Self.overheadPerByte * connection.bodyBytes
             else { return nil }
             return socket

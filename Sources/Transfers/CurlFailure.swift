@@ -5,7 +5,7 @@ import SyncPlan
 
 /// What an error of libcurl means.
 enum CurlFailure {
-    private static let closed = FetchFailure(
+    static let closed = FetchFailure(
         "connection-closed", "the server closed the connection before the end", .passing)
 
     /// - Parameters:
@@ -27,8 +27,10 @@ enum CurlFailure {
                 .lasting)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
             return FetchFailure("tls", "no TLS connection to the server can be made", .lasting)
-        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
-            return closed
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return closed
+        // These say too that what came could not be read: chunks, frames.
+        case CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
+            return FetchFailure("connection-closed", "the connection broke before the end (\(reason))", .passing)
         case CURLE_URL_MALFORMAT:
             return FetchFailure("bad-url", "the URL cannot be asked for: it does not follow RFC 3986", .refused)
         default: return FetchFailure.protocolViolation(reason)

@@ -104,7 +104,13 @@ package final class CurlMulti: Transport {
                 let transfer = transfers[handle]
             else { continue }
             let code = message.pointee.data.result
-            let failure = code == CURLE_OK ? nil : transfer.failure ?? CurlFailure.error(code, handle)
+            let failure: (any Error)? =
+                if code != CURLE_OK {
+                    transfer.failure ?? CurlFailure.error(code, handle)
+                } else {
+                    // libcurl is content with a head that is cut.
+                    transfer.hasHead ? nil : CurlFailure.closed
+                }
             ended.append((transfer, failure))
             finish(transfer, isWhole: failure == nil)
         }

@@ -11,6 +11,7 @@ final class CurlTransfer: Transfer {
     private let policy: AddressPolicy?
     private let connections: Connections
     private var lists: [UnsafeMutablePointer<curl_slist>?] = []
+    private var mayMultiplex = false
     private var reader = HeadReader()
     /// What ended it, if libcurl knows only that something did.
     private(set) var failure: (any Error)?
@@ -18,6 +19,8 @@ final class CurlTransfer: Transfer {
     var isPaused = false
     var lastActivity: ContinuousClock.Instant?
     private(set) var isAnswered = false
+    /// Whether the final head has come.
+    private(set) var hasHead = false
 
     init(
         _ handle: UnsafeMutableRawPointer, _ receiver: any TransferReceiver, _ policy: AddressPolicy?,
@@ -42,6 +45,7 @@ final class CurlTransfer: Transfer {
             curl_set_pointer(handle, option, this)
         }
         curl_set_text(handle, CURLOPT_URL, request.url)
+        mayMultiplex = request.mayMultiplex
         curl_set_long(
             handle, CURLOPT_HTTP_VERSION, Int(request.mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         // A connection that may be shared is waited for.
@@ -91,9 +95,11 @@ final class CurlTransfer: Transfer {
             guard let transfer = CurlTransfer.of(this), let address else { return -1 }
             return transfer.openSocket(to: address)
         }
-        curl_set_request_function(handle) { this, _, _, _, _ in
-            guard let transfer = CurlTransfer.of(this) else { return Int32(CURL_PREREQFUNC_ABORT) }
-            transfer.takeConnection()
+        curl_set_request_function(handle) { this, peer, _, peerPort, localPort in
+            guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(String(cString: peer)) else {
+                return Int32(CURL_PREREQFUNC_ABORT)
+            }
+            transfer.takeConnection(from: Int(localPort), to: address, Int(peerPort))
             return Int32(CURL_PREREQFUNC_OK)
         }
         curl_set_close_function(handle) { connections, socket in
@@ -111,11 +117,10 @@ final class CurlTransfer: Transfer {
     // MARK: What comes
 
     /// Takes note that the request is sent now, once more if libcurl has chosen another connection.
-    private func takeConnection() {
+    private func takeConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
         lastActivity = .now
         leaveConnection(isWhole: true)
-        var socket: curl_socket_t = -1
-        guard curl_get_socket(handle, &socket) == CURLE_OK, socket >= 0 else { return }
+        guard let socket = connections.socket(from: localPort, to: peer, peerPort) else { return }
         connection = socket
         connections.began(on: socket)
         isAnswered = connections.hasAnswered(socket)
@@ -131,6 +136,8 @@ final class CurlTransfer: Transfer {
         lastActivity = .now
         do {
             guard let head = try reader.read(line) else { return true }
+            guard mayMultiplex || !head.isMultiplexed else { throw FetchFailure.protocolViolation("HTTP/2 as text") }
+            hasHead = true
             isAnswered = true
             if let connection { connections.answered(on: connection) }
             if receiver.take(head) { return true }
@@ -166,7 +173,11 @@ final class CurlTransfer: Transfer {
         }
         let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let socket = Glibc.socket(address.pointee.family, kind, address.pointee.`protocol`)
-        if socket >= 0 { connections.opened(socket) } else { failure = Errno(rawValue: errno) }
+        guard socket >= 0 else {
+            failure = Errno(rawValue: errno)
+            return -1
+        }
+        withUnsafePointer(to: &address.pointee.addr) { connections.opened(socket, to: $0) }
         return socket
     }
 

@@ -20,6 +20,8 @@ package struct ResponseHead: Sendable {
 package struct HeadReader: Sendable {
     /// The most bytes of all heads and trailers of an answer.
     package static let limit = 128 << 10
+    /// The most lines of the same.
+    private static let lineLimit = 512
     /// The most interim answers before the final one.
     private static let interimLimit = 32
 
@@ -38,6 +40,7 @@ package struct HeadReader: Sendable {
     private var isMultiplexed = false
     private var interimCount = 0
     private var count = 0
+    private var lineCount = 0
     /// The fields of the head so far, as ``HTTPFields/text``.
     private var fields: [UInt8] = []
 
@@ -49,7 +52,10 @@ package struct HeadReader: Sendable {
     /// - Throws: A ``FetchFailure`` with the code `protocol`.
     package mutating func read(_ line: UnsafeRawBufferPointer) throws(FetchFailure) -> ResponseHead? {
         count += line.count
-        guard count <= Self.limit else { throw .protocolViolation("its head is longer than \(Self.limit) bytes") }
+        lineCount += 1
+        guard count <= Self.limit, lineCount <= Self.lineLimit else {
+            throw .protocolViolation("its head is longer than \(Self.limit) bytes, or \(Self.lineLimit) lines")
+        }
         var rest = line[...]
         if rest.last == 0x0A { rest.removeLast() }
         if rest.last == 0x0D { rest.removeLast() }

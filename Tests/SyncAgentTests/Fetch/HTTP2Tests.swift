@@ -105,7 +105,8 @@ struct HTTP2Tests {
         } _: { origin, trust in
             let fetches = try await HostileFetch.run([origin.baseURL + "/1", origin.baseURL + "/2"]) {
                 trust(&$0)
-                $0.fetch.connectTimeout = .milliseconds(500)
+                // The request goes out with the preface: it is no matter of the connection that there is no answer.
+                $0.fetch.idleTimeout = .milliseconds(500)
             }
             #expect(fetches.map(\.code) == [code, "image"], "\(fetches)")
         }
@@ -134,9 +135,8 @@ struct HTTP2Tests {
                     try await transport.answer(from: origin.baseURL)
                 }
                 #expect(failure?.code == "address-refused")
-                try await origin.closedConnections.reach(2)
             }
-            #expect(origin.requests.count(of: "/") == 0)
+            #expect(origin.connections.total == 1 && origin.requests.count(of: "/") == 0)
         }
     }
 
