@@ -68,7 +68,8 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CLinux", "IconCache", "LocalServer", "SyncPlan", "Transfers", crypto, system, logging, hummingbird, hummingbirdCore,
+                "CLinux", "IconCache", "LocalServer", "SyncPlan", "Transfers", crypto, system, logging, hummingbird,
+                hummingbirdCore,
                 httpClient, lifecycle, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -117,7 +118,8 @@ let package = Package(
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", httpClient, logging,
+                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", httpClient,
+                logging,
                 nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings

@@ -88,7 +88,7 @@ final class Connections {
 
     /// Takes note that a transfer has a connection no more.
     ///
-    /// - Parameter isWhole: Whether its answer has come to an end: else some of it is under way, for nobody.
+    /// If its answer has not come to an end, some of it is under way, for nobody.
     func ended(on socket: Int32, isWhole: Bool) {
         connections[socket]?.users? -= 1
         if !isWhole { connections[socket]?.allowance += Self.window }

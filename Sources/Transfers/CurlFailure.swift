@@ -8,9 +8,7 @@ enum CurlFailure {
     static let closed = FetchFailure(
         "connection-closed", "the server closed the connection before the end", .passing)
 
-    /// - Parameters:
-    ///   - code: How libcurl ended a transfer.
-    ///   - handle: That of the transfer.
+    /// Why a transfer ended, of which libcurl says this.
     static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer) -> any Error {
         let reason = String(cString: curl_easy_strerror(code))
         switch code {

@@ -104,6 +104,8 @@ package final class CurlMulti: Transport {
                 let transfer = transfers[handle]
             else { continue }
             let code = message.pointee.data.result
+            // Who speaks HTTP/2 wrongly does speak it.
+            if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.noteAnswer() }
             let failure: (any Error)? =
                 if code != CURLE_OK {
                     transfer.failure ?? CurlFailure.error(code, handle)

@@ -18,6 +18,7 @@ final class CurlTransfer: Transfer {
     private(set) var connection: Int32?
     var isPaused = false
     var lastActivity: ContinuousClock.Instant?
+    private(set) var isReused = false
     private(set) var isAnswered = false
     /// Whether the final head has come.
     private(set) var hasHead = false
@@ -123,7 +124,8 @@ final class CurlTransfer: Transfer {
         guard let socket = connections.socket(from: localPort, to: peer, peerPort) else { return }
         connection = socket
         connections.began(on: socket)
-        isAnswered = connections.hasAnswered(socket)
+        isReused = connections.hasAnswered(socket)
+        isAnswered = isReused
     }
 
     /// Takes note that the transfer has its connection no more.
@@ -132,14 +134,20 @@ final class CurlTransfer: Transfer {
         connection = nil
     }
 
+    /// Takes note that something of an answer has come.
+    func noteAnswer() {
+        guard !isAnswered else { return }
+        isAnswered = true
+        if let connection { connections.answered(on: connection) }
+    }
+
     private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = .now
+        noteAnswer()
         do {
             guard let head = try reader.read(line) else { return true }
             guard mayMultiplex || !head.isMultiplexed else { throw FetchFailure.protocolViolation("HTTP/2 as text") }
             hasHead = true
-            isAnswered = true
-            if let connection { connections.answered(on: connection) }
             if receiver.take(head) { return true }
             failure = Unwanted()
         } catch {

@@ -41,7 +41,9 @@ package protocol Transfer: AnyObject {
     var isPaused: Bool { get }
     /// When the request was sent, or something came for the last time; `nil` if it has not been sent.
     var lastActivity: ContinuousClock.Instant? { get }
-    /// Whether any request was ever answered over its connection.
+    /// Whether another request was answered over its connection before it.
+    var isReused: Bool { get }
+    /// Whether anything of an answer ever came over its connection.
     var isAnswered: Bool { get }
 }
 

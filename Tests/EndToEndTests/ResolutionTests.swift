@@ -9,10 +9,7 @@ import Testing
 
 @Suite("What names resolve to", .serialized)
 struct ResolutionTests {
-    /// The HTTP client resolves each name again, on one thread an event loop.
-    private static let secondLookUp: Comment = "the HTTP client resolves names a second time"
-
-    @Test("names whose second look-up stalls keep no icon of a healthy host away")
+    @Test("names whose second look-up would stall keep no icon of a healthy host away")
     func stalls() async throws {
         let hosts = (0..<30).map { "healthy-\($0).test" }
         try await World.withNames { question in
@@ -27,9 +24,7 @@ struct ResolutionTests {
             let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
             let icons = document.apps.suffix(30)
             #expect(icons.map(\.icon.text) == healthy)
-            withKnownIssue(Self.secondLookUp) {
-                #expect(icons.count(where: \.isReady) == 30, "\(icons.map(\.state))")
-            }
+            #expect(icons.count(where: \.isReady) == 30, "\(icons.map(\.state))")
         }
     }
 
@@ -50,9 +45,7 @@ struct ResolutionTests {
                 try agent.drop(propertyList((turning + [steady]).map { ("App", $0) }), as: "apps.plist")
                 _ = try await agent.call("run", "--once")
                 #expect(try await agent.call("path", steady).code == 0)
-                withKnownIssue(Self.secondLookUp) {
-                    #expect(refused.connections.total == 0)
-                }
+                #expect(refused.connections.total == 0)
             }
         }
     }

@@ -29,7 +29,8 @@ package final class AgentLoop: Sendable {
 
     package init(
         staging: Staging, publisher: Publisher, evictor: Evictor, inspector: CacheInspector, store: StateStore,
-        clock: AgentClock, logger: Logger, downloads: (_ report: @escaping @Sendable ([Downloads.End]) -> Void) -> Downloads
+        clock: AgentClock, logger: Logger,
+        downloads: (_ report: @escaping @Sendable ([Downloads.End]) -> Void) -> Downloads
     ) {
         self.staging = staging
         self.publisher = publisher

@@ -23,6 +23,8 @@ final class ActiveDownload: TransferReceiver {
     var steps: Download?
     /// The transfer under way.
     var transfer: (any Transfer)?
+    /// Whether a request went out again because its connection had been kept for too long.
+    var hasRetried = false
     /// Why it was given up, if it was.
     var givenUp: (any Error)?
     /// Whether it has ended, whatever is still to come of it.

@@ -76,7 +76,8 @@ extension Downloads {
     }
 
     /// Keeps or removes what has come, after an error.
-    private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async {
+    private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async
+    {
         let isCut = error is CancellationError || (error as? FetchFailure)?.leavesPart == true
         if isCut, var partial = body.partial, (try? await staging.append(download.takeHeld(), to: file)) != nil {
             partial.bytes = download.count

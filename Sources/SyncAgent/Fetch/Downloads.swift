@@ -142,7 +142,9 @@ package actor Downloads {
 
     /// Sends the next request of a download.
     private func ask(_ download: ActiveDownload) async throws {
-        guard let target = download.steps?.target else { preconditionFailure("an image that is there is not asked for") }
+        guard let target = download.steps?.target else {
+            preconditionFailure("an image that is there is not asked for")
+        }
         let proxy = proxies.proxy(for: target)
         download.steps?.begin(through: proxy)
         let route = try await resolver.route(to: target, through: proxy)
@@ -209,7 +211,12 @@ package actor Downloads {
             guard let download = transfer.receiver as? ActiveDownload, download.transfer === transfer else { continue }
             download.transfer = nil
             if let failure { note(failure, of: transfer, download) }
-            goOn(with: download, after: failure)
+            if let failure, isStale(transfer, failure, download) {
+                download.hasRetried = true
+                Task { await askAgain(download) }
+            } else {
+                goOn(with: download, after: failure)
+            }
         }
         for download in nextTurn.streams { Task { await stream(download) } }
         nextTurn.streams = []
@@ -261,11 +268,22 @@ package actor Downloads {
         }
     }
 
-    /// Has an origin asked by HTTP/1.1 the next time if nothing at all was answered over a new connection to it.
+    /// Whether a request may go out once more at once: it went over a connection that was kept, and nothing came of it.
+    private func isStale(_ transfer: any Transfer, _ failure: any Error, _ download: ActiveDownload) -> Bool {
+        download.step == nil && !download.hasRetried && transfer.isReused
+            && (failure as? FetchFailure)?.code == "connection-closed"
+    }
+
+    /// Has an origin asked by HTTP/1.1 the next time if nothing at all came over a new connection to it; or by HTTP/2
+    /// again, if HTTP/1.1 is not better.
     func note(_ failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
             let code = (failure as? FetchFailure)?.code, ["timeout", "connection-closed", "protocol"].contains(code)
         else { return }
-        http1Origins.insert(target.origin)
+        if http1Origins.contains(target.origin) {
+            http1Origins.remove(target.origin)
+        } else {
+            http1Origins.insert(target.origin)
+        }
     }
 }

@@ -12,6 +12,10 @@ struct HTTP1Origins {
         ends[origin].map { $0 > .now } ?? false
     }
 
+    mutating func remove(_ origin: String) {
+        ends[origin] = nil
+    }
+
     mutating func insert(_ origin: String) {
         let now = ContinuousClock.now
         ends[origin] = now + Self.lifetime

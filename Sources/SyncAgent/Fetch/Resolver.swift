@@ -37,6 +37,7 @@ final class Resolver: Sendable {
     /// - Parameters:
     ///   - target: What is asked for.
     ///   - proxy: The proxy that it is asked through, which resolves names: then only addresses are judged.
+    /// - Returns: The way, whose addresses have been judged.
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if the system has not the means
     ///   to look.
     func route(to target: FetchTarget, through proxy: Proxy?) async throws -> Route {

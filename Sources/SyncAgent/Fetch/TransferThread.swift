@@ -56,10 +56,12 @@ final class TransferThread: SerialExecutor {
     func start(_ turn: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Work(executor: self, turn: turn))
         var thread = pthread_t()
-        let error = pthread_create(&thread, nil, { work in
-            if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
-            return nil
-        }, box.toOpaque())
+        let error = pthread_create(
+            &thread, nil,
+            { work in
+                if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
+                return nil
+            }, box.toOpaque())
         precondition(error == 0, "no thread can be started")
         pthread_detach(thread)
     }

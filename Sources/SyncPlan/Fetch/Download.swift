@@ -79,14 +79,13 @@ package struct Download: Sendable {
     /// The way up to now; `nil` if there is nothing to tell of it.
     package var trail: FetchTrail? { FetchTrail(hops) }
 
-    /// Takes note that a request is next, and by which way.
+    /// Takes note that a request is next, and by which way; in place of the last one, if that was not answered.
     package mutating func begin(through proxy: Proxy?) {
+        if let last = hops.last, last.status == nil { hops.removeLast() }
         hops.append(FetchTrail.Hop(target, through: proxy))
     }
 
-    /// Makes the fields of the next request, which is sent now.
-    ///
-    /// - Parameter setting: The setting without which the address would be refused.
+    /// Makes the fields of the next request, which is sent now, to an address that would be refused without the setting.
     package mutating func fields(allowedBy setting: String?, now: Timestamp) -> [(name: String, value: String)] {
         updateHop { $0.allowedBy = setting }
         sent = now

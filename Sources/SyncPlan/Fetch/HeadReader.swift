@@ -121,7 +121,8 @@ package struct HeadReader: Sendable {
         }
         state = .over
         let head = ResponseHead(
-            status: status, isMultiplexed: isMultiplexed, fields: HTTPFields(text: String(decoding: fields, as: UTF8.self)))
+            status: status, isMultiplexed: isMultiplexed,
+            fields: HTTPFields(text: String(decoding: fields, as: UTF8.self)))
         try Self.checkFraming(head.fields)
         return head
     }

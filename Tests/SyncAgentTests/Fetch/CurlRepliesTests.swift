@@ -108,25 +108,20 @@ struct CurlRepliesTests {
         judge(replies, ends, asSent: asSent)
     }
 
-    /// Asks for all replies, 4 at a time.
+    /// Asks for all replies, one after the other.
+    ///
+    /// Nearly each promises to keep its connection, which the origin then closes: of many at once, libcurl would try 5.
     private func ends(of replies: [CurlReplies.Reply], at origin: RawOrigin) async throws -> [String: End] {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
         settings.fetch.idleTimeout = .seconds(30)
         settings.fetch.connectTimeout = .seconds(30)
         return try await Wire.run(settings) { transport in
-            try await withThrowingTaskGroup(of: (String, End).self) { group in
-                var ends: [String: End] = [:]
-                for (index, reply) in replies.enumerated() {
-                    // Nearly every reply promises to keep its connection, which the origin then closes: libcurl tries
-                    // 5 of those one after the other.
-                    if index >= 4, let (file, end) = try await group.next() { ends[file] = end }
-                    let url = "\(origin.baseURL)/\(reply.file)"
-                    group.addTask { (reply.file, await Self.end(of: url, over: transport)) }
-                }
-                for try await (file, end) in group { ends[file] = end }
-                return ends
+            var ends: [String: End] = [:]
+            for reply in replies {
+                ends[reply.file] = await Self.end(of: "\(origin.baseURL)/\(reply.file)", over: transport)
             }
+            return ends
         }
     }
 

@@ -10,9 +10,7 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
 
     var name: String
     var code: String
-    /// Whether each request that comes after it needs another connection.
-    var endsConnection: Bool
-    /// How often the request is sent.
+    /// How often the request is sent at most.
     var requests: Int
     var steps: @Sendable (RawOrigin.Request) -> [RawOrigin.Step]
 
@@ -20,12 +18,11 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
 
     /// An answer that a request gets each time it comes.
     private init(
-        _ name: String, _ code: String, endsConnection: Bool = false, requests: Int = 1, end: RawOrigin.Step? = nil,
+        _ name: String, _ code: String, requests: Int = 1, end: RawOrigin.Step? = nil,
         _ frames: @escaping @Sendable (Int) -> [[UInt8]]
     ) {
         self.name = name
         self.code = code
-        self.endsConnection = endsConnection || end != nil
         self.requests = requests
         steps = { request in frames(request.stream).map { .send($0) } + (end.map { [$0] } ?? []) }
     }
@@ -85,23 +82,23 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         .init("trailers with a status", "protocol") {
             [head($0) + Frame.data($0, icon, end: false) + Frame.headers($0, [":status": "200"], end: true)]
         },
-        .init("a second answer", "image", endsConnection: true) { [good($0) + good($0)] },
+        .init("a second answer", "image") { [good($0) + good($0)] },
         head("a field of HTTP/1", "protocol", [":status": "200", "transfer-encoding": "chunked"]),
         head("a field with a capital letter", "protocol", [":status": "200", "ETag": "x"]),
-        .init("a field without a name", "protocol", endsConnection: true) {
+        .init("a field without a name", "protocol") {
             [Frame.headers($0, [":status": "200", "": "x"])]
         },
         head("a field that is not ASCII", "protocol", [":status": "200", "ü": "x"]),
         head("a NUL in a field", "protocol", [":status": "200", "etag": "\"a\0b\""]),
         head("a line in a field", "protocol", [":status": "200", "etag": "x\r\ny: z"]),
         head("fields of 8 KiB", "image", [":status": "200", "x": String(repeating: "x", count: 8000)]),
-        .init("fields of 100 KiB", "protocol", endsConnection: true) {
+        .init("fields of 100 KiB", "protocol") {
             [Frame.headers($0, [":status": "200", "x": String(repeating: "x", count: 100 << 10)])]
         },
-        .init("a head that goes on in another frame", "protocol", endsConnection: true) {
+        .init("a head that goes on in another frame", "protocol") {
             [Frame.bytes(type: 1, stream: $0, [0x88]) + Frame.data($0, icon)]
         },
-        .init("a head that cannot be read", "protocol", endsConnection: true) {
+        .init("a head that cannot be read", "protocol") {
             [Frame.bytes(type: 1, flags: 4, stream: $0, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F])]
         },
     ]
@@ -129,14 +126,14 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         .init("padding", "image") {
             [head($0) + Frame.bytes(type: 0, flags: 9, stream: $0, [200] + icon + Array(repeating: 0, count: 200))]
         },
-        .init("more padding than frame", "protocol", endsConnection: true) {
+        .init("more padding than frame", "protocol") {
             [head($0) + Frame.bytes(type: 0, flags: 9, stream: $0, [200, 1, 2])]
         },
-        .init("a frame that is too large", "protocol", endsConnection: true) {
+        .init("a frame that is too large", "protocol") {
             [head($0) + Frame.bytes(type: 0, stream: $0, Array(repeating: 0, count: 16_385))]
         },
-        .init("a body on another stream", "protocol", endsConnection: true) { [head($0) + Frame.data($0 + 2, icon)] },
-        .init("a body on no stream", "protocol", endsConnection: true) { [head($0) + Frame.data(0, icon)] },
+        .init("a body on another stream", "protocol") { [head($0) + Frame.data($0 + 2, icon)] },
+        .init("a body on no stream", "protocol") { [head($0) + Frame.data(0, icon)] },
     ]
 
     // MARK: Ends
@@ -148,7 +145,7 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         },
         .init("a reset for a protocol error", "connection-closed") { [Frame.reset($0, 1)] },
         .init("a reset after the end", "image") { [good($0) + Frame.reset($0, 0)] },
-        .init("refused", "connection-closed", requests: 5) { [Frame.reset($0, 7)] },
+        .init("refused", "connection-closed", requests: 6) { [Frame.reset($0, 7)] },
         .init("refused within the body", "connection-closed") {
             [head($0) + Frame.data($0, icon, end: false) + Frame.reset($0, 7)]
         },
@@ -163,32 +160,32 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         .init("a break within a frame", "connection-closed", end: .reset) {
             [head($0) + Frame.data($0, icon).dropLast(10)]
         },
-        .init("a farewell after the answer", "image", endsConnection: true) { [good($0) + Frame.goAway(last: $0)] },
-        .init("a farewell within the body", "image", endsConnection: true) {
+        .init("a farewell after the answer", "image") { [good($0) + Frame.goAway(last: $0)] },
+        .init("a farewell within the body", "image") {
             [head($0) + Frame.goAway(last: $0), Frame.data($0, icon)]
         },
         .init("a farewell, and a close, within the body", "connection-closed", end: .close) {
             [head($0) + Frame.data($0, icon, end: false) + Frame.goAway(last: $0, 2)]
         },
-        .init("two farewells, the second for less", "connection-closed", endsConnection: true, requests: 5) { _ in
+        .init("two farewells, the second for less", "connection-closed", requests: 6) { _ in
             [Frame.goAway(last: 2_147_483_647) + Frame.goAway(last: 0)]
         },
-        .init("a farewell that goes back on another", "protocol", endsConnection: true) {
+        .init("a farewell that goes back on another", "protocol") {
             [Frame.goAway(last: $0) + Frame.goAway(last: $0 + 2)]
         },
-        .init("a push", "protocol", endsConnection: true) {
+        .init("a push", "protocol") {
             [Frame.push($0, promised: 2, request) + good($0)]
         },
-        .init("a push, and its answer", "protocol", endsConnection: true) {
+        .init("a push, and its answer", "protocol") {
             [Frame.push($0, promised: 2, request), good(2), good($0)]
         },
-        .init("a push on a stream of the client", "protocol", endsConnection: true) {
+        .init("a push on a stream of the client", "protocol") {
             [Frame.push($0, promised: 3, request) + good($0)]
         },
         .init("a push that is wrong, and its end", "protocol") {
             [Frame.push($0, promised: 2, [:]) + Frame.reset(2, 0)]
         },
-        .init("a push that is wrong, and its answer", "protocol", endsConnection: true) {
+        .init("a push that is wrong, and its answer", "protocol") {
             [Frame.push($0, promised: 2, [:]) + good(2)]
         },
     ]
@@ -208,28 +205,28 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
             ]
         },
         .init("an empty window update", "image") { [Frame.bytes(type: 8, stream: $0, [0, 0, 0, 0]) + good($0)] },
-        .init("an empty window update for all", "protocol", endsConnection: true) { _ in
+        .init("an empty window update for all", "protocol") { _ in
             [Frame.bytes(type: 8, [0, 0, 0, 0])]
         },
-        .init("a window that is too large", "protocol", endsConnection: true) { _ in
+        .init("a window that is too large", "protocol") { _ in
             [Frame.bytes(type: 8, [0x7F, 0xFF, 0xFF, 0xFF])]
         },
-        .init("a setting that is too large", "protocol", endsConnection: true) { _ in
+        .init("a setting that is too large", "protocol") { _ in
             [Frame.settings([4: 0x8000_0000])]
         },
-        .init("a setting that is too small", "protocol", endsConnection: true) { _ in [Frame.settings([5: 1])] },
-        .init("settings cut short", "protocol", endsConnection: true) { _ in [Frame.bytes(type: 4, [0, 1, 0])] },
-        .init("settings of a stream", "protocol", endsConnection: true) { [Frame.bytes(type: 4, stream: $0)] },
-        .init("a settings acknowledgement unasked", "protocol", endsConnection: true) { _ in
+        .init("a setting that is too small", "protocol") { _ in [Frame.settings([5: 1])] },
+        .init("settings cut short", "protocol") { _ in [Frame.bytes(type: 4, [0, 1, 0])] },
+        .init("settings of a stream", "protocol") { [Frame.bytes(type: 4, stream: $0)] },
+        .init("a settings acknowledgement unasked", "protocol") { _ in
             [Frame.bytes(type: 4, flags: 1), Frame.bytes(type: 4, flags: 1)]
         },
-        .init("a ping cut short", "protocol", endsConnection: true) { _ in [Frame.ping("ping")] },
-        .init("a continuation of nothing", "protocol", endsConnection: true) {
+        .init("a ping cut short", "protocol") { _ in [Frame.ping("ping")] },
+        .init("a continuation of nothing", "protocol") {
             [Frame.bytes(type: 9, flags: 4, stream: $0, [0x88])]
         },
-        .init("a reset of a stream to come", "protocol", endsConnection: true) { [Frame.reset($0 + 2, 0)] },
-        .init("a head of a stream to come", "protocol", endsConnection: true) { [good($0 + 2)] },
-        .init("HTTP/1", "protocol", endsConnection: true) { _ in
+        .init("a reset of a stream to come", "protocol") { [Frame.reset($0 + 2, 0)] },
+        .init("a head of a stream to come", "protocol") { [good($0 + 2)] },
+        .init("HTTP/1", "protocol") { _ in
             [Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)]
         },
     ]

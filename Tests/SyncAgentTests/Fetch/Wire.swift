@@ -87,7 +87,9 @@ actor Wire {
         (transfer.receiver as? Reader)?.end(failure)
     }
 
-    /// Reads an answer to the end of its body. The host is resolved, and not judged before there is a connection.
+    /// Reads an answer to the end of its body.
+    ///
+    /// The host is resolved, and not judged before there is a connection.
     func answer(from url: String) async throws -> (status: Int, body: [UInt8]) {
         let target = try FetchTarget(url)
         guard case .addresses(let addresses) = SystemResolver.lookUp(target.host) else {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import Testing
+
+@testable import SyncPlan
+
+@Suite("A download, decided without a network")
+struct DownloadTests {
+    private static let url: IconURL = "https://a.example/1.png"
+    private static let cdn = "https://cdn.example/1.png"
+    private static let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
+
+    private static func download(
+        condition: Condition? = nil, from partial: PartialDownload? = nil, change: (inout Settings) -> Void = { _ in }
+    ) throws -> Download {
+        var settings = Settings()
+        change(&settings)
+        let request = FetchRequest(
+            url: url, source: try IconSource(url), reason: .notCached, condition: condition)
+        return try Download(request, at: FetchTarget(url.text), from: partial, rules: Download.Rules(settings))
+    }
+
+    /// Sends the next request, and takes its answer.
+    ///
+    /// - Returns: What follows, in a word, and the fields of the request by their names.
+    private static func exchange(
+        _ download: inout Download, _ status: Int, _ fields: [(name: String, value: String)] = [],
+        isMultiplexed: Bool = false
+    ) -> (step: String, sent: [String: String]) {
+        download.begin(through: nil)
+        let sent = download.fields(allowedBy: nil, now: Sample.start)
+        let head = ResponseHead(status: status, isMultiplexed: isMultiplexed, fields: HTTPFields(fields))
+        let word =
+            switch download.answered(head, now: Sample.start) {
+            case .ask: "ask \(download.target.url)"
+            case .take(let body):
+                "take \(body.announced.map { "\($0)" } ?? "all")" + (body.length == nil ? "" : " rest")
+            case .discardPartial: "discard, ask \(download.target.url)"
+            case .end(.failed(let failure)): failure.code
+            case .end(.notModified): "not-modified"
+            case .end(let outcome): "\(outcome)"
+            }
+        return (word, Dictionary(uniqueKeysWithValues: sent.map { ($0.name, $0.value) }))
+    }
+
+    @Test(
+        "the head of an answer says what follows",
+        arguments: [
+            (200, [], "take all"), (200, [("Content-Length", "5")], "take 5"),
+            (200, [("Content-Length", "5242880")], "take 5242880"), (200, [("Content-Length", "5242881")], "too-large"),
+            (200, [("Content-Encoding", "identity")], "take all"),
+            (200, [("Content-Encoding", "gzip")], "content-encoding"),
+            (204, [], "http-204"), (206, [("Content-Range", "bytes 0-1/2")], "http-206"), (304, [], "http-304"),
+            (300, [("Location", "/2")], "http-300"), (404, [], "http-404"), (416, [], "http-416"),
+            (503, [], "http-503"),
+            (101, [], "http-101"), (999, [], "http-999"),
+            (302, [("Location", "/2.png")], "ask https://a.example/2.png"),
+            (301, [("Location", "2"), ("Location", "2")], "ask https://a.example/2"),
+            (307, [("Location", "https://cdn.example/1.png")], "ask https://cdn.example/1.png"),
+            (308, [], "bad-redirect"),
+            (303, [("Location", "/2"), ("Location", "/3")], "bad-redirect"),
+            (302, [("Location", "/1.png")], "redirect-loop"),
+            (302, [("Location", "http://a.example/")], "downgrade-refused"),
+            (302, [("Location", "file:///x")], "scheme-refused"),
+            (302, [("Location", "https://denied.example/")], "host-refused"),
+        ] as [(Int, [(name: String, value: String)], String)])
+    func heads(status: Int, fields: [(name: String, value: String)], step: String) throws {
+        let denied = try #require(HostPattern("denied.example"))
+        var download = try Self.download { $0.network.denyHosts = [denied] }
+        #expect(Self.exchange(&download, status, fields).step == step)
+    }
+
+    @Test("a redirect that leads on too often, or downwards where that is allowed")
+    func redirects() throws {
+        var download = try Self.download { $0.fetch.maxRedirects = 1 }
+        #expect(Self.exchange(&download, 302, [("Location", "/2")]).step == "ask https://a.example/2")
+        #expect(Self.exchange(&download, 302, [("Location", "/3")]).step == "too-many-redirects")
+        #expect(download.trail?.hops.map(\.status) == [302, 302])
+        var downwards = try Self.download { $0.fetch.allowDowngrade = true }
+        #expect(Self.exchange(&downwards, 302, [("Location", "http://a.example/")]).step == "ask http://a.example/")
+    }
+
+    @Test("validators go to the URL that gave them, and its 304 counts")
+    func conditions() throws {
+        var download = try Self.download(condition: Condition(url: Self.cdn, validators: Self.validators))
+        let first = Self.exchange(&download, 302, [("Location", Self.cdn)])
+        #expect(first.sent["If-None-Match"] == nil && first.sent["If-Modified-Since"] == nil)
+        #expect(first.sent["Accept-Encoding"] == "identity")
+        let second = Self.exchange(&download, 304)
+        #expect(second.step == "not-modified")
+        #expect(second.sent["If-None-Match"] == "W/\"1\"")
+        #expect(second.sent["If-Modified-Since"] == "Fri, 20 Nov 2026 10:00:00 GMT")
+    }
+
+    @Test("a 304 from another URL has all asked again without conditions, once")
+    func strayNotModified() throws {
+        var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))
+        #expect(Self.exchange(&download, 302, [("Location", "/2")]).sent["If-None-Match"] == "W/\"1\"")
+        #expect(Self.exchange(&download, 304).step == "ask \(Self.url.text)")
+        let again = Self.exchange(&download, 302, [("Location", "/2")])
+        #expect(again.step == "ask https://a.example/2" && again.sent["If-None-Match"] == nil)
+        #expect(Self.exchange(&download, 304).step == "http-304")
+    }
+
+    @Test(
+        "the rest of an image is asked for, and what is none has the whole asked for",
+        arguments: [
+            (206, [("Content-Range", "bytes 100000-199999/200000"), ("Content-Length", "100000")], "take 100000 rest"),
+            (206, [("Content-Range", "bytes 100001-199999/200000")], "discard, ask https://a.example/1.png"),
+            (206, [("Content-Range", "bytes 100000-199999/*")], "discard, ask https://a.example/1.png"),
+            (206, [], "discard, ask https://a.example/1.png"), (416, [], "discard, ask https://a.example/1.png"),
+            (200, [], "take all"), (503, [], "http-503"), (206, [("Content-Encoding", "br")], "content-encoding"),
+        ] as [(Int, [(name: String, value: String)], String)])
+    func rest(status: Int, fields: [(name: String, value: String)], step: String) throws {
+        var partial = try #require(
+            PartialDownload(
+                of: Self.url, from: FetchTarget(Self.url.text),
+                response: Sample.response([("ETag", "\"1\"")], status: 200),
+                fields: HTTPFields([])))
+        partial.bytes = 100_000
+        var download = try Self.download(from: partial)
+        let first = Self.exchange(&download, status, fields)
+        #expect(first.step == step)
+        #expect(first.sent["Range"] == "bytes=100000-" && first.sent["If-Range"] == "\"1\"")
+        guard step.hasPrefix("discard") else { return }
+        let second = Self.exchange(&download, 200)
+        #expect(second.step == "take all" && second.sent["Range"] == nil)
+    }
+
+    @Test("the rest must not make the whole too large, and is asked for only where the beginning came from")
+    func restElsewhere() throws {
+        var partial = try #require(
+            PartialDownload(
+                of: Self.url, from: FetchTarget(Self.cdn), response: Sample.response([("ETag", "\"1\"")], status: 200),
+                fields: HTTPFields([])))
+        partial.bytes = 100_000
+        var download = try Self.download(from: partial) { $0.fetch.maxBytes = ByteCount(199_999) }
+        #expect(Self.exchange(&download, 302, [("Location", Self.cdn)]).sent["Range"] == nil)
+        let rest = Self.exchange(&download, 206, [("Content-Range", "bytes 100000-199999/200000")])
+        #expect(rest.step == "too-large" && rest.sent["Range"] == "bytes=100000-")
+    }
+
+    @Test(
+        "a download is multiplexed if every answer was, and the failure of another origin is its own",
+        arguments: [(true, true, true), (false, true, false), (true, false, false)])
+    func answers(first: Bool, second: Bool, isMultiplexed: Bool) throws {
+        var download = try Self.download()
+        _ = Self.exchange(&download, 302, [("Location", Self.cdn)], isMultiplexed: first)
+        #expect(download.isMultiplexed == nil)
+        download.begin(through: nil)
+        let head = ResponseHead(status: 503, isMultiplexed: second, fields: HTTPFields([("Retry-After", "120")]))
+        guard case .end(.failed(let failure)) = download.answered(head, now: Sample.start) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(failure.origin == "https://cdn.example:443" && failure.retryAfter == .seconds(120))
+        #expect(download.isMultiplexed == isMultiplexed)
+    }
+
+    @Test("a request that goes out again because nothing was answered is the same hop")
+    func again() throws {
+        var download = try Self.download()
+        download.begin(through: nil)
+        _ = Self.exchange(&download, 302, [("Location", Self.cdn)])
+        download.begin(through: nil)
+        _ = Self.exchange(&download, 404)
+        #expect(download.trail?.hops.map(\.url) == [Self.url.text, Self.cdn])
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import SyncPlan
+
+@Suite("The lines before a body")
+struct HeadReaderTests {
+    /// Reads lines, each of which gets its line break.
+    ///
+    /// - Returns: The head, if the lines have a final one.
+    private static func head(_ lines: [String], lineBreak: String = "\r\n") throws -> ResponseHead? {
+        var reader = HeadReader()
+        var head: ResponseHead?
+        for line in lines {
+            let found = try Array((line + lineBreak).utf8).withUnsafeBytes { try reader.read($0) }
+            #expect(found == nil || head == nil, "there are two heads")
+            head = head ?? found
+        }
+        return head
+    }
+
+    @Test(
+        "a status line has a version, and a status of three digits",
+        arguments: [
+            ("HTTP/1.1 200 OK", 200), ("HTTP/1.0 404 Not Found", 404), ("HTTP/1.1 200", 200), ("HTTP/1.1 999 ", 999),
+            ("HTTP/1.1 101 Switching Protocols", 101), ("HTTP/2 200 ", 200), ("HTTP/2 101 ", nil), ("", nil),
+            ("HTTP/1.1", nil), ("HTTP/1.1 20 OK", nil), ("HTTP/1.1 2000 OK", nil), ("HTTP/1.1 099 x", nil),
+            ("HTTP/1.1 000 x", nil), ("HTTP/1.1 -20 x", nil), ("HTTP/1.1 OK", nil), ("HTTP/1.1  200 OK", nil),
+            ("HTTP/1.2 200 OK", nil), ("HTTP/2.0 200 OK", nil), ("HTTP/3 200 ", nil), ("http/1.1 200 OK", nil),
+            ("220 mail.example ESMTP", nil), ("X: a", nil), ("\u{89}PNG", nil),
+        ])
+    func status(line: String, status: Int?) throws {
+        let head = try? Self.head([line, ""])
+        #expect(head?.status == status)
+        #expect(head?.isMultiplexed ?? false == line.hasPrefix("HTTP/2 ") && head != nil || head == nil)
+    }
+
+    @Test("fields have names in lower case, and values without white space around them", arguments: ["\r\n", "\n"])
+    func fields(lineBreak: String) throws {
+        let lines = ["HTTP/1.1 200 OK", "ETag: \"1\"", "X-Y:a \t b \t", "Empty:", "x-y:\t c: d", "Ü-free: ü", ""]
+        #expect(throws: FetchFailure.self) { try Self.head(lines, lineBreak: lineBreak) }
+        let head = try #require(try Self.head(lines.filter { !$0.hasPrefix("Ü") }, lineBreak: lineBreak))
+        #expect(head.fields["etag"] == ["\"1\""])
+        #expect(head.fields["x-y"] == ["a \t b", "c: d"])
+        #expect(head.fields["empty"] == [""])
+    }
+
+    @Test(
+        "what is no field is refused, in heads and in trailers",
+        arguments: [
+            "Nonsense", ": x", "ETag : x", " folded", "\tfolded: x", "E T: x", "ET\0ag: x", "ETag: \"a\0b\"", "X: a\rb",
+            "X: a\r", "X: \u{7F}", "X: \u{1B}[0m",
+        ])
+    func badFields(line: String) throws {
+        #expect(throws: FetchFailure.self) { try Self.head(["HTTP/1.1 200 OK", line, ""]) }
+        #expect(throws: FetchFailure.self) { try Self.head(["HTTP/1.1 103 Early Hints", line, ""]) }
+        #expect(throws: FetchFailure.self) { try Self.head(["HTTP/1.1 200 OK", "", line]) }
+    }
+
+    @Test("bytes that are not UTF-8 are no error")
+    func otherEncodings() throws {
+        var reader = HeadReader()
+        var head: ResponseHead?
+        for line in [Array("HTTP/1.1 200 OK\r\n".utf8), Array("X: ".utf8) + [0xFF, 0xE4, 0x0D, 0x0A], [0x0D, 0x0A]] {
+            head = try line.withUnsafeBytes { try reader.read($0) }
+        }
+        #expect(head?.fields["x"].count == 1)
+    }
+
+    @Test(
+        "interim heads are passed over, up to 32 of them", arguments: [(0, true), (1, true), (32, true), (33, false)])
+    func interim(count: Int, isGood: Bool) throws {
+        let interim = Array(
+            repeatElement(["HTTP/1.1 103 Early Hints", "Content-Length: 5", ""], count: count).joined())
+        let head = try? Self.head(interim + ["HTTP/1.1 200 OK", "A: b", ""])
+        #expect((head != nil) == isGood)
+        #expect(head?.fields["content-length"].isEmpty != false)
+    }
+
+    @Test("trailers are passed over, and a second head is none")
+    func trailers() throws {
+        let head = try Self.head(["HTTP/1.1 200 OK", "A: b", "", "ETag: \"2\"", ""])
+        #expect(head?.fields["etag"] == [])
+        #expect(throws: FetchFailure.self) { try Self.head(["HTTP/1.1 200 OK", "", "HTTP/1.1 200 OK", ""]) }
+    }
+
+    @Test(
+        "heads and trailers have an end",
+        arguments: [
+            ["HTTP/1.1 200 OK", "X: " + String(repeating: "x", count: HeadReader.limit)],
+            ["HTTP/1.1 200 " + String(repeating: "x", count: HeadReader.limit)],
+            ["HTTP/1.1 200 OK"] + Array(repeating: "X: x", count: 600),
+            ["HTTP/1.1 200 OK", ""] + Array(repeating: "X: x", count: 600),
+            ["HTTP/1.1 200 OK", ""] + Array(repeating: "X: " + String(repeating: "x", count: 1000), count: 140),
+        ])
+    func endless(lines: [String]) throws {
+        #expect(throws: FetchFailure.self) { try Self.head(lines) }
+    }
+
+    @Test(
+        "a body has one length, or comes in chunks and nothing else",
+        arguments: [
+            (["Content-Length: 5"], true), (["Content-Length: 5", "Content-Length: 5"], true),
+            (["Content-Length: 0"], true), (["Content-Length: 9223372036854775807"], true),
+            (["Content-Length: 5", "Content-Length: 6"], false), (["Content-Length: 5, 5"], false),
+            (["Content-Length: -5"], false), (["Content-Length: +5"], false), (["Content-Length: 0x5"], false),
+            (["Content-Length: 5a"], false), (["Content-Length: "], false), (["Content-Length: ５"], false),
+            (["Content-Length: 18446744073709551616"], false), (["Transfer-Encoding: chunked"], true),
+            (["Transfer-Encoding: Chunked"], true), (["Transfer-Encoding: gzip, chunked"], false),
+            (["Transfer-Encoding: chunked, gzip"], false), (["Transfer-Encoding: identity"], false),
+            (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], false),
+            (["Transfer-Encoding: chunked", "Content-Length: 5"], false), ([], true),
+        ] as [([String], Bool)])
+    func framing(fields: [String], isGood: Bool) throws {
+        let head = try? Self.head(["HTTP/1.1 200 OK"] + fields + [""])
+        #expect((head != nil) == isGood)
+    }
+}
