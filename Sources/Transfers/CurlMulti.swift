@@ -14,6 +14,8 @@ package final class CurlMulti: Transport {
         package var connectTimeout: Duration = .seconds(5)
         /// How many connections are kept for later requests.
         package var connections = 64
+        /// How many connections a host has at once; more requests wait.
+        package var connectionsPerHost = 4
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -47,6 +49,7 @@ package final class CurlMulti: Transport {
     private static func makeMulti(_ options: Options) -> UnsafeMutableRawPointer {
         guard let multi = curl_multi_init() else { preconditionFailure("no memory for libcurl") }
         curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, options.connections)
+        curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
         return multi
     }
 

@@ -25,11 +25,14 @@ extension FetchOutcome {
 
 extension CurlMulti.Options {
     /// What the settings say of transfers.
-    init(_ fetch: Settings.Fetch) {
+    ///
+    /// With a proxy, what counts as a host may be the proxy, for all servers.
+    init(_ fetch: Settings.Fetch, isProxied: Bool = false) {
         self.init()
         userAgent = fetch.userAgent
         caFile = fetch.caFile
         connectTimeout = fetch.connectTimeout
         connections = 2 * fetch.concurrency
+        connectionsPerHost = isProxied ? fetch.concurrency : fetch.perHost
     }
 }

@@ -66,7 +66,7 @@ package actor Downloads {
     ) {
         self.settings = settings
         self.proxies = proxies
-        self.transport = transport ?? CurlMulti(CurlMulti.Options(settings.fetch))
+        self.transport = transport ?? CurlMulti(CurlMulti.Options(settings.fetch, isProxied: !proxies.proxies.isEmpty))
         self.staging = staging
         self.clock = clock
         self.idleTime = idleTime

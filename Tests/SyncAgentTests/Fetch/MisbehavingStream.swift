@@ -108,7 +108,8 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
     static let bodies: [MisbehavingStream] = [
         head("a length", "image", [":status": "200", "content-length": "\(count)"]),
         head(
-            "a length twice", "image", [":status": "200", "content-length": "\(count)", "content-length": "\(count)"]),
+            "a length twice", "protocol",
+            [":status": "200", "content-length": "\(count)", "content-length": "\(count)"]),
         head("a length that is too long", "protocol", [":status": "200", "content-length": "\(count + 1)"]),
         head("a length that is too short", "protocol", [":status": "200", "content-length": "\(count - 1)"]),
         head("a negative length", "protocol", [":status": "200", "content-length": "-1"]),
@@ -126,10 +127,11 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         .init("padding", "image") {
             [head($0) + Frame.bytes(type: 0, flags: 9, stream: $0, [200] + icon + Array(repeating: 0, count: 200))]
         },
-        .init("more padding than frame", "protocol") {
+        // Of errors of the connection within a body, libcurl 7.88 does not tell the streams.
+        .init("more padding than frame", "timeout") {
             [head($0) + Frame.bytes(type: 0, flags: 9, stream: $0, [200, 1, 2])]
         },
-        .init("a frame that is too large", "protocol") {
+        .init("a frame that is too large", "not-an-image") {
             [head($0) + Frame.bytes(type: 0, stream: $0, Array(repeating: 0, count: 16_385))]
         },
         .init("a body on another stream", "protocol") { [head($0) + Frame.data($0 + 2, icon)] },

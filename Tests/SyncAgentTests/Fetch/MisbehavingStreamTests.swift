@@ -13,14 +13,21 @@ struct MisbehavingStreamTests {
         arguments: MisbehavingStream.statuses + MisbehavingStream.heads + MisbehavingStream.bodies
             + MisbehavingStream.ends + MisbehavingStream.connections)
     func stream(_ reply: MisbehavingStream) async throws {
-        try await RawOrigin.runSecure { request in
-            switch request.target {
-            case "*": [.send(Frame.settings())]
-            case "/": reply.steps(request)
+        let icon = MisbehavingStream.icon
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: \(icon.count)\r\n\r\n"
+        try await RawOrigin.runSecure(protocols: ["h2", "http/1.1"]) { request in
+            switch (request.target, request.stream) {
+            case ("*", _): [.send(Frame.settings())]
+            case ("/", _): reply.steps(request)
+            // An origin with which HTTP/2 has come to nothing is asked by HTTP/1.
+            case (_, 0): [.send(Array(text.utf8) + icon)]
             default: [.send(MisbehavingStream.good(request.stream))]
             }
         } _: { origin, trust in
-            let fetches = try await HostileFetch.run([origin.baseURL + "/", origin.baseURL + "/next"], change: trust)
+            let fetches = try await HostileFetch.run([origin.baseURL + "/", origin.baseURL + "/next"]) {
+                trust(&$0)
+                $0.fetch.idleTimeout = .seconds(5)
+            }
             #expect(Self.codes(reply.code).contains(fetches.first?.code), "\(fetches.map(\.outcome))")
             #expect(fetches.last?.code == "image")
             #expect(fetches.allSatisfy { $0.isTidy })

@@ -8,13 +8,14 @@ import Transfers
 actor Wire {
     private final class Reader: TransferReceiver {
         private let waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>
-        let host: String
+        let request: TransferRequest
         let begun = ContinuousClock.now
-        private var status: Int?
+        var hasRetried = false
+        private(set) var status: Int?
         private var body: [UInt8] = []
 
-        init(_ host: String, _ waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>) {
-            self.host = host
+        init(_ request: TransferRequest, _ waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>) {
+            self.request = request
             self.waiter = waiter
         }
 
@@ -31,7 +32,7 @@ actor Wire {
         func end(_ failure: (any Error)?) {
             switch (failure, status) {
             case (let refusal as AddressPolicy.Refusal, _):
-                waiter.resume(throwing: FetchFailure.address(refusal, of: host))
+                waiter.resume(throwing: FetchFailure.address(refusal, of: request.route.host))
             case (let failure?, _): waiter.resume(throwing: failure)
             case (nil, let status?): waiter.resume(returning: (status, body))
             case (nil, nil): waiter.resume(throwing: FetchFailure.protocolViolation("no head"))
@@ -84,7 +85,16 @@ actor Wire {
 
     private func end(_ transfer: any Transfer, _ failure: (any Error)?) {
         transfers.removeAll { $0 === transfer }
-        (transfer.receiver as? Reader)?.end(failure)
+        guard let reader = transfer.receiver as? Reader else { return }
+        // As the downloads do with a connection that was kept for too long.
+        if transfer.isReused, reader.status == nil, !reader.hasRetried,
+            (failure as? FetchFailure)?.code == "connection-closed"
+        {
+            reader.hasRetried = true
+            transfers.append(transport.begin(reader.request, reader))
+        } else {
+            reader.end(failure)
+        }
     }
 
     /// Reads an answer to the end of its body.
@@ -101,7 +111,7 @@ actor Wire {
         let request = TransferRequest(
             url: target.url, fields: [], proxy: nil, route: route, mayMultiplex: target.isSecure)
         return try await withCheckedThrowingContinuation { waiter in
-            transfers.append(transport.begin(request, Reader(target.host, waiter)))
+            transfers.append(transport.begin(request, Reader(request, waiter)))
         }
     }
 }
