@@ -18,7 +18,6 @@ let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "as
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -70,7 +69,7 @@ let package = Package(
             dependencies: [
                 "CLinux", "IconCache", "LocalServer", "SyncPlan", "Transfers", crypto, system, logging, hummingbird,
                 hummingbirdCore,
-                httpClient, lifecycle, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL, subprocess,
+                httpClient, lifecycle, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -118,8 +117,7 @@ let package = Package(
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", httpClient,
-                logging,
+                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging,
                 nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
