@@ -18,7 +18,7 @@ final class CurlTransfer: Transfer {
     private(set) var connection: Int32?
     var isPaused = false
     var lastActivity: ContinuousClock.Instant?
-    private(set) var isReused = false
+    private(set) var mayBeStale = false
     private(set) var isAnswered = false
     /// Whether the final head has come.
     private(set) var hasHead = false
@@ -124,8 +124,8 @@ final class CurlTransfer: Transfer {
         guard let socket = connections.socket(from: localPort, to: peer, peerPort) else { return }
         connection = socket
         connections.began(on: socket)
-        isReused = connections.hasAnswered(socket)
-        isAnswered = isReused
+        mayBeStale = connections.hasAnswered(socket)
+        isAnswered = mayBeStale
     }
 
     /// Takes note that the transfer has its connection no more.
@@ -143,6 +143,7 @@ final class CurlTransfer: Transfer {
 
     private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = .now
+        mayBeStale = false
         noteAnswer()
         do {
             guard let head = try reader.read(line) else { return true }

@@ -41,8 +41,8 @@ package protocol Transfer: AnyObject {
     var isPaused: Bool { get }
     /// When the request was sent, or something came for the last time; `nil` if it has not been sent.
     var lastActivity: ContinuousClock.Instant? { get }
-    /// Whether another request was answered over its connection before it.
-    var isReused: Bool { get }
+    /// Whether another request was answered over its connection before, and nothing has come since this one was sent.
+    var mayBeStale: Bool { get }
     /// Whether anything of an answer ever came over its connection.
     var isAnswered: Bool { get }
 }

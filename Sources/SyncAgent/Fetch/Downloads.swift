@@ -270,7 +270,7 @@ package actor Downloads {
 
     /// Whether a request may go out once more at once: it went over a connection that was kept, and nothing came of it.
     private func isStale(_ transfer: any Transfer, _ failure: any Error, _ download: ActiveDownload) -> Bool {
-        download.step == nil && !download.hasRetried && transfer.isReused
+        download.step == nil && !download.hasRetried && transfer.mayBeStale
             && (failure as? FetchFailure)?.code == "connection-closed"
     }
 

@@ -30,7 +30,7 @@ final class ScriptedTransport: Transport, Sendable {
         private var hasBegun = false
         var isPaused = false
         var lastActivity: ContinuousClock.Instant?
-        let isReused = false
+        let mayBeStale = false
         var isAnswered: Bool { hasBegun }
 
         init(_ receiver: any TransferReceiver, _ answer: Answer?) {

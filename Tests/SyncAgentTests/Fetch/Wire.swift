@@ -87,7 +87,7 @@ actor Wire {
         transfers.removeAll { $0 === transfer }
         guard let reader = transfer.receiver as? Reader else { return }
         // As the downloads do with a connection that was kept for too long.
-        if transfer.isReused, reader.status == nil, !reader.hasRetried,
+        if transfer.mayBeStale, reader.status == nil, !reader.hasRetried,
             (failure as? FetchFailure)?.code == "connection-closed"
         {
             reader.hasRetried = true
