@@ -50,9 +50,9 @@ package final class AgentLoop: Sendable {
         mailbox.yield(.event(event))
     }
 
-    /// What there is to tell at the moment.
-    package func status() async -> StatusReport {
-        let status = await ask { [self] plan in
+    /// What there is to tell at the moment; `nil` if the loop has ended.
+    package func status() async -> StatusReport? {
+        await ask { [self] plan in
             // Nothing changes while the loop answers.
             guard let change = feed.newest else { return plan.status }
             if let told = told.withLock(\.self), told.change == change { return told.status }
@@ -60,16 +60,13 @@ package final class AgentLoop: Sendable {
             told.withLock { $0 = (change, status) }
             return status
         }
-        return status ?? StatusReport(state: .stopped)
     }
 
     /// What goes and what stays: of one icon, or of all that no list names.
     package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
         guard let snapshot = await ask({ [clock] in $0.evictionSnapshot(of: url, now: clock.now) }) else { return nil }
         // Not in the loop: there may be much to tell.
-        var report = snapshot.report
-        report.leases = await evictor.leases(on: Set(report.icons.compactMap(\.generation)).sorted())
-        return report
+        return snapshot.report(leases: await evictor.leases(on: snapshot.superseded))
     }
 
     /// Everything known of one URL; `nil` if it is unknown.

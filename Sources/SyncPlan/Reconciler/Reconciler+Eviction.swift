@@ -20,7 +20,7 @@ extension Reconciler {
     /// When there may be something to evict, if nothing happens before.
     var nextEviction: Timestamp? {
         guard mayEvict else { return nil }
-        return [brake.end, stuck?.until, leaseRetry ?? ledger.nextExpiry(under: retention)].compactMap(\.self).min()
+        return [brake.end, stuck?.until, leased?.until ?? ledger.nextExpiry(under: retention)].compactMap(\.self).min()
     }
 
     /// Removes what no generation names, or else takes away the generations whose grace is over.
@@ -32,8 +32,8 @@ extension Reconciler {
             actions.append(.remove(plan))
             return
         }
-        if let leaseRetry, leaseRetry > now { return }
-        leaseRetry = nil
+        if let leased, leased.until > now { return }
+        leased = nil
         let expired = ledger.expired(under: retention, now: now)
         guard !expired.isEmpty else { return }
         eviction = .releasing
@@ -66,7 +66,7 @@ extension Reconciler {
 
     mutating func applyRelease(_ release: (removed: [Int], kept: [Int]), now: Timestamp) {
         for generation in release.removed { ledger.release(generation) }
-        leaseRetry = release.kept.isEmpty ? nil : now + .seconds(2)
+        leased = release.kept.isEmpty ? nil : (Set(release.kept), now + .seconds(2))
         eviction = .idle
         guard !release.removed.isEmpty else { return }
         unrememberedGenerations.formUnion(release.removed)
@@ -100,7 +100,7 @@ extension Reconciler {
     mutating func evictNow(isConfirmed: Bool, now: Timestamp) {
         if isConfirmed { changeBrake(now: now) { $0.confirm() } }
         ledger.waiveGrace(in: catalog)
-        (leaseRetry, stuck) = (nil, nil)
+        (leased, stuck) = (nil, nil)
     }
 
     // MARK: The brake

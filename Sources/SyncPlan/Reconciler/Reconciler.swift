@@ -75,8 +75,8 @@ package struct Reconciler: Sendable {
     var brake: EvictionBrake
     /// What could not be removed, and when it is tried again.
     var stuck: (plan: RetirementPlan, until: Timestamp)?
-    /// When generations that were leased at the last try are tried again.
-    var leaseRetry: Timestamp?
+    /// The generations that readers held at the last try, and when they are tried again.
+    var leased: (generations: Set<Int>, until: Timestamp)?
 
     /// Icons of which something changed that is to be remembered over a restart.
     var unremembered: Set<IconURL> = []

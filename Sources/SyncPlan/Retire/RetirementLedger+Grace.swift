@@ -25,8 +25,10 @@ extension RetirementLedger {
         waived.formUnion(superseded.filter { generations[$0]?.documents.contains(where: retiring.contains) ?? false })
     }
 
-    /// Whether a generation is still to go whose grace was ended by hand.
-    package func isWaiving(under rule: RetentionRule) -> Bool { waived.contains { !rule.isHeld($0) } }
+    /// Whether a generation is still to go whose grace was ended by hand, apart from some.
+    package func isWaiving(under rule: RetentionRule, except others: Set<Int> = []) -> Bool {
+        waived.contains { !rule.isHeld($0) && !others.contains($0) }
+    }
 
     /// The superseded generations whose grace is over, and that of leases on them where it is.
     ///
