@@ -70,7 +70,7 @@ package struct ControlServer: Sendable {
             return try Self.answer(await board.text())
         }
         router.post("v1/sync/stream") { request, _ in
-            let lists = try await Self.texts(in: request).map(ListName.init)
+            let lists = Set(try await Self.texts(in: request).map(ListName.init)).sorted()
             return Response(
                 status: .ok, headers: [.contentType: "application/x-ndjson"],
                 body: ResponseBody { writer in

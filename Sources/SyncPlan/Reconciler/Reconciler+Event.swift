@@ -77,11 +77,15 @@ extension Reconciler {
             pause(isPaused, now: now)
         case .awaited(let urls):
             for url in urls { queue.raise(url) }
+            // What made a publication fail may be over, and somebody waits to know.
+            window.retry(at: now)
         case .memoryLost:
             rememberAll(now: now)
         case .slept(let time):
             ledger.noteSleep(time)
             brake.noteSleep(time)
+            // It is no cost of what is being published.
+            if let begun = publishing?.begun { publishing?.begun = begun + time }
         case .tick:
             break
         }

@@ -53,7 +53,7 @@ extension Reconciler {
     /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
     private mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
         let removed = Set(plan.images.map(\.sha256))
-        for url in plan.affected {
+        for url in plan.affected.union(plan.urls) {
             guard let image = catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
             else { continue }
             catalog.updateIcon(url) {
