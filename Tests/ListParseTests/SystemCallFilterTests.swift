@@ -25,7 +25,12 @@ struct SystemCallFilterTests {
     }
 
     private static var hasFilters: Bool {
-        (try? ProcessStatus(of: getpid()))?["Seccomp"] != nil
+        #if SANITIZED
+            // They make calls of their own in each thread.
+            false
+        #else
+            (try? ProcessStatus(of: getpid()))?["Seccomp"] != nil
+        #endif
     }
 
     @Test(
