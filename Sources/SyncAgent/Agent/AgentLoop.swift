@@ -200,7 +200,9 @@ package final class AgentLoop: Sendable {
                 let end = await fetcher.fetch(request)
                 post(.fetched(url: request.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed))
             case .publish(let publication): post(.published(await publisher.publish(publication)))
-            case .release(let generations): post(.released(await evictor.release(generations)))
+            case .release(let generations):
+                let done = await evictor.release(generations)
+                post(.released((removed: done.removed, kept: done.kept), failed: done.failed))
             case .remove(let plan): post(.removed(failed: await evictor.remove(plan)))
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))

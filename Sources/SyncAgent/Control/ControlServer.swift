@@ -185,7 +185,7 @@ package struct ControlServer: Sendable {
     private func recheck(_ suspects: Set<Digest>) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         Task { [loop, scrubber] in
-            loop.post(.damaged(await scrubber.read(suspects)))
+            await scrubber.read(suspects) { loop.post(.damaged($0)) }
             end.finish()
         }
         await wait(atMost: Self.patience) { for await _ in ended {} }

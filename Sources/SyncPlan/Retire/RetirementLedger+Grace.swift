@@ -46,9 +46,10 @@ extension RetirementLedger {
         }
     }
 
-    /// When the next grace is over; `nil` if there is none.
-    package func nextExpiry(under rule: RetentionRule) -> Timestamp? {
-        let next = (kept(under: rule).prefix(1) + waived.filter { !rule.isHeld($0) })
+    /// When the next grace is over, apart from that of some generations; `nil` if there is none.
+    package func nextExpiry(under rule: RetentionRule, except isOther: (Int) -> Bool = { _ in false }) -> Timestamp? {
+        let oldest = kept(under: rule).first { !isOther($0) }
+        let next = [oldest].compactMap(\.self) + waived.filter { !rule.isHeld($0) && !isOther($0) }
         return next.compactMap { endOfGrace(of: $0, rule.grace) }.min()
     }
 

@@ -32,7 +32,7 @@ struct ResumeOverSocketsTests {
                 let part = "staging/" + PartialDownload.file(of: IconURL(url))
                 try await HTTPTransport.run(settings) { transport in
                     let first = Task { try await cache.fetch([url], over: transport, settings) }
-                    for _ in 0..<5000 where cache.folder.entry(part)?.size ?? 0 == 0 {
+                    for _ in 0..<5000 where try cache.folder.entry(part)?.size ?? 0 == 0 {
                         try await Task.sleep(for: .milliseconds(5))
                     }
                     hasBegun.open()
@@ -40,7 +40,7 @@ struct ResumeOverSocketsTests {
                     let codes = try await first.value.map(\.code)
                     #expect(codes == [code])
                 }
-                let begun = try #require(cache.folder.entry(part)).size
+                let begun = try #require(try cache.folder.entry(part)).size
                 let before = origin.sentBytes
                 // The second attempt is that of another agent.
                 let restarted = try CacheFixture(path)
