@@ -54,14 +54,3 @@ package enum ProcessLimits {
         Failure(description: "\(call) failed: \(String(cString: strerror(errno)))")
     }
 }
-
-#if SANITIZED
-    /// Has AddressSanitizer look for no leaks at the end, for which it would start a process.
-    ///
-    /// - Returns: The default of ASAN_OPTIONS: the parser has no environment.
-    @_cdecl("__asan_default_options")
-    package func sanitizerOptions() -> UnsafePointer<UInt8> {
-        let options: StaticString = "detect_leaks=0"
-        return options.utf8Start
-    }
-#endif
