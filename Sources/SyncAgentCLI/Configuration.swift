@@ -26,9 +26,13 @@ struct Configuration: ParsableArguments {
         let state = try folder(state, variable: "XDG_STATE_HOME", fallback: ".local/state")
         // Without a runtime folder, as in a cron job, the socket is in the state folder, which is private too.
         let socket = try socket.map(absolute) ?? runtimeFolder().appending("control.sock")
+        let cache = try folder(cache, variable: "XDG_CACHE_HOME", fallback: ".cache")
+        guard cache != state else {
+            throw ValidationError("\(cache) cannot be both: --cache and --state take two folders.")
+        }
         return AgentFolders(
-            lists: try folder(lists, variable: "XDG_CONFIG_HOME", fallback: ".config", inside: "lists.d"),
-            cache: try folder(cache, variable: "XDG_CACHE_HOME", fallback: ".cache"), state: state, socket: socket)
+            lists: try folder(lists, variable: "XDG_CONFIG_HOME", fallback: ".config", inside: "lists.d"), cache: cache,
+            state: state, socket: socket)
 
         func runtimeFolder() -> FilePath {
             Variable["XDG_RUNTIME_DIR"].map { FilePath($0).appending("syncagent") } ?? state

@@ -111,6 +111,8 @@ struct CommandTests {
     func wrong() async throws {
         try await World.with { world in
             #expect(try await world.agent.call("status", "--nonsense").code == 64)
+            let both = try await world.agent.call("run", "--once", "--state", world.agent.cache.string)
+            #expect(both.code == 64 && both.messages.contains("--cache and --state"), "\(both.messages)")
             let bad = world.setting("SYNCAGENT_FETCH_MAX_BYTES", "many")
             let configuration = try await bad.agent.call("run", "--once")
             #expect(configuration.code == 78)
@@ -206,6 +208,39 @@ struct CommandTests {
             let json = try await world.agent.call("list", "apps.plist", "--json").output
             let document = try AppListDocument(json: Array(json.utf8), path: "stdout")
             #expect(document.apps.map(\.name) == ["Mail"])
+            let missing = try await world.agent.call("list", "nope.plist")
+            #expect(missing.code == 1 && missing.messages.contains("There is no list nope.plist"))
+        }
+    }
+
+    @Test("path does not print what is not there")
+    func missingImage() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let url = world.origin.iconURL("Mail")
+            let path = String(try await world.agent.call("path", url).output.dropLast())
+            try #require(unlink(path) == 0)
+            let lost = try await world.agent.call("path", url)
+            #expect(lost.code == 1 && lost.output.isEmpty && lost.messages.contains("verify --repair"))
+            // Its other name is still there. There was damage, which the exit code tells.
+            #expect(try await world.agent.call("verify", "--repair").code == 1)
+            #expect(try await world.agent.call("path", url).code == 0)
+        }
+    }
+
+    @Test("run --once ends with 0 if it is paused and nothing is missing, whatever is due")
+    func pausedOnce() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let paused = try await world.agent.whileRunning { _ in try await world.agent.call("pause") }
+            #expect(paused.code == 0)
+            let due = world.setting("SYNCAGENT_REFRESH_MINIMUM", "1s")
+            #expect(try await due.agent.call("run", "--once").code == 0)
+            try world.drop(["Mail", "Maps"])
+            let pending = try await world.agent.call("run", "--once")
+            #expect(pending.code == 1 && pending.messages.contains("paused"))
         }
     }
 }

@@ -15,8 +15,9 @@ struct EmptiedCacheTests {
     /// What is removed, as shell scripts in the cache folder.
     static let deeds = [
         "rm -rf ./*", "rm -rf icons", "rm -rf icons/*", "rm -rf lists", "rm -rf generations", "rm -rf by-url",
-        "rm -rf staging", "rm manifest.json", "rm $(ls lists/*.json | head -n 1)", #"d=$PWD; cd ..; rm -rf "$d""#,
-        #"d=$PWD; cd ..; mv "$d" aside; mkdir "$d""#, #"d=$PWD; cd ..; mv "$d" aside; cp -a aside "$d""#,
+        "rm -rf staging", "rm manifest.json", #"rm "$(grep -o 'lists/[0-9a-f]*\.json' manifest.json | head -n 1)""#,
+        #"d=$PWD; cd ..; rm -rf "$d""#, #"d=$PWD; cd ..; mv "$d" aside; mkdir "$d""#,
+        #"d=$PWD; cd ..; mv "$d" aside; cp -a aside "$d""#,
     ]
 
     @Test("it is whole again after a rescan, without a restart, and it is said", arguments: deeds)
@@ -77,6 +78,36 @@ struct EmptiedCacheTests {
                 let second = try await world.agent.call("run")
                 #expect(second.code == 75 && second.messages.contains("process \(agent.value)"), "\(second.messages)")
             }
+        }
+    }
+
+    @Test("an older copy of the cache in its place is taken up, with its generations, and has the lists as they are")
+    func olderCopy() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_RESCAN", "500ms")
+            let cache = IconCache(at: world.agent.cache)
+            try await world.agent.whileRunning { agent in
+                try world.drop(["Mail", "Maps"])
+                try await world.published(["Mail", "Maps"])
+                let old = try cache.manifest().generation
+                try await Tool.run("cp", "-a", world.agent.cache.string, world.folder.appending("copy").string)
+                try world.drop(["Mail", "Music"])
+                try await world.published(["Mail", "Music"])
+                let newest = try cache.manifest().generation
+                let replace = "cd '\(world.folder)'; mv '\(world.agent.cache)' aside; mv copy '\(world.agent.cache)'"
+                try #require(try await Program.run("sh", "-ec", replace).code == 0)
+                try await world.agent.status { report in
+                    let generation = try? cache.manifest().generation
+                    return report.inSync && report.icons.ready == 2 && generation ?? 0 > newest
+                }
+                #expect(try cache.document(of: "apps.plist")?.apps.map(\.name) == ["Mail", "Music"])
+                #expect(try world.expectWholeCache() == 2)
+                // What the copy named has its grace.
+                #expect(access(world.agent.cache.appending(CacheLayout.generation(old)).string, F_OK) == 0)
+                #expect(kill(agent.value, 0) == 0)
+            }
+            let run = try await world.agent.call("run", "--once")
+            #expect(run.code == 0, "\(run.messages)")
         }
     }
 }

@@ -134,14 +134,15 @@ struct SpaceTests {
                     #expect(full.publication.error?.contains("No space left") == true, "\(full.json.line)")
                     #expect(full.downloads.reason != nil && full.icons.failed == 0)
                     #expect(try await world.agent.call("status").code == 1)
-                    #expect(try world.expectWholeCache() >= 2)
+                    // Maps is not in the list any more, if its document found room.
+                    #expect(try world.expectWholeCache() >= 1)
                     return names
                 }
                 // What the agent gave back at its end is taken, too.
                 try fill(disk.appending("filler"))
                 try await world.agent.whileRunning { _ in
                     let (names, _) = try await dropUntilFull(world, from: names, filler: disk.appending("filler"))
-                    #expect(try world.expectWholeCache() >= 2)
+                    #expect(try world.expectWholeCache() >= 1)
                     try #require(unlink(disk.appending("filler").string) == 0)
                     try await world.published(names)
                     #expect(try await world.agent.call("status").code == 0)
@@ -154,7 +155,8 @@ struct SpaceTests {
 
     /// Drops one icon more after the other, with nothing left free each time, until there is no room to publish one.
     ///
-    /// A few pages may come free by themselves, as at a checkpoint of the database: then an icon finds room.
+    /// A few pages may come free by themselves, as at a checkpoint of the database: then an icon finds room, or a document
+    /// alone, which names it as pending.
     private func dropUntilFull(
         _ world: World, from first: [String] = ["Mail", "Music"], filler: FilePath
     ) async throws -> ([String], StatusReport) {
@@ -166,7 +168,8 @@ struct SpaceTests {
             let cache = IconCache(at: world.agent.cache)
             let report = try await world.whole { report in
                 let apps = try? cache.document(of: "apps.plist")?.apps
-                return report.publication.error != nil
+                let isWaiting = report.downloads.blocked > 0 && apps?.map(\.icon.text) == wanted
+                return report.publication.error != nil || isWaiting
                     || report.inSync && apps?.filter(\.isReady).map(\.icon.text) == wanted
             }
             if report.publication.error != nil { return (names, report) }

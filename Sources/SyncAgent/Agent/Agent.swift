@@ -121,6 +121,7 @@ package struct Agent: Sendable {
         restored.supersessions = remembered.supersessions
         restored.hold = remembered.hold
         restored.folder = remembered.folder
+        restored.newestGeneration = remembered.newestGeneration
         if once {
             for index in restored.memos.indices { restored.memos[index].failure = nil }
             for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }
@@ -166,12 +167,13 @@ package struct Agent: Sendable {
             group.addTask {
                 while true {
                     try await Task.sleep(for: .seconds(3600))
-                    let (damaged, isSuspicious) = await scrubber.scrub(part: Scrubber.part(at: clock.now))
+                    let isSuspicious = await scrubber.scrub(part: Scrubber.part(at: clock.now)) { damaged in
+                        logger.error(
+                            "images are damaged on disk: they are fetched again",
+                            metadata: ["images": "\(damaged.count)"])
+                        loop.post(.damaged(damaged))
+                    }
                     if isSuspicious { loop.post(.suspected) }
-                    guard !damaged.isEmpty else { continue }
-                    logger.error(
-                        "images are damaged on disk: they are fetched again", metadata: ["images": "\(damaged.count)"])
-                    loop.post(.damaged(damaged))
                 }
             }
             group.addTask {

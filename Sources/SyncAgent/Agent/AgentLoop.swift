@@ -57,9 +57,9 @@ package final class AgentLoop: Sendable {
         mailbox.yield(.event(event))
     }
 
-    /// What there is to tell at the moment.
-    package func status() async -> StatusReport {
-        let status = await ask { [self] plan in
+    /// What there is to tell at the moment; `nil` if the loop has ended.
+    package func status() async -> StatusReport? {
+        await ask { [self] plan in
             // Nothing changes while the loop answers.
             guard let change = feed.newest else { return plan.status }
             if let told = told.withLock(\.self), told.change == change { return told.status }
@@ -67,16 +67,13 @@ package final class AgentLoop: Sendable {
             told.withLock { $0 = (change, status) }
             return status
         }
-        return status ?? StatusReport(state: .stopped)
     }
 
     /// What goes and what stays: of one icon, or of all that no list names.
     package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
         guard let snapshot = await ask({ [clock] in $0.evictionSnapshot(of: url, now: clock.now) }) else { return nil }
         // Not in the loop: there may be much to tell.
-        var report = snapshot.report
-        report.leases = await evictor.leases(on: Set(report.icons.compactMap(\.generation)).sorted())
-        return report
+        return snapshot.report(leases: await evictor.leases(on: snapshot.superseded))
     }
 
     /// Everything known of one URL; `nil` if it is unknown.
@@ -208,7 +205,9 @@ package final class AgentLoop: Sendable {
         Task { [staging, publisher, evictor, inspector] in
             switch action {
             case .publish(let publication): post(.published(await publisher.publish(publication)))
-            case .release(let generations): post(.released(await evictor.release(generations)))
+            case .release(let generations):
+                let done = await evictor.release(generations)
+                post(.released((removed: done.removed, kept: done.kept), failed: done.failed))
             case .remove(let plan): post(.removed(failed: await evictor.remove(plan)))
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))

@@ -36,7 +36,10 @@ package struct Alarm: ~Copyable {
     }
 
     /// Notes that the alarm rang: it is not set any more.
+    ///
+    /// It may have been set to another time before this was noticed.
     package mutating func rang() {
+        task?.cancel()
         time = nil
         task = nil
     }

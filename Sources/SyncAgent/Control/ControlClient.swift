@@ -149,6 +149,9 @@ package struct ControlClient: Sendable {
         guard isAnswered else { return nil }
         do {
             return try await ask()
+        } catch let error as Unexpected where error.status == 503 {
+            // Its loop has ended, and the socket is about to go.
+            return nil
         } catch {
             guard isAnswered else { return nil }
             throw error

@@ -13,7 +13,8 @@ extension ControlServer {
     func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         for await _ in loop.changes {
-            try await write(await board.line(), after: &last, to: &writer)
+            guard let line = await board.line() else { return }
+            try await write(line, after: &last, to: &writer)
         }
     }
 

@@ -67,10 +67,10 @@ package struct ControlServer: Sendable {
         }
         router.post("v1/sync") { _, _ in
             lists.lookAgain()
-            return Self.answer(await board.text())
+            return try Self.answer(await board.text())
         }
         router.post("v1/sync/stream") { request, _ in
-            let lists = try await Self.texts(in: request).map(ListName.init)
+            let lists = Set(try await Self.texts(in: request).map(ListName.init)).sorted()
             return Response(
                 status: .ok, headers: [.contentType: "application/x-ndjson"],
                 body: ResponseBody { writer in
@@ -78,16 +78,16 @@ package struct ControlServer: Sendable {
                     try await writer.finish(nil)
                 })
         }
-        router.get("v1/status") { _, _ in Self.answer(await board.text()) }
+        router.get("v1/status") { _, _ in try Self.answer(await board.text()) }
         router.post("v1/icon") { request, _ in
             let url = try await Self.url(in: request)
             guard let report = await loop.report(on: url) else { throw HTTPError(.notFound) }
-            return Self.answer(report.json)
+            return try Self.answer(report.json)
         }
         for (name, isPaused) in [("pause", true), ("resume", false)] {
             router.post("v1/\(name)") { _, _ in
                 loop.post(.paused(isPaused))
-                return Self.answer(await board.text())
+                return try Self.answer(await board.text())
             }
         }
         router.get("v1/eviction") { _, _ in try Self.answer(await eviction.get()?.json) }
@@ -108,7 +108,7 @@ package struct ControlServer: Sendable {
                 return digest
             }
             await recheck(Set(suspects))
-            return Self.answer(await board.text())
+            return try Self.answer(await board.text())
         }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
             router.post("v1/\(name)") { request, _ in
@@ -169,15 +169,12 @@ package struct ControlServer: Sendable {
     /// Whoever asks may be anybody: what a request says is judged here, whatever its sender has made sure of.
     private static func refusal(_ reason: String) -> HTTPError { HTTPError(.badRequest, message: reason) }
 
-    private static func answer(_ json: JSON?) throws -> Response {
-        guard let json else { throw HTTPError(.serviceUnavailable) }
-        return answer(json)
-    }
+    private static func answer(_ json: JSON?) throws -> Response { try answer(json.map { $0.text + "\n" }) }
 
-    private static func answer(_ json: JSON) -> Response { answer(json.text + "\n") }
-
-    private static func answer(_ text: String) -> Response {
-        Response(
+    /// - Throws: What says that the agent is about to end, if there is no answer.
+    private static func answer(_ text: String?) throws -> Response {
+        guard let text else { throw HTTPError(.serviceUnavailable) }
+        return Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
@@ -188,7 +185,7 @@ package struct ControlServer: Sendable {
     private func recheck(_ suspects: Set<Digest>) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         Task { [loop, scrubber] in
-            loop.post(.damaged(await scrubber.read(suspects)))
+            await scrubber.read(suspects) { loop.post(.damaged($0)) }
             end.finish()
         }
         await wait(atMost: Self.patience) { for await _ in ended {} }

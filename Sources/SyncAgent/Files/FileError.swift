@@ -16,5 +16,8 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether the file system is full, or the agent's share of it.
     package var isOutOfSpace: Bool { errno == .noSpace || errno == .diskQuotaExceeded }
 
+    /// Whether there is nothing of that name, or something on the way to it is no folder.
+    package var saysMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+
     package var description: String { "Cannot \(operation) \(path): \(errno)" }
 }

@@ -43,9 +43,18 @@ package final class FolderLock: Sendable {
 
     /// Takes the lock on what is at the path now, in place of what was there before; that one is released.
     ///
-    /// - Throws: As ``init(in:at:)``; the lock that is held stays then.
-    func move(to folder: FileDescriptor) throws {
+    /// - Parameters:
+    ///   - folder: What is at the path now, open.
+    ///   - body: Called while both are locked.
+    /// - Throws: As ``init(in:at:)``, and what the body throws; the lock that is held stays then, and the new one goes.
+    func move(to folder: FileDescriptor, _ body: () throws -> Void) throws {
         let new = try Self.take(folder, at: path)
+        do {
+            try body()
+        } catch {
+            new.close()
+            throw error
+        }
         held.withLock { held in
             held.close()
             held = new

@@ -20,6 +20,18 @@ package struct ParseHelper: Sendable {
         self.timeout = timeout
     }
 
+    /// What the child has of an environment; that of the agent is none of its business.
+    ///
+    /// Backtraces would take seconds.
+    private static var environment: [Environment.Key: String] {
+        var environment: [Environment.Key: String] = ["SWIFT_BACKTRACE": "enable=no", "LIBDISPATCH_LOG": "NO"]
+        #if SANITIZED
+            // To look for leaks, a process would be started.
+            environment["ASAN_OPTIONS"] = "detect_leaks=0"
+        #endif
+        return environment
+    }
+
     /// Parses an open file from its first byte, wherever its offset stands.
     ///
     /// The file is left open.
@@ -56,8 +68,7 @@ package struct ParseHelper: Sendable {
             let result = try await Subprocess.run(
                 .path(executable),
                 arguments: Arguments(arguments),
-                // No backtraces: they take seconds. Nothing else of the agent's environment is the child's business.
-                environment: .custom(["SWIFT_BACKTRACE": "enable=no", "LIBDISPATCH_LOG": "NO"]),
+                environment: .custom(Self.environment),
                 input: .fileDescriptor(file, closeAfterSpawningProcess: false),
                 output: .bytes(limit: limits.maxText.bytes),
                 error: .discarded)

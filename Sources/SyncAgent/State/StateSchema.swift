@@ -70,6 +70,15 @@ extension StateStore {
             // What is there already came from a URL that nobody noted: its validators are not sent to any.
             try database.execute(sql: "ALTER TABLE icon ADD COLUMN response_url TEXT")
         }
+        migrator.registerMigration("newest generation") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE newest (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        generation INTEGER NOT NULL
+                    );
+                    """)
+        }
         return migrator
     }
 }

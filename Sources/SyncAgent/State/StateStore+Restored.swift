@@ -15,6 +15,8 @@ extension StateStore {
         package var hold: EvictionBrake.Hold?
         /// The folder that the lists were in.
         package var folder: FolderIdentity?
+        /// The highest number that a generation was given; 0 if none was.
+        package var newestGeneration = 0
 
         init() {}
 
@@ -28,6 +30,7 @@ extension StateStore {
             }
             hold = try StoredRow.all("hold", in: database).first.map { try EvictionBrake.Hold($0, clock: clock) }
             folder = try StoredRow.all("folder", in: database).first.map(FolderIdentity.init)
+            newestGeneration = try StoredRow.all("newest", in: database).first.map { try $0.generation() } ?? 0
         }
     }
 }

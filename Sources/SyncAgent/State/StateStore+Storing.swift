@@ -30,6 +30,9 @@ extension StateStore {
                 try database.execute(sql: isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")
             }
             try storeEvictions(changes, in: database)
+            if let generation = changes.newestGeneration {
+                try database.execute(sql: "INSERT OR REPLACE INTO newest VALUES (1, ?)", arguments: [generation])
+            }
             if let folder = changes.folder {
                 try database.execute(
                     sql: "INSERT OR REPLACE INTO folder VALUES (1, ?, ?, ?)",

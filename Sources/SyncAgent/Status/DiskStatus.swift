@@ -86,7 +86,7 @@ package struct DiskStatus: Sendable {
             urls += (try? folder.names(in: "\(CacheLayout.byURL)/\(fan)").count) ?? 0
             for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
                 report.cache.images += 1
-                report.cache.bytes += Int(folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)")?.size ?? 0)
+                report.cache.bytes += Int((try? folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)"))?.size ?? 0)
             }
         }
         // Without a manifest nobody knows which of them are referenced.

@@ -12,7 +12,7 @@ extension CacheFolder {
             # See https://bford.info/cachedir/
 
             """
-        guard entry(CacheLayout.tag)?.size != Int64(text.utf8.count) else { return false }
+        guard try entry(CacheLayout.tag)?.size != Int64(text.utf8.count) else { return false }
         try write(text.utf8, to: temporary, mode: CacheFolder.imageMode)
         try rename(temporary, to: CacheLayout.tag)
         return true

@@ -212,8 +212,10 @@ package final class CacheFolder: Sendable {
     }
 
     /// What there is of a file, without following a link; `nil` if there is none, or it is something else.
-    package func entry(_ name: String) -> Entry? {
-        guard let status = try? status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
+    ///
+    /// - Throws: ``FileError`` if that cannot be told, as without a free descriptor: then the file may well be there.
+    package func entry(_ name: String) throws(FileError) -> Entry? {
+        guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Entry(
             inode: UInt64(status.st_ino), size: Int64(status.st_size),
             isOwn: status.st_uid == geteuid() && status.st_mode & 0o022 == 0)
@@ -228,7 +230,7 @@ package final class CacheFolder: Sendable {
                 return status
             }
         } catch {
-            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            guard error.saysMissing else { throw error }
             return nil
         }
     }

@@ -17,6 +17,10 @@ package actor CacheInspector {
     private let logger: Logger
     /// The folders as they were when everything was in place.
     private var shape: CacheFolder.Shape
+    /// What was in another folder that was taken up, until it is told.
+    private var adopted: AdoptedCache?
+    /// The highest number that a generation had in a folder that was taken up.
+    private var latestGeneration = 0
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -44,6 +48,7 @@ package actor CacheInspector {
         do {
             let found = try restore(expected, images)
             shape = folder.shape
+            adopted = nil
             if let summary = found.summary {
                 logger.error(
                     "files of the cache were removed or replaced: they are published or fetched again",
@@ -60,15 +65,36 @@ package actor CacheInspector {
 
     /// Whether what costs little to look at is as it should be.
     private func isInPlace(_ expected: CacheExpectation) -> Bool {
-        do { try lock?.renewFile(in: folder.descriptor) } catch { return false }
-        guard folder.isAtItsPath, folder.shape == shape, isInForce(expected.generation) else { return false }
-        return expected.documents.values.allSatisfy { folder.entry(CacheLayout.document($0)) != nil }
+        do {
+            try lock?.renewFile(in: folder.descriptor)
+            guard folder.isAtItsPath, folder.shape == shape, try isInForce(expected.generation) else { return false }
+            return try folder.keepingFoldersOpen { () throws(FileError) in
+                for document in expected.documents.values {
+                    if try folder.entry(CacheLayout.document(document)) == nil { return false }
+                }
+                for (image, urls) in expected.sample {
+                    for name in [image.path] + urls.map({ CacheLayout.byURL($0) }) {
+                        if try !isPlausible(image, at: name) { return false }
+                    }
+                }
+                return true
+            }
+        } catch {
+            // The complete look tells why.
+            return false
+        }
     }
 
-    private func isInForce(_ generation: Int?) -> Bool {
+    private func isInForce(_ generation: Int?) throws(FileError) -> Bool {
         guard let generation else { return true }
-        guard let inode = folder.entry(CacheLayout.manifest)?.inode else { return false }
-        return inode == folder.entry(CacheLayout.generation(generation))?.inode
+        guard let inode = try folder.entry(CacheLayout.manifest)?.inode else { return false }
+        return try inode == folder.entry(CacheLayout.generation(generation))?.inode
+    }
+
+    /// Whether there is a file that may be an image, as far as that can be told without reading it.
+    private func isPlausible(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
+        guard let entry = try folder.entry(name) else { return false }
+        return entry.isOwn && entry.size == image.bytes
     }
 
     private func restore(
@@ -81,9 +107,10 @@ package actor CacheInspector {
         _ = try folder.makeTag(temporary: Self.temporary)
         try lock?.renewFile(in: folder.descriptor)
         var found = CacheInspection()
-        found.lacksManifest = !isInForce(expected.generation)
-        found.latestGeneration = try folder.generationNumbers.max() ?? 0
-        for (list, digest) in expected.documents where !isWhole(digest, isThorough: isThorough) {
+        found.adopted = adopted
+        found.lacksManifest = try !isInForce(adopted?.manifests.last?.generation ?? expected.generation)
+        found.latestGeneration = max(latestGeneration, try folder.generationNumbers.max() ?? 0)
+        for (list, digest) in expected.documents where try !isWhole(digest, isThorough: isThorough) {
             found.lostDocuments.insert(list)
         }
         var restored: [String] = []
@@ -94,7 +121,7 @@ package actor CacheInspector {
                     found.lostImages.insert(image.sha256)
                     continue
                 }
-                for name in names where leadsElsewhere(name, image) {
+                for name in names where try leadsElsewhere(name, image) {
                     try folder.replaceLink(image.path, at: name, temporary: Self.temporary)
                     restored.append(name)
                 }
@@ -102,29 +129,70 @@ package actor CacheInspector {
         }
         found.restoredNames = restored.count
         if !restored.isEmpty { try barrier.pass(files: restored) }
+        if found.lacksManifest, found.lostDocuments.isEmpty, found.lostImages.isEmpty, try putInForce(expected) {
+            found.lacksManifest = false
+            found.restoredNames += 1
+        }
         return found
     }
 
+    /// Has readers find the generation again that is in force, of which everything is there: that takes no room.
+    ///
+    /// - Returns: `false` if its file is not what it was.
+    private func putInForce(_ expected: CacheExpectation) throws -> Bool {
+        guard let generation = expected.generation else { return false }
+        let name = CacheLayout.generation(generation)
+        guard try folder.entry(name) != nil,
+            let manifest = try? Manifest(json: folder.read(name), path: name), manifest.generation == generation,
+            manifest.lists.mapValues(\.sha256) == expected.documents
+        else { return false }
+        try barrier.pass(files: [name])
+        try folder.replaceLink(name, at: CacheLayout.manifest, temporary: Self.temporary)
+        try barrier.pass(names: [CacheLayout.manifest])
+        return true
+    }
+
     /// Takes what is at the path now for the cache folder: it is made if there is nothing.
+    ///
+    /// Generations that are in it keep what they name, as after a start.
     private func adopt() throws {
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         // The mask of the process takes away what `cache.mode` does not grant.
         try AgentFolders.make(folder.path, mode: open)
         let there = try CacheFolder(folder.path)
+        // Perhaps nobody could look a moment ago.
+        if folder.isAtItsPath { return }
         guard try there.isOurs else { throw Agent.ForeignFolder(path: folder.path) }
         try there.checkTrust()
-        try lock?.move(to: there.descriptor)
-        try folder.become(there)
-        logger.error("another folder is at the path of the cache", metadata: ["cache": "\(folder.path)"])
+        func take() throws {
+            if try Self.hasGenerations(there) {
+                let restored = try StartUpRecovery.run(there, logger: logger)
+                latestGeneration = max(latestGeneration, restored.nextGeneration - 1)
+                adopted = AdoptedCache(restored)
+            }
+            try folder.become(there)
+        }
+        // In a folder without generations those that were taken up before are gone too.
+        adopted = nil
+        if let lock { try lock.move(to: there.descriptor, take) } else { try take() }
+        logger.error(
+            "another folder is at the path of the cache",
+            metadata: ["cache": "\(folder.path)", "generations": "\(adopted?.manifests.count ?? 0)"])
+    }
+
+    private static func hasGenerations(_ folder: CacheFolder) throws(FileError) -> Bool {
+        if try folder.entry(CacheLayout.manifest) != nil { return true }
+        guard try folder.status(CacheLayout.generations) != nil else { return false }
+        return try !folder.generationNumbers.isEmpty
     }
 
     /// Whether a document is there; one that is damaged is removed, so that it is written again.
-    private func isWhole(_ digest: Digest, isThorough: Bool) -> Bool {
+    private func isWhole(_ digest: Digest, isThorough: Bool) throws(FileError) -> Bool {
         let name = CacheLayout.document(digest)
-        guard folder.entry(name) != nil else { return false }
+        guard try folder.entry(name) != nil else { return false }
         guard isThorough else { return true }
-        if let bytes = try? folder.read(name), Digest.of(bytes) == digest { return true }
-        folder.remove(name)
+        if try Digest.of(folder.read(name)) == digest { return true }
+        if let error = folder.remove(name) { throw error }
         return false
     }
 
@@ -132,25 +200,43 @@ package actor CacheInspector {
     private func isThere(
         _ image: AppListDocument.Image, _ names: [String], isThorough: Bool, _ restored: inout [String]
     ) throws(FileError) -> Bool {
-        if let entry = folder.entry(image.path), entry.isOwn, entry.size == image.bytes,
-            !isThorough || Verification.flaw(of: image, at: image.path, in: folder) == nil
-        {
+        if try isPlausible(image, at: image.path) {
+            if !isThorough { return true }
+            if try isWhole(image, at: image.path) { return true }
+        }
+        for name in names where try isPlausible(image, at: name) {
+            guard try isWhole(image, at: name) else { continue }
+            try folder.replaceLink(name, at: image.path, temporary: Self.temporary)
+            restored.append(image.path)
             return true
         }
-        guard let name = names.first(where: { Verification.flaw(of: image, at: $0, in: folder) == nil }) else {
-            return false
+        return false
+    }
+
+    /// Whether a file has the bytes of an image.
+    ///
+    /// What the disk cannot read is left to the scrubber, which says so.
+    ///
+    /// - Throws: ``FileError`` if it could not be read for another reason, which may pass.
+    private func isWhole(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
+        switch Verification.flaw(of: image, at: name, in: folder) {
+        case nil: return true
+        case .missing, .wrong: return false
+        case .unreadable(let error):
+            guard error.errno == .ioError, name == image.path else { throw error }
+            return true
         }
-        try folder.replaceLink(name, at: image.path, temporary: Self.temporary)
-        restored.append(image.path)
-        return true
     }
 
     /// Whether a name does not lead to its image.
-    private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) -> Bool {
-        guard let entry = folder.entry(name) else { return true }
+    private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {
+        guard let entry = try folder.entry(name), entry.size == image.bytes else { return true }
         // Where an image has all the links that its file system allows, names lead to copies.
-        return entry.inode != folder.entry(image.path)?.inode
-            && Verification.flaw(of: image, at: name, in: folder) != nil
+        guard try entry.inode != folder.entry(image.path)?.inode else { return false }
+        switch Verification.flaw(of: image, at: name, in: folder) {
+        case nil, .unreadable: return false
+        case .missing, .wrong: return true
+        }
     }
 
     private static let temporary = StagingPath.of("inspection")

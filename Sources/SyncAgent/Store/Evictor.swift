@@ -12,6 +12,8 @@ package actor Evictor {
     private let folder: CacheFolder
     private let thread: FileThread
     private let logger: Logger
+    /// The generations that could not be removed, and of which that was logged.
+    private var unremovable: Set<Int> = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -23,11 +25,12 @@ package actor Evictor {
 
     /// Takes away the files of superseded generations.
     ///
-    /// - Returns: Those that are gone, and those that were kept because a reader holds a lease on them, or they could not be
-    ///   removed.
-    package func release(_ releases: [GenerationRelease]) -> (removed: [Int], kept: [Int]) {
+    /// - Returns: Those that are gone, those that were kept because a reader holds a lease on them, and those that could not
+    ///   be removed.
+    package func release(_ releases: [GenerationRelease]) -> (removed: [Int], kept: [Int], failed: Set<Int>) {
         var removed: [Int] = []
         var kept: [Int] = []
+        var failed: Set<Int> = []
         for release in releases {
             let generation = release.generation
             let name = CacheLayout.generation(generation)
@@ -46,26 +49,30 @@ package actor Evictor {
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Somebody else took it away: it names nothing any more.
             } catch {
-                logger.warning("cannot remove a generation", metadata: ["reason": "\(error)"])
-                kept.append(generation)
+                failed.insert(generation)
+                if unremovable.insert(generation).inserted {
+                    logger.warning(
+                        "cannot remove a generation: it is tried again every minute", metadata: ["reason": "\(error)"])
+                }
                 continue
             }
             removed.append(generation)
+            unremovable.remove(generation)
         }
-        return (removed, kept)
+        return (removed, kept, failed)
     }
 
     /// Which of these generations readers hold, and who they are.
     package func leases(on generations: some Sequence<Int>) -> [EvictionReport.Lease] {
         let holders = LeaseHolders.all()
         return generations.compactMap { generation in
-            folder.entry(CacheLayout.generation(generation)).flatMap { holders[$0.inode] }.map {
+            (try? folder.entry(CacheLayout.generation(generation))).flatMap { holders[$0.inode] }.map {
                 EvictionReport.Lease(generation: generation, pids: $0)
             }
         }
     }
 
-    /// Removes images, documents and `by-url/` names that no generation names.
+    /// Removes images, documents and `by-url/` names that no generation names, or images that are damaged.
     ///
     /// - Returns: What could not be removed, and is still there.
     package func remove(_ plan: RetirementPlan) -> RetirementPlan {
@@ -75,7 +82,9 @@ package actor Evictor {
             errors.append(error)
             return true
         }
+        var plan = plan
         var failed = RetirementPlan()
+        let unreadable = plan.isOfDamage ? spare(&plan) : []
         failed.urls = plan.urls.filter { stays(CacheLayout.byURL($0)) }
         failed.images = plan.images.filter { stays($0.path) }
         failed.documents = plan.documents.filter { stays(CacheLayout.document($0)) }
@@ -90,6 +99,30 @@ package actor Evictor {
                 "images": "\(plan.images.count - failed.images.count)",
                 "documents": "\(plan.documents.count - failed.documents.count)",
             ])
+        failed.images.formUnion(unreadable)
         return failed
+    }
+
+    /// Takes out of a plan what is not damaged, or not any more.
+    ///
+    /// - Returns: The images of which that cannot be told.
+    private func spare(_ plan: inout RetirementPlan) -> Set<RetirementPlan.Image> {
+        var whole: Set<UInt64> = []
+        var unreadable: Set<RetirementPlan.Image> = []
+        plan.images = plan.images.filter { image in
+            do throws(FileError) {
+                guard let entry = try folder.entry(image.path) else { return true }
+                guard try Digest.of(folder.read(image.path)) == image.sha256, entry.isOwn else { return true }
+                whole.insert(entry.inode)
+            } catch {
+                unreadable.insert(image)
+            }
+            return false
+        }
+        plan.urls = plan.urls.filter { url in
+            guard let entry = try? folder.entry(CacheLayout.byURL(url)) else { return true }
+            return !whole.contains(entry.inode)
+        }
+        return unreadable
     }
 }

@@ -21,6 +21,6 @@ package enum OfflineRepair {
         defer { withExtendedLifetime(lock) {} }
         let publisher = Publisher(folder, thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
-        _ = await Scrubber(folder, publisher: publisher, logger: silent).read(images)
+        await Scrubber(folder, publisher: publisher, logger: silent).read(images) { _ in }
     }
 }

@@ -33,7 +33,8 @@ struct Partials {
     /// - Returns: `nil` if it is not there any more, or not as it was left.
     mutating func resume(_ partial: PartialDownload) -> FileDescriptor? {
         let path = StagingPath.of(partial.file)
-        guard kept.removeValue(forKey: partial.url) == partial, folder.entry(path)?.size == Int64(partial.bytes)
+        guard kept.removeValue(forKey: partial.url) == partial,
+            (try? folder.entry(path))?.size == Int64(partial.bytes)
         else { return nil }
         return try? folder.openToAppend(path)
     }
@@ -80,7 +81,7 @@ struct Partials {
     /// What a record says of the file beside it; `nil` if the name is of no record, or there is nothing to go on with.
     private static func read(_ name: String, in folder: CacheFolder) -> PartialDownload? {
         guard let boot = BootID.current, let file = PartialDownload.file(ofRecord: name),
-            let entry = folder.entry(StagingPath.of(file)), entry.isOwn,
+            let entry = try? folder.entry(StagingPath.of(file)), entry.isOwn,
             let record = try? folder.read(StagingPath.of(name)),
             let partial = PartialDownload(record: record, boot: boot, bytes: Int(entry.size)), partial.file == file
         else { return nil }

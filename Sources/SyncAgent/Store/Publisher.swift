@@ -39,20 +39,44 @@ package actor Publisher {
         do throws(FileError) {
             if let error = folder.takeFailedFlush() { throw error }
             try removeLeftovers()
-            return try folder.keepingFoldersOpen { () throws(FileError) in try publish(publication, texts, &done) }
+            return try folder.keepingFoldersOpen { () throws(FileError) in
+                if let flaw = try flaw(of: publication) {
+                    takeBack(publication, done)
+                    return .failed(reason: flaw)
+                }
+                return try publish(publication, texts, &done)
+            }
         } catch {
-            // The plan distrusts everything that is not published yet.
-            _ = folder.takeFailedFlush()
-            leftovers += done.placed + (publication.moves.map(\.name) + publication.discards).map(StagingPath.of)
-            leftovers.append(Self.temporary)
-            // First what makes room: on a full disk a name can be taken back only then.
-            leftovers.removeAll { folder.remove($0) == nil }
-            misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
-            misled.removeAll { (try? takeBack($0)) != nil }
+            takeBack(publication, done)
             // Somebody removed one of the folders: the next try finds it again.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
             return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
         }
+    }
+
+    /// Why its documents cannot be published: they would name an image that is not there.
+    private func flaw(of publication: Publication) throws(FileError) -> String? {
+        for image in publication.checks {
+            guard let entry = try folder.entry(image.path) else {
+                return "\(folder.path.appending(image.path)) is missing, and a new list document names it"
+            }
+            guard entry.isOwn, entry.size == image.bytes else {
+                return "\(folder.path.appending(image.path)) is damaged, and a new list document names it"
+            }
+        }
+        return nil
+    }
+
+    /// Takes away what a publication that failed has put in place, and what was staged for it.
+    private func takeBack(_ publication: Publication, _ done: Progress) {
+        // The plan distrusts everything that is not published yet.
+        _ = folder.takeFailedFlush()
+        leftovers += done.placed + (publication.moves + publication.discards).map { StagingPath.of($0.name) }
+        leftovers.append(Self.temporary)
+        // First what makes room: on a full disk a name can be taken back only then.
+        leftovers.removeAll { folder.remove($0) == nil }
+        misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
+        misled.removeAll { (try? takeBack($0)) != nil }
     }
 
     /// Fails if there is no room for the documents, before anything is done.
@@ -77,15 +101,23 @@ package actor Publisher {
             try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
             done.placed.append(staged.image.path)
         }
-        for name in publication.discards { folder.remove(StagingPath.of(name)) }
-
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
         var written = WrittenBytes()
+        let moved = Set(publication.moves.map(\.image.path))
+        for staged in publication.discards {
+            let isReplaced = try moved.contains(staged.image.path) ? false : replaceDamaged(staged)
+            if isReplaced {
+                done.placed.append(staged.image.path)
+                written.replaced.insert(staged.image.sha256)
+            } else {
+                folder.remove(StagingPath.of(staged.name))
+            }
+        }
         for (document, text) in zip(publication.documents, texts) {
             let summary = Manifest.List(document, sha256: .of(text))
             // A document that an older generation names is there already, and must outlive a failure of this one.
-            if folder.entry(summary.document) == nil {
+            if try folder.entry(summary.document) == nil {
                 try put(text, at: summary.document, placed: &done.placed)
                 written.documents[document.list] = text.count
             }
@@ -111,6 +143,20 @@ package actor Publisher {
         } catch {
             _ = folder.takeFailedFlush()
             return .published(manifest, written: written, doubt: "\(error)")
+        }
+    }
+
+    /// Puts a download in the place of the same image's file on disk, if that is missing or damaged.
+    ///
+    /// - Returns: Whether it was.
+    private func replaceDamaged(_ staged: StagedImage) throws(FileError) -> Bool {
+        switch Verification.flaw(of: staged.image, at: staged.image.path, in: folder) {
+        case nil: return false
+        // A file that may be whole must not be taken away if the publication fails.
+        case .unreadable(let error): throw error
+        case .missing, .wrong:
+            try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
+            return true
         }
     }
 
@@ -142,11 +188,22 @@ package actor Publisher {
 
     /// Makes names lead to the images that they led to when a generation was published, unless it is superseded.
     package func repair(_ repairs: [Repair], of generation: Int) {
-        let current = folder.entry(CacheLayout.manifest)?.inode
-        guard !repairs.isEmpty, current == folder.entry(CacheLayout.generation(generation))?.inode else { return }
+        guard !repairs.isEmpty, let current = try? folder.entry(CacheLayout.manifest),
+            current.inode == (try? folder.entry(CacheLayout.generation(generation)))?.inode
+        else { return }
         for repair in repairs { try? folder.replaceLink(repair.from, at: repair.to, temporary: Self.temporary) }
         // A failure fails the next publication.
         try? barrier.pass(names: repairs.map(\.to))
+    }
+
+    /// Which of these images, that somebody found damaged, are so now that nothing is being published.
+    package func damaged(among images: Set<AppListDocument.Image>) -> Set<AppListDocument.Image> {
+        images.filter { image in
+            switch Verification.flaw(of: image, at: image.path, in: folder) {
+            case .missing, .wrong: true
+            case nil, .unreadable: false
+            }
+        }
     }
 
     private func removeLeftovers() throws(FileError) {

@@ -8,6 +8,8 @@ package import Logging
 package actor Scrubber {
     /// How many parts there are: one for each hour of a week.
     static let parts = 168
+    /// How many images are read before it is told what was found.
+    private static let pace = 64
 
     private let folder: CacheFolder
     private let publisher: Publisher
@@ -22,25 +24,28 @@ package actor Scrubber {
         self.logger = logger
     }
 
-    /// Reads a part of the images that the newest manifest names.
-    ///
-    /// - Returns: Those that are not what they were, or are not there any more.
-    package func read(part: Int) async -> Set<Digest> { await scrub(part: part).lost }
-
     /// Reads a part of the images that the newest manifest names, and looks at whether the others are there.
     ///
-    /// - Returns: Those that are not what they were, or are not there any more; and whether something else is missing.
-    package func scrub(part: Int) async -> (lost: Set<Digest>, isSuspicious: Bool) {
-        await lost(among: { Self.part(of: $0) == part })
+    /// - Parameters:
+    ///   - part: Which one.
+    ///   - report: Is told soon of images that are not what they were, or are not there any more; some at a time.
+    /// - Returns: Whether something else is missing.
+    package func scrub(part: Int, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
+        await read(where: { Self.part(of: $0) == part }, report: report)
     }
 
     /// Reads these images, as far as the newest manifest names them.
     ///
-    /// - Returns: Those that are not what they were, or are not there any more.
-    package func read(_ images: Set<Digest>) async -> Set<Digest> { await lost(among: images.contains).lost }
+    /// - Parameters:
+    ///   - images: Which ones.
+    ///   - report: As for ``scrub(part:report:)``.
+    package func read(_ images: Set<Digest>, report: @Sendable (Set<Digest>) -> Void) async {
+        _ = await read(where: images.contains, report: report)
+    }
 
-    private func lost(among isMeant: (Digest) -> Bool) async -> (lost: Set<Digest>, isSuspicious: Bool) {
-        guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return ([], true) }
+    /// - Returns: Whether something is missing apart from the images that were read.
+    private func read(where isMeant: (Digest) -> Bool, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
+        guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return true }
         defer { snapshot.end() }
         var isSuspicious = false
         var names: [AppListDocument.Image: Set<String>] = [:]
@@ -61,29 +66,46 @@ package actor Scrubber {
                     metadata: ["list": "\(list)", "reason": "\(error)"])
             }
         }
-        var lost: Set<Digest> = []
+        var rest = Array(names)
+        while !rest.isEmpty {
+            await read(Array(rest.suffix(Self.pace)), of: snapshot.manifest.generation, report: report)
+            rest.removeLast(min(rest.count, Self.pace))
+        }
+        return isSuspicious
+    }
+
+    private func read(
+        _ images: [[AppListDocument.Image: Set<String>].Element], of generation: Int,
+        report: @Sendable (Set<Digest>) -> Void
+    ) async {
+        var lost: Set<AppListDocument.Image> = []
         var repairs: [Publisher.Repair] = []
-        for (image, names) in names {
+        for (image, names) in images {
             switch Verification.flaw(of: image, at: image.path, in: folder) {
             case nil: repairs += names.filter { isWrong(image, at: $0) }.map { (image.path, $0) }
             case .missing:
                 if let name = names.first(where: { Verification.flaw(of: image, at: $0, in: folder) == nil }) {
                     repairs.append((name, image.path))
                 } else {
-                    lost.insert(image.sha256)
+                    lost.insert(image)
                 }
-            case .wrong: lost.insert(image.sha256)
-            case .unreadable(let reason):
-                logger.warning("an image cannot be read", metadata: ["path": "\(image.path)", "reason": "\(reason)"])
+            case .wrong: lost.insert(image)
+            case .unreadable(let error):
+                logger.warning("an image cannot be read", metadata: ["path": "\(image.path)", "reason": "\(error)"])
             }
         }
-        await publisher.repair(repairs, of: snapshot.manifest.generation)
-        return (lost, isSuspicious)
+        await publisher.repair(repairs, of: generation)
+        guard !lost.isEmpty else { return }
+        // What was published meanwhile may have put some of them right.
+        let damaged = await publisher.damaged(among: lost)
+        if !damaged.isEmpty { report(Set(damaged.map(\.sha256))) }
     }
 
     /// Whether there is a file of the image's size, and one of another name of it.
+    ///
+    /// If that cannot be told, there is none: a complete look will be made at it.
     private func isThere(_ image: AppListDocument.Image, at name: String) -> Bool {
-        folder.entry(image.path)?.size == Int64(image.bytes) && folder.entry(name)?.size == Int64(image.bytes)
+        [image.path, name].allSatisfy { (try? folder.entry($0))?.size == Int64(image.bytes) }
     }
 
     /// Whether another name of an image that is whole leads to something else.

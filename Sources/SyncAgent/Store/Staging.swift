@@ -40,6 +40,9 @@ package actor Staging {
         if let shortage = space?.shortage(for: bytes, above: reserve) { throw shortage }
     }
 
+    /// How much is written as a trial at most: each download finds out for itself whether there is room for it.
+    private static let longestTrial = 64 << 20
+
     /// What the file system has, and if it seems to have room for so many bytes, whether they can be written.
     package func measure(trial bytes: Int) -> Result<DiskSpace, Shortage> {
         let space = folder.space
@@ -48,12 +51,26 @@ package actor Staging {
         let name = StagingPath.of("trial")
         do throws(FileError) {
             folder.remove(name)
-            try folder.write(repeatElement(0, count: bytes), to: name, mode: .ownerReadWrite)
+            try writeTrial(of: min(bytes, Self.longestTrial), to: name)
             folder.remove(name)
         } catch {
+            folder.remove(name)
             return .failure(Shortage(error.errno) ?? Shortage(bytes: bytes, isGeneral: true, reason: "\(error)"))
         }
         return .success(space ?? DiskSpace(folder: folder.path.string, bytes: .init(free: .max, total: .max)))
+    }
+
+    private func writeTrial(of bytes: Int, to name: String) throws(FileError) {
+        let file = try folder.create(name, mode: .ownerReadWrite)
+        let piece = [UInt8](repeating: 0, count: 64 << 10)
+        do {
+            try file.closeAfter {
+                var rest = bytes
+                while rest > 0 { rest -= try file.writeAll(piece.prefix(rest)) }
+            }
+        } catch {
+            throw folder.failure("write", name, error as? Errno ?? .ioError)
+        }
     }
 
     /// Writes a whole small image, if there is room for it.

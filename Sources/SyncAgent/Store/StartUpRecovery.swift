@@ -145,7 +145,7 @@ struct StartUpRecovery {
         }
         let name = CacheLayout.generation(current.generation)
         // A copied folder may have two files where there was one with two names, and a lease is on one file.
-        guard folder.entry(CacheLayout.manifest)?.inode != folder.entry(name)?.inode else { return }
+        guard try folder.entry(CacheLayout.manifest)?.inode != folder.entry(name)?.inode else { return }
         if isDoubtful {
             logger.warning(
                 "the manifest was missing or damaged: the newest good generation is in force",
@@ -194,7 +194,7 @@ struct StartUpRecovery {
     }
 
     private func isWhole(_ image: AppListDocument.Image) throws(FileError) -> Bool {
-        guard let entry = folder.entry(image.path), entry.isOwn, entry.size == image.bytes else { return false }
+        guard let entry = try folder.entry(image.path), entry.isOwn, entry.size == image.bytes else { return false }
         guard isDoubtful else { return true }
         return try read(image.path).map(Digest.of) == image.sha256
     }

@@ -93,15 +93,20 @@ package struct Verification: Sendable {
             }
             return Digest.of(bytes) == image.sha256 ? nil : .wrong("its bytes are not what was published")
         } catch let error as FileError {
-            return error.errno == .noSuchFileOrDirectory ? .missing : .unreadable("\(error)")
+            return error.saysMissing ? .missing : .unreadable(error)
         } catch {
-            return .unreadable("it cannot be read (\(error))")
+            return .unreadable(folder.failure("read", name, error as? Errno ?? .ioError))
         }
     }
 
     /// The same of another name of it, which is read only if it leads to another file.
     static func flaw(of image: AppListDocument.Image, alsoAt name: String, in folder: CacheFolder) -> Flaw? {
-        folder.entry(name)?.inode == folder.entry(image.path)?.inode ? nil : flaw(of: image, at: name, in: folder)
+        do throws(FileError) {
+            guard try folder.entry(name)?.inode != folder.entry(image.path)?.inode else { return nil }
+        } catch {
+            return .unreadable(error)
+        }
+        return flaw(of: image, at: name, in: folder)
     }
 
     enum Flaw {
@@ -109,13 +114,14 @@ package struct Verification: Sendable {
         /// All of it could be read.
         case wrong(String)
         /// It says nothing of the file: another time it may be read.
-        case unreadable(String)
+        case unreadable(FileError)
 
         /// A clause.
         var reason: String {
             switch self {
             case .missing: "it is missing"
-            case .wrong(let reason), .unreadable(let reason): reason
+            case .wrong(let reason): reason
+            case .unreadable(let error): "\(error)"
             }
         }
     }

@@ -68,7 +68,7 @@ struct EvictCommand: AsyncParsableCommand {
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (held by process \(pids.map(String.init).joined(separator: ", ")))"
-            table.add(icon.goes && pids.isEmpty ? "yes" : "no", shown(icon.url), icon.reason + holders)
+            table.add(icon.goes ? "yes" : "no", shown(icon.url), icon.reason + holders)
         }
         return table.lines
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import IconCache
 import SyncAgent
 import SyncPlan
@@ -46,7 +47,13 @@ struct ListCommand: AsyncParsableCommand {
             if json, let document { return try Message.output(json: document.json) }
             let verdict =
                 list == Reconciler.pinList ? nil : await check.verdict(on: folders.lists.appending(list.text))
-            guard let document else { throw Self.missing(list, verdict) }
+            guard let document else {
+                let path = folders.lists.appending(list.text)
+                guard list == Reconciler.pinList || access(path.string, F_OK) == 0 || errno != ENOENT else {
+                    throw Exit.because("There is no list \(list) in \(folders.lists).", code: .attention)
+                }
+                throw Self.missing(list, verdict)
+            }
             var table = Table("STATUS", "NAME", "SIZE", "ICON")
             for app in document.apps {
                 let (status, size) = Self.columns(of: app.state)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import IconCache
 import SyncAgent
 import SystemPackage
@@ -21,7 +22,14 @@ struct PathCommand: ParsableCommand {
                 throw Exit.because("No app list names \(shown(url)).", code: .attention)
             }
             switch app.state {
-            case .ready(let image): try Message.output(path: cache.path(of: image).string)
+            case .ready(let image):
+                let path = cache.path(of: image).string
+                guard access(path, F_OK) == 0 else {
+                    throw Exit.because(
+                        "\(shown(url)) has lost its image: \(path) is missing. Run syncagent verify --repair.",
+                        code: .attention)
+                }
+                try Message.output(path: path)
             case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
                 throw Exit.because("\(shown(url)) could not be downloaded (\(code)).", code: .attention)

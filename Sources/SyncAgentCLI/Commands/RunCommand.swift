@@ -98,11 +98,18 @@ struct RunCommand: AsyncParsableCommand {
         }
         if icons.pending > 0 {
             let reason =
-                report.state == .paused
-                ? "downloads are paused, start the agent and run syncagent resume" : "see syncagent why URL"
+                if report.state == .paused {
+                    "downloads are paused, start the agent and run syncagent resume"
+                } else if downloads.waiting > 0 {
+                    "their servers failed several times in a row and are left alone for a while, run it again later"
+                } else {
+                    "see syncagent why URL"
+                }
             Message.error("\(icons.pending) of \(count(icons.referenced, "icon")) pending: \(reason).")
         }
-        if report.hasFailures || !report.inSync { throw Exit.with(.attention) }
+        // Paused, images that are not fresh any more are not asked for: they are ready all the same.
+        let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil
+        if report.hasFailures || !isDone { throw Exit.with(.attention) }
     }
 
     /// Runs the agent until it ends or a signal says that it shall.

@@ -134,6 +134,8 @@ package struct MemoChanges: Equatable, Sendable {
     package var hold: EvictionBrake.Hold??
     /// The folder that the lists are in from now on; `nil` if that has not changed.
     package var folder: FolderIdentity?
+    /// The highest number that a generation was given; `nil` if that has not changed.
+    package var newestGeneration: Int?
 
     package init(remembered: [IconMemo] = [], forgotten: [IconURL] = []) {
         self.remembered = remembered
@@ -161,5 +163,6 @@ package struct MemoChanges: Equatable, Sendable {
         released += later.released
         hold = later.hold ?? hold
         folder = later.folder ?? folder
+        newestGeneration = later.newestGeneration ?? newestGeneration
     }
 }

@@ -87,8 +87,16 @@ package struct Catalog: Sendable {
         guard marks.before != marks.after else { return }
         tally.count(marks.before, at: url, -1)
         tally.count(marks.after, at: url, 1)
-        for list in marks.before.lists { tallies[list, default: IconTally()].count(marks.before, at: url, -1) }
-        for list in marks.after.lists { tallies[list, default: IconTally()].count(marks.after, at: url, 1) }
+        var moved = marks.before
+        moved.lists = marks.after.lists
+        // Where only the lists are others, those before the first difference count it already.
+        let counted = moved == marks.after ? zip(marks.before.lists, marks.after.lists).prefix { $0 == $1 }.count : 0
+        for list in marks.before.lists.dropFirst(counted) {
+            tallies[list, default: IconTally()].count(marks.before, at: url, -1)
+        }
+        for list in marks.after.lists.dropFirst(counted) {
+            tallies[list, default: IconTally()].count(marks.after, at: url, 1)
+        }
     }
 
     /// Forgets an icon that no list names.

@@ -9,13 +9,47 @@ package struct CacheExpectation: Sendable {
     package var documents: [ListName: Digest]
     /// Every image on disk, each with the URLs whose `by-url/` names are links to it; `nil` for a quick look.
     package var images: [AppListDocument.Image: Set<IconURL>]?
+    /// A few images for a quick look, each with some of those URLs.
+    package var sample: [AppListDocument.Image: Set<IconURL>]
 
     package init(
-        generation: Int?, documents: [ListName: Digest], images: [AppListDocument.Image: Set<IconURL>]? = nil
+        generation: Int?, documents: [ListName: Digest], images: [AppListDocument.Image: Set<IconURL>]? = nil,
+        sample: [AppListDocument.Image: Set<IconURL>] = [:]
     ) {
         self.generation = generation
         self.documents = documents
         self.images = images
+        self.sample = sample
+    }
+}
+
+/// What another folder that took the place of the cache folder has: generations of its own, as a start reads them.
+package struct AdoptedCache: Equatable, Sendable {
+    /// The good generations, at least one, the oldest first; the last one is in force.
+    package var manifests: [Manifest]
+    /// The documents that they name.
+    package var documents: [Digest: AppListDocument]
+    /// The images that they name and that are not there, or not as they should be.
+    package var missing: Set<Digest>
+
+    /// - Returns: `nil` if there are no generations.
+    package init?(_ restored: RestoredState) {
+        if restored.manifests.isEmpty { return nil }
+        manifests = restored.manifests
+        documents = restored.documents
+        missing = restored.missing
+    }
+
+    /// The image that the newest generation with one has for each URL, of those that are there.
+    var images: [IconURL: AppListDocument.Image] {
+        var images: [IconURL: AppListDocument.Image] = [:]
+        for document in manifests.flatMap(\.lists.values).compactMap({ documents[$0.sha256] }) {
+            for app in document.apps {
+                guard case .ready(let image) = app.state, !missing.contains(image.sha256) else { continue }
+                images[app.icon] = image
+            }
+        }
+        return images
     }
 }
 
@@ -34,6 +68,8 @@ package struct CacheInspection: Equatable, Sendable {
     package var lostImages: Set<Digest> = []
     /// How many names were put back.
     package var restoredNames = 0
+    /// What is in another folder that is at the path now; `nil` if it is the same one, or one without generations.
+    package var adopted: AdoptedCache?
     /// Why the folder could not be put right, as a sentence; nothing can be published then.
     package var trouble: String?
 

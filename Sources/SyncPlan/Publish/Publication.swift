@@ -8,8 +8,11 @@ package struct Publication: Sendable {
     package var published: Timestamp
     /// Staged images to be moved into `icons/`.
     package var moves: [StagedImage] = []
-    /// Names in `staging/` of images that are in `icons/` already, or come there by one of the moves.
-    package var discards: [String] = []
+    /// Staged images that are in `icons/` already, or come there by one of the moves: they are removed, unless what is in
+    /// `icons/` turns out to be damaged.
+    package var discards: [StagedImage] = []
+    /// Images on disk that its documents name, and the documents before did not: if one is missing, nothing is published.
+    package var checks: Set<AppListDocument.Image> = []
     /// The lists that changed, whose documents are written anew.
     package var documents: [AppListDocument] = []
     /// Whether it is tried even if its documents take what is to stay free: the newest manifest names what is not there.
@@ -44,12 +47,14 @@ package enum PublicationResult: Sendable {
     case failed(reason: String, isOutOfSpace: Bool = false)
 }
 
-/// How many bytes a publication wrote, images excepted.
+/// What a publication wrote beside the images that it moved.
 package struct WrittenBytes: Equatable, Sendable {
-    /// Those of each list's document, if that was not there already.
+    /// How many bytes each list's document has, if that was not there already.
     package var documents: [ListName: Int] = [:]
-    /// Those of the manifest.
+    /// How many bytes the manifest has.
     package var manifest = 0
+    /// Images whose files were damaged, and were replaced by a download; other names may lead to the old ones.
+    package var replaced: Set<Digest> = []
 
     package init() {}
 }

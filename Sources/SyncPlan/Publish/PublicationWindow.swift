@@ -32,6 +32,8 @@ package struct PublicationWindow: Sendable {
     private static let footing = 64 << 10
     /// For how long what is not used of the bytes is kept.
     private static let savings: Duration = .seconds(2)
+    /// The most that a publication is taken to cost: a disk that hung for minutes is no reason to wait for an hour.
+    private static let highestCost: Duration = .seconds(30)
     /// The first and the longest delay after a failed publication.
     private static let retry: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
 
@@ -78,7 +80,7 @@ package struct PublicationWindow: Sendable {
 
     /// Has a list published next whatever it costs: what the newest manifest says of it is wrong.
     package mutating func hurry(_ list: ListName) {
-        paces[list] = nil
+        guard paces.removeValue(forKey: list) != nil else { return }
         findFirstDue()
     }
 
@@ -167,6 +169,7 @@ package struct PublicationWindow: Sendable {
         at now: Timestamp, cost: Duration, documents: [ListName: Int], manifestBytes: Int = 0
     ) {
         failures = 0
+        let cost = min(cost, Self.highestCost)
         let bytes = documents.values.reduce(0, +)
         let begun = now + (.zero - cost)
         time.charge(cost * Self.pace / max(1, Double(bytes) / Double(Self.footing)), at: begun)

@@ -117,6 +117,7 @@ extension Reconciler {
         isPauseUnremembered = isPaused
         isHoldUnremembered = brake.hold != nil
         isFolderUnremembered = folder != nil
+        isNewestGenerationUnremembered = nextGeneration > 1
         rememberAt = now
     }
 
@@ -143,6 +144,8 @@ extension Reconciler {
         takeEvictionChanges(&changes)
         if isFolderUnremembered { changes.folder = folder }
         isFolderUnremembered = false
+        if isNewestGenerationUnremembered { changes.newestGeneration = nextGeneration - 1 }
+        isNewestGenerationUnremembered = false
         rememberAt = nil
         return changes
     }

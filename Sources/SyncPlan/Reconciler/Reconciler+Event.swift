@@ -11,8 +11,9 @@ extension Reconciler {
         case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
         /// A publication ended.
         case published(PublicationResult)
-        /// The evictor tried to take the files of generations away; some may be leased by readers.
-        case released((removed: [Int], kept: [Int]))
+        /// The evictor tried to take the files of generations away; some are kept for readers that hold a lease on them, and
+        /// some could not be removed.
+        case released((removed: [Int], kept: [Int]), failed: Set<Int> = [])
         /// The evictor has removed what it was given, but for what it could not remove.
         case removed(failed: RetirementPlan = RetirementPlan())
         /// The cache's file system was looked at; a failure tells why the trial could not be written.
@@ -52,8 +53,8 @@ extension Reconciler {
             applyOutcome(outcome, trail, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now, to: &actions)
-        case .released(let release):
-            applyRelease(release, now: now)
+        case .released(let release, let failed):
+            applyRelease(release, failed: failed, now: now)
         case .removed(let failed):
             applyRemoval(failed: failed, now: now)
         case .inspected(let found):
@@ -77,11 +78,15 @@ extension Reconciler {
             pause(isPaused, now: now)
         case .awaited(let urls):
             for url in urls { queue.raise(url) }
+            // What made a publication fail may be over, and somebody waits to know.
+            window.retry(at: now)
         case .memoryLost:
             rememberAll(now: now)
         case .slept(let time):
             ledger.noteSleep(time)
             brake.noteSleep(time)
+            // It is no cost of what is being published.
+            if let begun = publishing?.begun { publishing?.begun = begun + time }
         case .tick:
             break
         }

@@ -20,7 +20,14 @@ extension Reconciler {
     /// When there may be something to evict, if nothing happens before.
     var nextEviction: Timestamp? {
         guard mayEvict else { return nil }
-        return [brake.end, stuck?.until, leaseRetry ?? ledger.nextExpiry(under: retention)].compactMap(\.self).min()
+        let retry = unreleased.values.lazy.map(\.time).min()
+        let expiry = ledger.nextExpiry(under: retention, except: { unreleased[$0] != nil })
+        return [brake.end, stuck?.until, retry, expiry].compactMap(\.self).min()
+    }
+
+    /// The generations that readers held at the last try, or that could not be removed, and when one is tried again.
+    var leased: (generations: Set<Int>, until: Timestamp)? {
+        unreleased.values.lazy.map(\.time).min().map { (Set(unreleased.keys), $0) }
     }
 
     /// Removes what no generation names, or else takes away the generations whose grace is over.
@@ -32,9 +39,12 @@ extension Reconciler {
             actions.append(.remove(plan))
             return
         }
-        if let leaseRetry, leaseRetry > now { return }
-        leaseRetry = nil
-        let expired = ledger.expired(under: retention, now: now)
+        let expired = ledger.expired(under: retention, now: now).filter { release in
+            unreleased[release.generation].map { $0.time <= now } ?? true
+        }
+        let tried = Set(expired.map(\.generation))
+        // Some are not to go any more: they are held, or the system slept.
+        unreleased = unreleased.filter { $0.value.time > now || tried.contains($0.key) }
         guard !expired.isEmpty else { return }
         eviction = .releasing
         actions.append(.release(expired))
@@ -53,7 +63,7 @@ extension Reconciler {
     /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
     private mutating func retire(_ plan: RetirementPlan, now: Timestamp) {
         let removed = Set(plan.images.map(\.sha256))
-        for url in plan.affected {
+        for url in plan.affected.union(plan.urls) {
             guard let image = catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
             else { continue }
             catalog.updateIcon(url) {
@@ -64,9 +74,18 @@ extension Reconciler {
         }
     }
 
-    mutating func applyRelease(_ release: (removed: [Int], kept: [Int]), now: Timestamp) {
-        for generation in release.removed { ledger.release(generation) }
-        leaseRetry = release.kept.isEmpty ? nil : now + .seconds(2)
+    mutating func applyRelease(_ release: (removed: [Int], kept: [Int]), failed: Set<Int>, now: Timestamp) {
+        for generation in release.removed {
+            ledger.release(generation)
+            unreleased[generation] = nil
+        }
+        for generation in release.kept {
+            let delay = unreleased[generation].map { min($0.delay * 2, Self.leaseRetry.longest) }
+            unreleased[generation] = ReleaseRetry(after: delay ?? Self.leaseRetry.first, now: now)
+        }
+        for generation in failed {
+            unreleased[generation] = ReleaseRetry(after: Self.removalRetry, now: now)
+        }
         eviction = .idle
         guard !release.removed.isEmpty else { return }
         unrememberedGenerations.formUnion(release.removed)
@@ -77,7 +96,8 @@ extension Reconciler {
         guard case .removing(var gone) = eviction else { preconditionFailure("nothing was being removed") }
         eviction = .idle
         gone.subtract(failed)
-        ledger.remove(gone)
+        // What is whole was not removed: it goes with the last document that names it.
+        if !gone.isOfDamage { ledger.remove(gone) }
         damaged.subtract(gone.images)
         damagedURLs.subtract(gone.urls)
         if !failed.isEmpty {
@@ -91,6 +111,8 @@ extension Reconciler {
 
     /// How long what could not be removed is left alone.
     private static let removalRetry: Duration = .seconds(60)
+    /// The first and the longest time until a reader is asked again for a generation that it holds.
+    private static let leaseRetry: (first: Duration, longest: Duration) = (.seconds(2), .seconds(30))
 
     /// Ends the grace of what is retired, but for its last seconds, as somebody asked.
     ///
@@ -100,7 +122,7 @@ extension Reconciler {
     mutating func evictNow(isConfirmed: Bool, now: Timestamp) {
         if isConfirmed { changeBrake(now: now) { $0.confirm() } }
         ledger.waiveGrace(in: catalog)
-        (leaseRetry, stuck) = (nil, nil)
+        (unreleased, stuck) = ([:], nil)
     }
 
     // MARK: The brake
@@ -161,5 +183,11 @@ extension Reconciler {
         if isHoldUnremembered { changes.hold = .some(brake.hold) }
         unrememberedGenerations = []
         isHoldUnremembered = false
+    }
+}
+
+extension Reconciler.ReleaseRetry {
+    fileprivate init(after delay: Duration, now: Timestamp) {
+        self.init(time: now + delay, delay: delay)
     }
 }

@@ -15,8 +15,8 @@ enum CacheLook: Equatable {
 }
 
 extension Reconciler {
-    /// How many documents a quick look looks at.
-    private static let sample = 64
+    /// How many documents a quick look looks at, and how many images.
+    private static let sample = (documents: 64, images: 256)
 
     /// Whether nothing is being done on disk that must not meet a publication or an eviction.
     var isStoreIdle: Bool {
@@ -56,20 +56,46 @@ extension Reconciler {
 
     mutating func inspect(to actions: inout [Action]) {
         let isComplete = cacheLook == .due(isComplete: true) || isCompleteLookDue
+        // Not before each publication: that looks at what it needs itself.
+        let hasSample = cacheLook == .due(isComplete: false)
         isCompleteLookDue = false
         cacheLook = .underWay(isComplete: isComplete)
         var documents = manifest?.lists.mapValues(\.sha256) ?? [:]
-        if !isComplete, documents.count > Self.sample {
+        if !isComplete, documents.count > Self.sample.documents {
             // Another part each time.
             let start = Int.random(in: 0..<documents.count, using: &generator)
-            let sample = documents.dropFirst(start).prefix(Self.sample)
+            let sample = documents.dropFirst(start).prefix(Self.sample.documents)
             documents = Dictionary(uniqueKeysWithValues: sample.map { ($0.key, $0.value) })
         }
         actions.append(
             .inspect(
                 CacheExpectation(
                     generation: manifest?.generation, documents: documents,
-                    images: isComplete ? imagesOnDisk : nil)))
+                    images: isComplete ? imagesOnDisk : nil, sample: hasSample ? sampleOfImages() : [:])))
+    }
+
+    /// Some images that lists show, others each time; all of them if they are few.
+    ///
+    /// - Complexity: O(*n*) in the number of lists and of images in the sample.
+    private mutating func sampleOfImages() -> [AppListDocument.Image: Set<IconURL>] {
+        let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
+        var chosen = Array(0..<min(total, Self.sample.images))
+        if total > Self.sample.images {
+            chosen = chosen.map { _ in Int.random(in: 0..<total, using: &generator) }.sorted()
+        }
+        var images: [AppListDocument.Image: Set<IconURL>] = [:]
+        // Where the entries of a list begin, if those of all lists are in one row.
+        var start = 0
+        var rest = chosen[...]
+        for list in catalog.lists.values {
+            while let next = rest.first, next < start + list.entries.count {
+                rest.removeFirst()
+                let url = list.entries[next - start].icon
+                if let image = catalog.icons[url]?.image { images[image, default: []].insert(url) }
+            }
+            start += list.entries.count
+        }
+        return images
     }
 
     /// All images that are on disk, with the URLs that show them.
@@ -101,16 +127,56 @@ extension Reconciler {
         }
         cacheLook = .current
         nextGeneration = max(nextGeneration, found.latestGeneration + 1)
+        if let adopted = found.adopted { adopt(adopted, besides: found.lostImages, now: now) }
         guard let summary = found.summary else { return }
         lastRepair = "\(now): \(summary)"
-        for list in found.lostDocuments.sorted() where catalog.lists[list]?.source != nil {
-            readmit(list)
-            window.hurry(list)
-            damagedLists.insert(list)
-            markDirty(list, now: now)
-        }
+        for list in found.lostDocuments { publishAnew(list, now: now) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { window.noteChange(at: now) }
         noteDamage(found.lostImages, now: now)
         ledger.noteMissing(found.lostImages)
+    }
+
+    /// Has a list's document written next whatever it costs: what the manifest in the folder says of it is wrong.
+    private mutating func publishAnew(_ list: ListName, now: Timestamp) {
+        guard catalog.lists[list]?.source != nil else { return }
+        readmit(list)
+        window.hurry(list)
+        damagedLists.insert(list)
+        markDirty(list, now: now)
+    }
+
+    /// Takes up what another folder has that is at the path now, as a start does: its generations keep what they name.
+    ///
+    /// Icons without an image of this run have that of the newest of them, until they are fetched.
+    private mutating func adopt(_ cache: AdoptedCache, besides lost: Set<Digest>, now: Timestamp) {
+        unrememberedGenerations.formUnion(ledger.supersessions.keys)
+        ledger = RetirementLedger()
+        for manifest in cache.manifests { ledger.publish(manifest, newDocuments: cache.documents, at: now) }
+        ledger.noteMissing(cache.missing)
+        unrememberedGenerations.formUnion(ledger.supersessions.keys)
+        rememberSoon(now: now)
+        (unreleased, stuck, damaged, damagedURLs) = ([:], nil, [], [])
+        manifest = cache.manifests.last
+        for (name, list) in catalog.lists {
+            let published = list.source == nil ? nil : manifest?.lists[name]
+            catalog.updateList(name) { $0.published = published }
+            if published != nil { rewrittenLists.insert(name) }
+            publishAnew(name, now: now)
+        }
+        window.noteChange(at: now)
+        noteDamage(lost, now: now)
+        for (url, image) in cache.images where !lost.contains(image.sha256) { adopt(image, of: url, now: now) }
+    }
+
+    /// Takes an image of another folder for that of an icon that has none, and asks whether there is a newer one.
+    private mutating func adopt(_ image: AppListDocument.Image, of url: IconURL, now: Timestamp) {
+        let icon = catalog.icons[url]
+        guard icon?.image == nil, icon?.accepts(image.sha256) ?? true else { return }
+        catalog.updateIcon(url) {
+            $0.image = image
+            $0.wasMissing = false
+            $0.freshUntil = now
+        }
+        consider(url, now: now)
     }
 }

@@ -11,10 +11,11 @@ extension Reconciler {
         hold(held, of: names, now: now)
         var publication = Publication(generation: nextGeneration, published: now)
         nextGeneration += 1
+        isNewestGenerationUnremembered = true
         var moved: Set<Digest> = []
         for (url, image) in staged {
             if ledger.isOnDisk(image.image.sha256) || !moved.insert(image.image.sha256).inserted {
-                publication.discards.append(image.name)
+                publication.discards.append(image)
             } else {
                 publication.moves.append(image)
             }
@@ -25,6 +26,7 @@ extension Reconciler {
         damagedLists.subtract(mended)
         publication.ignoresRoom = !mended.isEmpty
         publication.documents = names.compactMap { catalog.document(of: $0, without: held) }
+        publication.checks = newlyNamed(in: publication.documents, besides: staged)
         for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
         stagedURLs.subtract(staged.keys)
         rewrittenLists.subtract(names)
@@ -70,6 +72,24 @@ extension Reconciler {
             }
         }
         return (staged, held)
+    }
+
+    /// The images on disk that documents name, and the newest ones of the same lists do not, apart from staged ones.
+    ///
+    /// Between two complete looks at the cache folder, nobody knows whether they are still there.
+    private func newlyNamed(
+        in documents: [AppListDocument], besides staged: [IconURL: StagedImage]
+    ) -> Set<AppListDocument.Image> {
+        var images: Set<AppListDocument.Image> = []
+        for document in documents {
+            let published = catalog.lists[document.list]?.published
+            let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? [:]
+            for case .ready(let image) in document.apps.lazy.map(\.state) where known[image.sha256] == nil {
+                images.insert(image)
+            }
+        }
+        for image in staged.values { images.remove(image.image) }
+        return images
     }
 
     private func stagedURLs(of list: ListName) -> [IconURL] {
@@ -126,7 +146,7 @@ extension Reconciler {
             rememberSoon(now: now)
             ledger.publish(
                 manifest, newDocuments: Dictionary(documents) { a, _ in a },
-                moved: done.publication.moves.map(\.image.sha256), at: now)
+                moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: now)
             self.manifest = manifest
             for (name, list) in manifest.lists {
                 if catalog.lists[name]?.source == nil {
@@ -149,6 +169,8 @@ extension Reconciler {
             // What was taken for an image on disk turned out to be damaged meanwhile.
             let lost = Set(done.staged.values.map(\.image.sha256).filter { !ledger.isOnDisk($0) })
             if !lost.isEmpty { noteDamage(lost, now: now) }
+            // Other URLs may have names of the files that were there before.
+            if !written.replaced.isEmpty { suspectCache(isComplete: true) }
         case .noRoom(let shortage, let room, let documents):
             takeBack(done, now: now, to: &actions)
             crowdOut(documents, shortage, room: room, now: now)

@@ -75,8 +75,8 @@ package struct Reconciler: Sendable {
     var brake: EvictionBrake
     /// What could not be removed, and when it is tried again.
     var stuck: (plan: RetirementPlan, until: Timestamp)?
-    /// When generations that were leased at the last try are tried again.
-    var leaseRetry: Timestamp?
+    /// The generations that readers held at the last try, or that could not be removed.
+    var unreleased: [Int: ReleaseRetry] = [:]
 
     /// Icons of which something changed that is to be remembered over a restart.
     var unremembered: Set<IconURL> = []
@@ -86,6 +86,7 @@ package struct Reconciler: Sendable {
     var unrememberedGenerations: Set<Int> = []
     var isHoldUnremembered = false
     var isFolderUnremembered = false
+    var isNewestGenerationUnremembered = false
     /// URLs of which the beginning may be in `staging/`, for the next attempt to go on with.
     var partials: Set<IconURL> = []
     var rememberAt: Timestamp?
@@ -105,6 +106,16 @@ package struct Reconciler: Sendable {
         /// Whether it would be of use without a document.
         var changesManifest: Bool
         var begun: Timestamp
+
+        mutating func noteMended(_ list: ListName) {
+            if publication.documents.contains(where: { $0.list == list }) { mended.insert(list) }
+        }
+    }
+
+    /// When the release of a generation is tried again, and how long after the last try.
+    struct ReleaseRetry {
+        var time: Timestamp
+        var delay: Duration
     }
 
     enum EvictionState {
@@ -130,7 +141,7 @@ package struct Reconciler: Sendable {
         self.triesOnce = triesOnce
         generator = SeededGenerator(seed: seed)
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
-        nextGeneration = restored.nextGeneration
+        nextGeneration = restored.knownNextGeneration
         isPaused = restored.isPaused
         folder = restored.folder
         absent = AbsentLists(settle: settings.lists.settle, settleMax: settings.lists.settleMax)
@@ -195,8 +206,10 @@ package struct RestoredState: Sendable {
     package var documents: [Digest: AppListDocument] = [:]
     /// Images of the current generation that are not on disk, or not as they should be.
     package var missing: Set<Digest> = []
-    /// Larger than every generation that was ever published here.
+    /// Larger than every generation that is in the cache folder, or was there.
     package var nextGeneration = 1
+    /// The highest number that a generation was given, as far as that is remembered beside the cache folder.
+    package var newestGeneration = 0
     package var memos: [IconMemo] = []
     package var origins: [OriginMemo] = []
     package var isPaused = false
@@ -214,9 +227,12 @@ package struct RestoredState: Sendable {
     /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
     fileprivate var knownHold: EvictionBrake.Hold? {
         guard var hold else { return nil }
-        hold.generation = min(hold.generation, nextGeneration - 1)
+        hold.generation = min(hold.generation, knownNextGeneration - 1)
         return hold
     }
+
+    /// Larger than every generation that was ever published, also if the cache folder is an older copy, or a new one.
+    fileprivate var knownNextGeneration: Int { max(nextGeneration, newestGeneration + 1) }
 }
 
 extension Reconciler {

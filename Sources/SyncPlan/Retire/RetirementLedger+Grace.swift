@@ -25,8 +25,10 @@ extension RetirementLedger {
         waived.formUnion(superseded.filter { generations[$0]?.documents.contains(where: retiring.contains) ?? false })
     }
 
-    /// Whether a generation is still to go whose grace was ended by hand.
-    package func isWaiving(under rule: RetentionRule) -> Bool { waived.contains { !rule.isHeld($0) } }
+    /// Whether a generation is still to go whose grace was ended by hand, apart from some.
+    package func isWaiving(under rule: RetentionRule, except others: Set<Int> = []) -> Bool {
+        waived.contains { !rule.isHeld($0) && !others.contains($0) }
+    }
 
     /// The superseded generations whose grace is over, and that of leases on them where it is.
     ///
@@ -44,9 +46,10 @@ extension RetirementLedger {
         }
     }
 
-    /// When the next grace is over; `nil` if there is none.
-    package func nextExpiry(under rule: RetentionRule) -> Timestamp? {
-        let next = (kept(under: rule).prefix(1) + waived.filter { !rule.isHeld($0) })
+    /// When the next grace is over, apart from that of some generations; `nil` if there is none.
+    package func nextExpiry(under rule: RetentionRule, except isOther: (Int) -> Bool = { _ in false }) -> Timestamp? {
+        let oldest = kept(under: rule).first { !isOther($0) }
+        let next = [oldest].compactMap(\.self) + waived.filter { !rule.isHeld($0) && !isOther($0) }
         return next.compactMap { endOfGrace(of: $0, rule.grace) }.min()
     }
 

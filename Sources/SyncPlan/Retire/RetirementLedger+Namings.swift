@@ -10,12 +10,17 @@ extension RetirementLedger {
         fileprivate let documents: [Digest: Document]
         fileprivate let current: Int?
 
-        /// The newest superseded generation on disk that names each of these URLs; none for those that none names.
+        /// Finds the newest superseded generation on disk that names each of these URLs.
         ///
+        /// - Parameters:
+        ///   - urls: The URLs.
+        ///   - chosen: The generations that count; `nil` for all.
+        /// - Returns: None for the URLs that none names.
         /// - Complexity: O(*n*) in the number of documents on disk, and in that of their URLs at most.
-        package func newest(naming urls: some Collection<IconURL>) -> [IconURL: Int] {
+        package func newest(naming urls: some Collection<IconURL>, among chosen: Set<Int>? = nil) -> [IconURL: Int] {
             let superseded = documents.values.compactMap { document in
-                document.generations.last { $0 != current }.map { (number: $0, urls: document.urls) }
+                document.generations.last { $0 != current && chosen?.contains($0) ?? true }
+                    .map { (number: $0, urls: document.urls) }
             }
             var found: [IconURL: Int] = [:]
             var rest = Set(urls)

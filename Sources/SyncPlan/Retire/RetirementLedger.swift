@@ -181,6 +181,6 @@ package struct RetirementLedger: Sendable {
         unnamed.documents.subtract(plan.documents)
         unnamed.images = unnamed.images.filter { images[$0.sha256]?.documents == 0 }
         unnamed.urls = unnamed.urls.filter { urls[$0] == 0 }
-        if unnamed.images.isEmpty { unnamed.affected = [] }
+        if unnamed.images.isEmpty, unnamed.urls.isEmpty { unnamed.affected = [] }
     }
 }

@@ -15,6 +15,9 @@ package struct RetirementPlan: Equatable, Sendable {
     /// All URLs of the documents that no generation names any more.
     package var affected: Set<IconURL> = []
 
+    /// Whether its images were found damaged: what is whole by now stays, with the URLs' names of it.
+    package var isOfDamage = false
+
     package init(
         documents: Set<Digest> = [], images: Set<Image> = [], urls: Set<IconURL> = [], affected: Set<IconURL> = []
     ) {

@@ -71,23 +71,32 @@ package struct EvictionSnapshot: Sendable {
     var status: StatusReport.Eviction
     /// Why nothing is removed at the moment.
     var doubt: String?
-    var held: EvictionBrake.Hold?
+    var hold: EvictionBrake.Hold?
     var holdFor: Duration
     var isSettled: Bool
     var now: Timestamp
 
-    /// What goes and what stays, the icons sorted by URL.
+    /// The superseded generations on disk, the oldest first.
+    package var superseded: [Int] { expiries.keys.sorted() }
+
+    /// Tells what goes and what stays.
     ///
+    /// - Parameter leases: The superseded generations that readers hold.
+    /// - Returns: The report, its icons sorted by URL.
     /// - Complexity: O(*n* log *n*) in the number of icons, and O(*n*) in that of documents on disk and their entries.
-    package var report: EvictionReport {
+    package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
         let generations = namings.newest(naming: icons.keys)
+        let held = leases.isEmpty ? [:] : namings.newest(naming: icons.keys, among: Set(leases.map(\.generation)))
         let rows = icons.sorted { $0.key < $1.key }.compactMap { url, image in
-            image.wrappedValue.map { fate(of: url, $0, generations[url]) }
+            image.wrappedValue.map { fate(of: url, $0, generations[url], held: held[url]) }
         }
-        return EvictionReport(state: status.state, reason: status.reason, icons: rows, isSettled: isSettled)
+        return EvictionReport(
+            state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
     }
 
-    private func fate(of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?) -> EvictionReport.Icon {
+    private func fate(
+        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?
+    ) -> EvictionReport.Icon {
         var fate = EvictionReport.Icon(
             url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
         if !lists.isEmpty {
@@ -98,8 +107,11 @@ package struct EvictionSnapshot: Sendable {
             ].compactMap(\.self).joined(separator: ", and ")
         } else if let doubt {
             fate.reason = "evictions are suspended: \(doubt)"
-        } else if let generation, let held, generation <= held.generation {
-            fate.reason = "its eviction is held until \(held.since + holdFor), unless it is confirmed"
+        } else if let generation, let hold, generation <= hold.generation {
+            fate.reason = "its eviction is held until \(hold.since + holdFor), unless it is confirmed"
+        } else if let held {
+            fate.generation = held
+            fate.reason = "a reader holds a lease on generation \(held)"
         } else if let generation, let end = expiries[generation] {
             fate.goes = true
             fate.reason =
@@ -127,20 +139,20 @@ extension Reconciler {
         return EvictionSnapshot(
             icons: url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired,
             lists: icon?.lists ?? [], namings: ledger.namings, expiries: ledger.expiries(grace: settings.cache.grace),
-            status: evictionStatus, doubt: evictionDoubt, held: brake.heldNow, holdFor: settings.eviction.holdFor,
+            status: evictionStatus, doubt: evictionDoubt, hold: brake.heldNow, holdFor: settings.eviction.holdFor,
             isSettled: isEvictionSettled(at: now), now: now)
     }
 
     /// What goes and what stays.
     package func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {
-        evictionSnapshot(of: url, now: now).report
+        evictionSnapshot(of: url, now: now).report()
     }
 
     /// Whether all that can go now has gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }
         guard mayEvict else { return true }
-        return !hasRemovable
-            && (leaseRetry != nil || !ledger.isWaiving(under: retention) && nextEviction.map { $0 > now } ?? true)
+        return !hasRemovable && !ledger.isWaiving(under: retention, except: leased?.generations ?? [])
+            && nextEviction.map { $0 > now } ?? true
     }
 }

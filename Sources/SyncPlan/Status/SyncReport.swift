@@ -60,16 +60,18 @@ extension Reconciler {
             catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
         }
         let crowded = lists.contains(where: window.crowded.contains) ? space.reason : nil
-        report.error = unavailable ?? publicationFailure ?? crowded
         let isPublished =
             names.isEmpty
             ? publishing == nil && !window.isManifestChanged && lists.allSatisfy(isUpToDate)
             : names.allSatisfy(isUpToDate)
         // A list that is missing may be back in a moment, or is gone then.
         let isDecided = names.isEmpty ? absent.isEmpty : absent.names.isDisjoint(with: names)
+        // What failed for other lists is nothing to those that are published.
+        let failure = names.isEmpty || !isPublished ? publicationFailure : nil
+        report.error = unavailable ?? failure ?? crowded
         report.isDone =
             hasScanned
-            && (unavailable != nil || publicationFailure != nil
+            && (unavailable != nil || failure != nil && isStoreIdle
                 || (isDecided && !isOnItsWay && isPublished && isCacheKnown))
         return report
     }
@@ -90,7 +92,7 @@ extension Reconciler {
 
     /// The icons of some lists, to go before those of others; none, if no list is named.
     package func urls(of names: [ListName]) -> [IconURL] {
-        names.flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
+        Set(names).flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
     }
 
     /// Whether an icon's state may change by what is being done now.

@@ -149,4 +149,23 @@ struct DiskTroubleTests {
             #expect(run.messages.contains("\(state)/state.sqlite is a folder, and should be a file"), "\(run.messages)")
         }
     }
+
+    @Test(
+        "a start that cannot look at the images fails, and takes none of them for lost",
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"))
+    func unseen() async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let icons = world.agent.cache.appending("icons")
+            let folders = try files(in: icons).map { icons.pushing(FilePath($0)).removingLastComponent().string }
+            let options =
+                folders.flatMap { ["-P", $0] } + ["-e", "trace=newfstatat", "-e", "inject=newfstatat:error=EMFILE"]
+            let run = try await world.traced(by: options, log: world.folder.appending("trace")).call("run", "--once")
+            #expect(run.code == 73 && run.messages.contains("Too many open files"), "\(run.messages)")
+            #expect(try world.expectWholeCache() == 2)
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            #expect(world.origin.requestCount == 2)
+        }
+    }
 }

@@ -88,7 +88,7 @@ struct PowerCutTests {
             #expect(try await world.agent.call("run", "--once").code == 0)
             try await volume.failPower()
             let found = CacheCheck(world.agent.cache)
-            #expect(found.damages.isEmpty && found.images.count == 2)
+            #expect(found.damages.isEmpty && found.images.count == 2, "\(found.damages)")
         }
     }
 

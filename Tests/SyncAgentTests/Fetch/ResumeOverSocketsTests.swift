@@ -31,14 +31,14 @@ struct ResumeOverSocketsTests {
                 let url = origin.baseURL + "/icon"
                 let part = "staging/" + PartialDownload.file(of: IconURL(url))
                 let first = Task { try await cache.fetch([url], settings) }
-                for _ in 0..<5000 where cache.folder.entry(part)?.size ?? 0 == 0 {
+                for _ in 0..<5000 where try cache.folder.entry(part)?.size ?? 0 == 0 {
                     try await Task.sleep(for: .milliseconds(5))
                 }
                 hasBegun.open()
                 if isCancelled { first.cancel() }
                 let codes = try await first.value.map(\.code)
                 #expect(codes == [code])
-                let begun = try #require(cache.folder.entry(part)).size
+                let begun = try #require(try cache.folder.entry(part)).size
                 let before = origin.sentBytes
                 // The second attempt is that of another agent.
                 let restarted = try CacheFixture(path)

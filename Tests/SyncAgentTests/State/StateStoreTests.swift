@@ -108,6 +108,22 @@ struct StateStoreTests {
         }
     }
 
+    @Test("the highest number of a generation comes back, whatever else is stored later")
+    func newestGeneration() async throws {
+        try await withTemporaryFolder { folder in
+            for (number, expected) in [(nil, 0), (7, 7), (nil, 7), (12, 12)] as [(Int?, Int)] {
+                var changes = MemoChanges(remembered: memos)
+                changes.newestGeneration = number
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                try await store.apply(changes)
+                try await store.close()
+                let found = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                #expect(found.restored.newestGeneration == expected)
+                try await found.close()
+            }
+        }
+    }
+
     @Test("graces and a held eviction come back as old as they are")
     func ages() async throws {
         try await withTemporaryFolder { folder in
@@ -167,7 +183,7 @@ struct StateStoreTests {
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             #expect(store.restored.icons.isEmpty)
             try await store.apply(MemoChanges(remembered: memos))
-            #expect(file.entry("state.sqlite.damaged") != nil)
+            #expect(try file.entry("state.sqlite.damaged") != nil)
         }
     }
 

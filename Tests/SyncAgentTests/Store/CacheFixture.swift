@@ -33,12 +33,15 @@ struct CacheFixture {
 
     /// Stages bytes as if they were a downloaded image.
     func stage(_ text: String) async throws -> StagedImage {
-        let name = try await staging.write(Array(text.utf8))
+        StagedImage(name: try await staging.write(Array(text.utf8)), image: Self.image(text))
+    }
+
+    /// The image that has these bytes.
+    static func image(_ text: String) -> AppListDocument.Image {
         let digest = Digest.of(text)
-        let image = AppListDocument.Image(
+        return AppListDocument.Image(
             path: CacheLayout.image(digest, suffix: "png"), sha256: digest, bytes: text.utf8.count, type: "image/png",
             width: 1, height: 1)
-        return StagedImage(name: name, image: image)
     }
 
     /// Publishes a generation with a list, whose icons have these contents, beside the lists of the generation before.
@@ -55,7 +58,7 @@ struct CacheFixture {
                 publication.moves.append(staged)
                 publication.links.append((url, staged.image.path, before: nil))
             } else {
-                publication.discards.append(staged.name)
+                publication.discards.append(staged)
             }
             apps.append(AppListDocument.App(name: nil, icon: url, download: nil, state: .ready(staged.image)))
         }
@@ -70,7 +73,7 @@ struct CacheFixture {
         return manifest
     }
 
-    func exists(_ name: String) -> Bool { folder.entry(name) != nil }
+    func exists(_ name: String) -> Bool { (try? folder.entry(name)) != nil }
 
     func names(in name: String) throws -> Set<String> {
         Set(try folder.names(in: name).map(\.name))

@@ -101,4 +101,14 @@ struct CacheFolderTests {
     private static let document = AppListDocument(
         list: "new.plist", source: .init(sha256: .of("new"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(2))),
         apps: [])
+
+    @Test("what is no folder has nothing in it, and what cannot be looked at may be there")
+    func entries() async throws {
+        try await withCache { cache, _ in
+            try cache.folder.write("x".utf8, to: "file", mode: .ownerReadWrite)
+            for name in ["none", "none/file", "file/file", "icons"] { #expect(try cache.folder.entry(name) == nil) }
+            #expect(try cache.folder.entry("file")?.size == 1)
+            #expect(throws: FileError.self) { try cache.folder.entry(String(repeating: "x", count: 300)) }
+        }
+    }
 }

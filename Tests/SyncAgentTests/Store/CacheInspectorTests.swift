@@ -57,12 +57,12 @@ struct CacheInspectorTests {
             ("rm -rf lists", "1 list document"),
             ("rm lists/*", "1 list document"),
             ("rm -rf generations", "the manifest"),
-            ("rm manifest.json", "the manifest"),
+            ("rm manifest.json", "1 name"),
             ("rm -rf staging", nil),
             ("rm lock", nil),
             ("d=$PWD; cd ..; rm -rf $d", "the manifest, 1 list document, 2 images"),
             ("d=$PWD; cd ..; mv $d aside; mkdir $d", "the manifest, 1 list document, 2 images"),
-            ("d=$PWD; cd ..; mv $d aside; cp -a aside $d; sed -i s/one/eno/ $d/icons/*/*", "1 name"),
+            ("d=$PWD; cd ..; mv $d aside; cp -a aside $d; sed -i s/one/eno/ $d/icons/*/*", "1 image"),
         ] as [(String, String?)])
     func removed(script: String, summary: String?) async throws {
         try await withCache { cache, inspector, expected in
@@ -79,6 +79,7 @@ struct CacheInspectorTests {
             for name in ["generations", "lists", "icons/00", "by-url/ff", "staging", "CACHEDIR.TAG", "lock"] {
                 #expect(access(cache.path.appending(name).string, F_OK) == 0, "\(script): \(name)")
             }
+            #expect(script != "rm manifest.json" || !found.lacksManifest)
             if found.summary == nil || !found.lacksManifest && found.lostDocuments.isEmpty {
                 #expect(await !isSuspicious(inspector, expected), "\(script)")
             }
@@ -107,6 +108,99 @@ struct CacheInspectorTests {
             _ = try FolderLock(in: aside.descriptor, at: aside.path)
             try await cache.publish(2, [Self.a: "one"])
             #expect(try IconCache(at: cache.path).manifest().generation == 2)
+        }
+    }
+
+    @Test(
+        "a file that is removed singly is noticed by a quick look, if it is in the sample",
+        arguments: [
+            "rm icons/*/\(Digest.of("one").hex)*", "rm $(ls by-url/*/* | head -n 1)",
+            "f=$(ls icons/*/* | head -n 1); rm $f; echo > $f",
+        ])
+    func singly(script: String) async throws {
+        try await withCache { cache, inspector, expected in
+            var quick = expected
+            (quick.images, quick.sample) = (nil, expected.images ?? [:])
+            #expect(await !inspector.inspect(quick).isSuspicious)
+            try #require(try await Program.run("sh", "-ec", "cd '\(cache.path)'; \(script)").code == 0)
+            #expect(await inspector.inspect(quick).isSuspicious)
+            #expect(await inspector.inspect(expected).restoredNames == 1)
+            #expect(await !inspector.inspect(quick).isSuspicious)
+        }
+    }
+
+    @Test("what cannot be looked at is not lost: nothing is removed, and the look is made again later")
+    func unreadable() async throws {
+        try await withCache { cache, inspector, expected in
+            // As without descriptors or memory, nobody can say what there is of this name.
+            var odd = Self.image("one")
+            odd.path = "icons/00/" + String(repeating: "x", count: 300)
+            var more = expected
+            more.images = [odd: [Self.a], Self.image("two"): [Self.b]]
+            let found = await inspector.inspect(more)
+            #expect(found.trouble?.contains("File name too long") == true && found.lostImages.isEmpty)
+            for word in ["one", "two"] { #expect(cache.exists(Self.image(word).path)) }
+            let whole = await inspector.inspect(expected)
+            #expect(whole.trouble == nil && whole.summary == nil)
+        }
+    }
+
+    @Test("a document or an image of another folder that cannot be read stays, and is no loss")
+    func unreadableElsewhere() async throws {
+        try await withCache { cache, inspector, expected in
+            let script = "cd '\(cache.path)/..'; mv cache aside; cp -a aside cache"
+            try #require(try await Program.run("sh", "-ec", script).code == 0)
+            let image = cache.path.appending(Self.image("one").path).string
+            let document = cache.path.appending(CacheLayout.document(try #require(expected.documents["apps.plist"])))
+            // Nobody but root reads them.
+            for name in [image, document.string] { try #require(chmod(name, 0) == 0) }
+            let found = await inspector.inspect(expected)
+            #expect(found.lostDocuments.isEmpty && found.lostImages.isEmpty)
+            #expect((found.trouble == nil) == (geteuid() == 0))
+            for name in [image, document.string] { #expect(access(name, F_OK) == 0) }
+        }
+    }
+
+    @Test("an older copy of the cache keeps its generations and what they name, and tells what they are")
+    func olderCopy() async throws {
+        try await withCache { cache, inspector, expected in
+            let script = "cd '\(cache.path)/..'; cp -a cache copy"
+            try #require(try await Program.run("sh", "-ec", script).code == 0)
+            var newer = expected
+            for number in 2...3 {
+                newer.documents = try await cache.publish(number, [Self.a: "newer"]).lists.mapValues(\.sha256)
+            }
+            newer.generation = 3
+            newer.images = [Self.image("newer"): [Self.a], Self.image("two"): [Self.b]]
+            let replace = "cd '\(cache.path)/..'; mv cache aside; mv copy cache"
+            try #require(try await Program.run("sh", "-ec", replace).code == 0)
+            let found = await inspector.inspect(newer)
+            #expect(found.trouble == nil)
+            let adopted = try #require(found.adopted)
+            #expect(adopted.manifests.map(\.generation) == [1] && adopted.missing.isEmpty)
+            #expect(adopted.documents.count == 1 && !found.lacksManifest)
+            #expect(found.lostDocuments == ["apps.plist"] && found.lostImages == [.of("newer")])
+            for word in ["one", "two"] { #expect(cache.exists(Self.image(word).path)) }
+            #expect(try IconCache(at: cache.path).manifest().generation == 1)
+            // It is told once.
+            #expect(await inspector.inspect(expected).adopted == nil)
+        }
+    }
+
+    @Test("a folder that a start would refuse is not taken up, and is tried again")
+    func refused() async throws {
+        try await withCache { cache, inspector, expected in
+            let script = """
+                cd '\(cache.path)/..'; mv cache aside; cp -a aside cache
+                rm cache/manifest.json; echo '{ "format": 2 }' > cache/manifest.json
+                """
+            try #require(try await Program.run("sh", "-ec", script).code == 0)
+            for _ in 0..<2 {
+                let trouble = await inspector.inspect(expected).trouble
+                #expect(trouble?.contains("format") == true, "\(trouble ?? "nothing")")
+            }
+            try #require(try await Program.run("rm", cache.path.appending("manifest.json").string).code == 0)
+            #expect(await inspector.inspect(expected).adopted?.manifests.map(\.generation) == [1])
         }
     }
 }

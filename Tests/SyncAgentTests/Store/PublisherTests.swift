@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
+import Logging
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -21,9 +23,9 @@ struct PublisherTests {
             for (url, text): (IconURL, String) in [("http://a/1", "one"), ("http://a/2", "two")] {
                 let image = CacheLayout.image(.of(text), suffix: "png")
                 #expect(try FileBytes.read(path.pushing(FilePath(image))) == Array(text.utf8))
-                #expect(cache.folder.entry(image)?.inode == cache.folder.entry(CacheLayout.byURL(url))?.inode)
+                #expect(try cache.folder.entry(image)?.inode == cache.folder.entry(CacheLayout.byURL(url))?.inode)
             }
-            #expect(cache.folder.entry("manifest.json")?.inode == cache.folder.entry("generations/1.json")?.inode)
+            #expect(try cache.folder.entry("manifest.json")?.inode == cache.folder.entry("generations/1.json")?.inode)
             #expect(try cache.names(in: "staging").isEmpty)
         }
     }
@@ -91,7 +93,7 @@ struct PublisherTests {
             let cache = try CacheFixture(path)
             var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
             publication.moves = [StagedImage(name: "none", image: try await cache.stage("one").image)]
-            publication.discards = ["full"]
+            publication.discards = [StagedImage(name: "full", image: publication.moves[0].image)]
             try cache.folder.makeFolder("staging/full", mode: .ownerReadWriteExecute)
             try cache.folder.write("text".utf8, to: "staging/full/file", mode: .ownerReadWrite)
             for reason in ["staging/none", "staging/full"] {
@@ -105,6 +107,58 @@ struct PublisherTests {
             cache.folder.remove("staging/full/file")
             try await cache.publish(2, ["http://a/1": "one"])
             #expect(!cache.exists("staging/full"))
+        }
+    }
+
+    @Test("nothing is written if a new document would name an image that is not there, or not as it should be")
+    func checks() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let before = try await cache.publish(1, ["http://a/1": "one", "http://a/2": "two"])
+            let two = CacheLayout.image(.of("two"), suffix: "png")
+            let flaws: [(String, (String) throws -> Void)] = [
+                ("missing", { cache.folder.remove($0) }),
+                ("damaged", { try cache.folder.write("tw".utf8, to: $0, mode: .ownerRead) }),
+            ]
+            for (word, spoil) in flaws {
+                try spoil(two)
+                var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+                publication.checks = Set(["one", "two"].map(CacheFixture.image))
+                publication.moves = [try await cache.stage("three")]
+                publication.discards = [try await cache.stage("one")]
+                guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+                    Issue.record("it was published")
+                    return
+                }
+                #expect(reason.contains(two) && reason.contains(word), "\(reason)")
+                #expect(try cache.names(in: "staging").isEmpty && cache.names(in: "generations") == ["1.json"])
+                #expect(!cache.exists(CacheLayout.image(.of("three"), suffix: "png")))
+                #expect(try IconCache(at: path).manifest() == before)
+            }
+        }
+    }
+
+    @Test("a download of bytes that are on disk takes the place of a file that is damaged or gone, and of no other")
+    func discards() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one", "http://a/2": "two", "http://a/3": "three"])
+            let images = ["one", "two", "three"].map { CacheLayout.image(.of($0), suffix: "png") }
+            cache.folder.remove(images[1])
+            cache.folder.remove(images[2])
+            try cache.folder.write("THREE".utf8, to: images[2], mode: CacheFolder.imageMode)
+            let inode = try cache.folder.entry(images[0])?.inode
+            var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            for word in ["one", "two", "three", "three"] { publication.discards.append(try await cache.stage(word)) }
+            guard case .published(_, let written, nil) = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+            #expect(written.replaced == [.of("two"), .of("three")])
+            #expect(try cache.folder.entry(images[0])?.inode == inode && cache.names(in: "staging").isEmpty)
+            for (word, image) in zip(["one", "two", "three"], images) {
+                #expect(try cache.folder.read(image) == Array(word.utf8))
+            }
         }
     }
 
@@ -128,6 +182,52 @@ struct PublisherTests {
 
 @Suite("Removing what is retired")
 struct EvictorTests {
+    @Test("of what was found damaged, only what is so still goes")
+    func damage() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = try CacheFixture(folder)
+            try await cache.publish(1, ["http://a/one": "one", "http://a/two": "two", "http://a/three": "three"])
+            let two = CacheLayout.image(.of("two"), suffix: "png")
+            cache.folder.remove(two)
+            try cache.folder.write("TWO".utf8, to: two, mode: CacheFolder.imageMode)
+            // Nobody can say what this one is.
+            let three = CacheLayout.image(.of("three"), suffix: "png")
+            cache.folder.remove(three)
+            var plan = RetirementPlan()
+            plan.isOfDamage = true
+            plan.urls = ["http://a/one", "http://a/two"]
+            plan.images = Set(
+                ["one", "two", "three"].map {
+                    RetirementPlan.Image(sha256: .of($0), path: CacheLayout.image(.of($0), suffix: "png"))
+                })
+            let odd = RetirementPlan.Image(sha256: .of("x"), path: "icons/00/" + String(repeating: "x", count: 300))
+            plan.images.insert(odd)
+            #expect(await cache.evictor.remove(plan).images == [odd])
+            #expect(cache.exists(CacheLayout.image(.of("one"), suffix: "png")) && !cache.exists(two))
+            #expect(cache.exists(CacheLayout.byURL("http://a/one")) && !cache.exists(CacheLayout.byURL("http://a/two")))
+        }
+    }
+
+    @Test("a generation that cannot be removed is told each time, and logged once")
+    func unremovable() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = try CacheFixture(folder)
+            let log = LogCount()
+            let evictor = Evictor(
+                cache.folder, thread: FileThread("tests"), logger: Logger(label: "tests") { _ in log })
+            let name = CacheLayout.generation(1)
+            try cache.folder.makeFolder(name, mode: .ownerReadWriteExecute)
+            try cache.folder.makeFolder("\(name)/inside", mode: .ownerReadWriteExecute)
+            for _ in 0..<3 {
+                let found = await evictor.release([GenerationRelease(generation: 1)])
+                #expect(found.removed.isEmpty && found.kept.isEmpty && found.failed == [1])
+            }
+            #expect(log.count == 1)
+            cache.folder.remove("\(name)/inside")
+            #expect(await evictor.release([GenerationRelease(generation: 1)]).removed == [1])
+        }
+    }
+
     @Test("what cannot be removed is told, and goes when it can be")
     func failures() async throws {
         try await withTemporaryFolder { folder in
@@ -155,5 +255,27 @@ struct EvictorTests {
             for name in obstacles { try #require(cache.folder.remove("\(name)/inside") == nil) }
             #expect(await cache.evictor.remove(failed).isEmpty)
         }
+    }
+}
+
+/// Counts what is logged.
+private struct LogCount: LogHandler {
+    private final class Counter: Sendable {
+        let value = Atomic(0)
+    }
+
+    private let counter = Counter()
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    var count: Int { counter.value.load(ordering: .relaxed) }
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        counter.value.add(1, ordering: .relaxed)
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
+import SyncPlan
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -35,7 +37,7 @@ struct ScrubberTests {
             for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
             var found: Set<Digest> = []
             for part in 0..<Scrubber.parts {
-                let damaged = await scrubber.read(part: part)
+                let damaged = await scrubber.found(inPart: part)
                 #expect(damaged.allSatisfy { Scrubber.part(of: $0) == part })
                 found.formUnion(damaged)
             }
@@ -47,8 +49,8 @@ struct ScrubberTests {
     func suspects() async throws {
         try await withCache { cache, scrubber in
             for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
-            #expect(await scrubber.read([.of("one"), .of("two"), .of("nothing of the cache")]) == [.of("two")])
-            #expect(await scrubber.read([.of("one"), .of("four")]).isEmpty)
+            #expect(await scrubber.found(among: [.of("one"), .of("two"), .of("nothing of the cache")]) == [.of("two")])
+            #expect(await scrubber.found(among: [.of("one"), .of("four")]).isEmpty)
         }
     }
 
@@ -59,10 +61,10 @@ struct ScrubberTests {
             try #require(cache.folder.remove(Self.name("two")) == nil)
             // The other way round: there is only the URL's name left of it.
             try #require(cache.folder.remove(Self.image("three")) == nil)
-            #expect(await scrubber.read([.of("one"), .of("two"), .of("three")]).isEmpty)
+            #expect(await scrubber.found(among: [.of("one"), .of("two"), .of("three")]).isEmpty)
             for word in ["one", "two", "three"] {
-                let inode = cache.folder.entry(Self.image(word))?.inode
-                #expect(inode != nil && cache.folder.entry(Self.name(word))?.inode == inode)
+                let inode = try cache.folder.entry(Self.image(word))?.inode
+                #expect(try inode != nil && cache.folder.entry(Self.name(word))?.inode == inode)
                 #expect(try cache.folder.read(Self.image(word)) == Array(word.utf8))
             }
         }
@@ -75,7 +77,7 @@ struct ScrubberTests {
             // A folder in its place cannot be read.
             try cache.folder.makeFolder(Self.image("one"), mode: .ownerReadWriteExecute)
             for name in [Self.image("two"), Self.name("two")] { try #require(cache.folder.remove(name) == nil) }
-            #expect(await scrubber.read([.of("one"), .of("two")]) == [.of("two")])
+            #expect(await scrubber.found(among: [.of("one"), .of("two")]) == [.of("two")])
         }
     }
 
@@ -85,7 +87,50 @@ struct ScrubberTests {
             let manifest = try await cache.publish(2, ["http://a/five": "five"], list: "other.plist")
             try spoil(#require(manifest.lists["other.plist"]).document, in: cache)
             try spoil(Self.image("two"), in: cache)
-            #expect(await scrubber.read([.of("two")]) == [.of("two")])
+            #expect(await scrubber.found(among: [.of("two")]) == [.of("two")])
+        }
+    }
+
+    @Test("what is found is told soon, and not what was put right meanwhile")
+    func soon() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = try CacheFixture(folder)
+            let words = (0..<200).map { "icon \($0)" }
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            for word in words { publication.moves.append(try await cache.stage(word)) }
+            publication.documents = [
+                AppListDocument(
+                    list: "apps.plist",
+                    source: .init(sha256: .of("1"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(1))),
+                    apps: publication.moves.map {
+                        .init(
+                            name: nil, icon: IconURL("http://a/\($0.image.sha256)"), download: nil,
+                            state: .ready($0.image))
+                    })
+            ]
+            guard case .published = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+            for word in words { cache.folder.remove(Self.image(word)) }
+            let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger)
+            let told = Mutex<[Set<Digest>]>([])
+            await scrubber.read(Set(words.map(Digest.of))) { lost in
+                let number = told.withLock { told in
+                    told.append(lost)
+                    return told.count
+                }
+                guard number == 1 else { return }
+                // The rest comes back before it is read.
+                for word in words where !lost.contains(.of(word)) {
+                    try? cache.folder.write(word.utf8, to: Self.image(word), mode: CacheFolder.imageMode)
+                }
+            }
+            let found = told.withLock(\.self)
+            #expect(found.count == 1 && found.allSatisfy { $0.count < 100 })
+            let one = CacheFixture.image(words[0])
+            try? cache.folder.write(words[0].utf8, to: one.path, mode: CacheFolder.imageMode)
+            #expect(await cache.publisher.damaged(among: [one]).isEmpty)
         }
     }
 
@@ -94,7 +139,21 @@ struct ScrubberTests {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
             let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger)
-            #expect(await scrubber.read([.of("one")]).isEmpty)
+            #expect(await scrubber.found(among: [.of("one")]).isEmpty)
         }
+    }
+}
+
+extension Scrubber {
+    fileprivate func found(inPart part: Int) async -> Set<Digest> {
+        let found = Mutex<Set<Digest>>([])
+        _ = await scrub(part: part) { lost in found.withLock { $0.formUnion(lost) } }
+        return found.withLock(\.self)
+    }
+
+    fileprivate func found(among images: Set<Digest>) async -> Set<Digest> {
+        let found = Mutex<Set<Digest>>([])
+        await read(images) { lost in found.withLock { $0.formUnion(lost) } }
+        return found.withLock(\.self)
     }
 }

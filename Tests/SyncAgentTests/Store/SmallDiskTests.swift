@@ -150,4 +150,16 @@ struct SmallDiskTests {
             #expect(cache.folder.space?.inodes?.free == 5)
         }
     }
+
+    @Test("however large a trial is asked for, it takes neither the memory for it nor more than a part of the disk")
+    func largeTrial() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = try CacheFixture(folder)
+            let before = try #require(try ProcessStatus(of: getpid()).peakMemory)
+            _ = await cache.staging.measure(trial: 512 << 20)
+            let after = try #require(try ProcessStatus(of: getpid()).peakMemory)
+            #expect(after - before < 256 << 10, "in KiB")
+            #expect(try cache.names(in: "staging").isEmpty)
+        }
+    }
 }

@@ -159,10 +159,10 @@ struct AgentScenario {
         try handle(.published(.noRoom(shortage, room: room, documents: sizes)))
     }
 
-    mutating func finishRelease(leases: Set<Int> = []) throws {
+    mutating func finishRelease(leases: Set<Int> = [], failing: Set<Int> = []) throws {
         let releases = try #require(self.releases, "nothing is being released")
         self.releases = nil
-        try handle(disk.release(releases, leases: leases))
+        try handle(disk.release(releases, leases: leases, failing: failing))
     }
 
     /// Lets what is retired be removed, but for what cannot be.
@@ -218,8 +218,9 @@ struct AgentScenario {
         try handle(.tick)
     }
 
-    /// Ends the agent where it stands, and starts it again.
-    mutating func restart(losing lost: Set<Digest> = []) throws {
+    /// Ends the agent where it stands, and starts it again, perhaps with another cache folder.
+    mutating func restart(losing lost: Set<Digest> = [], on other: SimulatedDisk? = nil) throws {
+        disk = other ?? disk
         disk.images.subtract(lost)
         (downloads, publication, releases, removal, trial) = ([:], nil, nil, nil, nil)
         (expectation, isLookWanted) = (nil, false)
@@ -234,6 +235,31 @@ struct AgentScenario {
         let words = new.values.reduce(into: [:]) { $0.merge($1) { a, _ in a } }
         for url in downloads.keys.sorted() { try finish(url, with: try #require(words[url])) }
         while publication != nil { try finishPublication() }
+    }
+
+    /// Takes images away that nobody knows to be gone.
+    mutating func lose(_ words: [String]) {
+        disk.images.subtract(words.map { Sample.image($0).sha256 })
+        excuse(words)
+    }
+
+    /// Lets a complete look at the cache folder end that finds another one at its path.
+    mutating func finishInspection(adopting other: SimulatedDisk) throws {
+        let expected = try #require(expectation)
+        let images = try #require(expected.images)
+        disk = other
+        var found = CacheInspection()
+        found.adopted = AdoptedCache(disk.restore())
+        found.latestGeneration = disk.generations.keys.max() ?? 0
+        found.lostDocuments = Set(expected.documents.filter { disk.documents[$0.value] == nil }.keys)
+        for (image, urls) in images {
+            if disk.images.contains(image.sha256) {
+                for url in urls { disk.names[url] = image.sha256 }
+            } else {
+                found.lostImages.insert(image.sha256)
+            }
+        }
+        try finishInspection(found)
     }
 
     /// Takes it as given that images are missing that generations on disk name.

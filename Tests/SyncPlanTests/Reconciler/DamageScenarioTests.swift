@@ -137,4 +137,57 @@ struct DamageScenarioTests {
         try agent.handle(.damaged([Sample.image("z").sha256]))
         #expect(agent.downloads.isEmpty && agent.publication == nil && agent.removal == nil)
     }
+
+    @Test("what is told too late is fetched again, and the file that is whole by then stays: a generation names it")
+    func late() throws {
+        var agent = try Self.agent()
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, with: "x")
+        while agent.publication != nil { try agent.finishPublication() }
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.removal?.isOfDamage == true)
+        try agent.finishHousekeeping()
+        #expect(agent.isOnDisk("x") && agent.disk.names[Self.a] == Sample.image("x").sha256)
+        try agent.pass(.seconds(120))
+        try agent.finish(Self.a, with: "x")
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist").first == .ready(Sample.image("x")) && agent.plan.status.inSync)
+    }
+
+    @Test("a list that waits for room is published next if its old document names what is lost")
+    func waitingForRoom() throws {
+        var agent = try Self.agent()
+        // The new version does not name what is lost.
+        try agent.drop(["1.plist": [Self.b, "ftp://h.example/c.png"]])
+        try agent.refusePublication(room: 0)
+        #expect(agent.publication == nil)
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        agent.excuse(["x"])
+        let publication = try #require(agent.publication)
+        #expect(publication.documents.map(\.list) == ["1.plist"] && publication.ignoresRoom)
+    }
+
+    @Test("an emptied cache of many lists costs no more than its icons")
+    func cost() throws {
+        func cost(lists: Int) throws -> Duration {
+            var agent = AgentScenario {
+                $0.fetch.concurrency = 10_000
+                $0.fetch.perHost = 10_000
+            }
+            let icons = 6000
+            for list in 0..<lists {
+                let urls = (0..<icons / lists).map { IconURL("https://h.example/\(list)/\($0)") }
+                try agent.drop(["\(list).plist": urls])
+            }
+            for url in agent.downloads.keys { try agent.finish(url, with: "x") }
+            while agent.publication != nil { try agent.finishPublication() }
+            let images: Set = [Sample.image("x").sha256]
+            var plan = agent.plan
+            return ContinuousClock().measure { _ = plan.handle(.damaged(images), now: agent.now) }
+        }
+        let costs = (try cost(lists: 10), try cost(lists: 600))
+        #expect(costs.1 < costs.0 * 5, "\(costs.0) with 10 lists, \(costs.1) with 600")
+    }
 }

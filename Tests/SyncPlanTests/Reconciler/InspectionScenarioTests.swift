@@ -141,4 +141,80 @@ struct InspectionScenarioTests {
         let expected = try #require(agent.expectation)
         #expect((1...64).contains(expected.documents.count) && expected.images == nil)
     }
+
+    @Test("a look after one at the lists takes some images too: all of a small cache, a few of a large one")
+    func images() throws {
+        var agent = try Self.agent()
+        try agent.look()
+        #expect(agent.expectation?.sample == [Sample.image("x"): [Self.a], Sample.image("y"): [Self.b]])
+        try agent.finishInspection(.whole)
+        for isPinned in [true, false] {
+            try agent.handle(.pin(url: Self.a, isPinned: isPinned))
+            if isPinned { try agent.finishPublication() }
+        }
+        // Nothing but what it brings is looked at before a publication.
+        #expect(agent.expectation?.images == nil && agent.expectation?.sample == [:])
+
+        let urls = (0..<500).map { IconURL("https://h.example/\($0)") }
+        var large = AgentScenario {
+            $0.fetch.concurrency = 1000
+            $0.fetch.perHost = 1000
+        }
+        try large.publish([
+            "1.plist": [Self.a: "x"], "2.plist": Dictionary(uniqueKeysWithValues: urls.map { ($0, $0.text) }),
+        ])
+        while let url = large.downloads.keys.first { try large.finish(url, with: url) }
+        try large.finishHousekeeping()
+        large.answersInspections = false
+        var seen: Set<IconURL> = []
+        for _ in 0..<4 {
+            try large.look()
+            let sample = try #require(large.expectation?.sample)
+            #expect((100...256).contains(sample.count))
+            for (image, shown) in sample {
+                #expect(shown.allSatisfy { image == Sample.image($0 == Self.a ? "x" : $0.text) })
+                seen.formUnion(shown)
+            }
+            try large.finishInspection(.whole)
+        }
+        #expect(seen.count > 256)
+    }
+
+    @Test("a new document is not published that would name an image that is gone, which is fetched again")
+    func check() throws {
+        var agent = try Self.agent()
+        agent.lose(["x"])
+        agent.answersInspections = true
+        try agent.drop(["3.plist": [Self.a, Self.b]])
+        agent.answersInspections = false
+        #expect(agent.publication?.checks == [Sample.image("x"), Sample.image("y")])
+        try agent.finishPublication()
+        #expect(agent.disk.current?.lists["3.plist"] == nil && agent.plan.status.publication.error != nil)
+        var found = CacheInspection()
+        found.lostImages = [Sample.image("x").sha256]
+        agent.answersInspections = true
+        try agent.finishInspection(found)
+        try agent.finish(Self.a, with: "x")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishHousekeeping()
+        #expect(try agent.published("3.plist") == ["x", "y"].map { .ready(Sample.image($0)) })
+        // What its list named before is not looked at again.
+        try agent.drop(["3.plist": [Self.b, Self.a, Self.b]])
+        #expect(agent.publication?.checks == [])
+    }
+
+    @Test("a download that takes the place of a damaged file has the names of the old one looked for")
+    func replaced() throws {
+        var agent = try Self.agent()
+        let c: IconURL = "https://h.example/c.png"
+        agent.lose(["x"])
+        agent.answersInspections = true
+        try agent.drop(["3.plist": [c]])
+        try agent.finish(c, with: "x")
+        #expect(agent.publication?.discards.map(\.image) == [Sample.image("x")] && agent.publication?.checks == [])
+        agent.answersInspections = false
+        try agent.finishPublication()
+        #expect(agent.isOnDisk("x") && agent.expectation?.images?[Sample.image("x")] == [Self.a, c])
+        #expect(agent.downloads.isEmpty)
+    }
 }

@@ -248,15 +248,40 @@ struct ListScenarioTests {
         try agent.drop(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
-        for _ in 0..<3 {
+        for delay in [2, 4, 8, 16, 30, 30] {
             try agent.finishRelease(leases: [1])
             #expect(agent.removal == nil && agent.release == nil && agent.isOnDisk("x"))
-            let wake = try #require(agent.plan.nextWake)
-            #expect(wake > agent.now && wake <= agent.now + .seconds(2))
+            #expect(agent.plan.nextWake == agent.now + .seconds(delay))
             try agent.passToNextWake()
         }
         try agent.finishRelease()
         try agent.finishRemoval()
+        #expect(!agent.isOnDisk("x"))
+    }
+
+    @Test("a generation that cannot be removed is tried again after a minute, and keeps no other one")
+    func unremovable() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": nil])
+        try agent.finishPublication()
+        try agent.pass(.seconds(30))
+        try agent.publish(["2.plist": [Self.b: "y"]])
+        try agent.pass(.seconds(570))
+        #expect(agent.release == [1])
+        try agent.finishRelease(failing: [1])
+        #expect(agent.release == nil && agent.plan.isEvictionSettled(at: agent.now))
+        while agent.release == nil { try agent.passToNextWake() }
+        let others = try #require(agent.release)
+        #expect(!others.contains(1))
+        try agent.finishRelease()
+        while agent.release == nil { try agent.passToNextWake() }
+        #expect(agent.release == [1])
+        try agent.finishRelease(failing: [1])
+        #expect(agent.plan.nextWake == agent.now + .seconds(60))
+        try agent.handle(.evict(isConfirmed: false))
+        #expect(agent.release == [1])
+        try agent.finishHousekeeping()
         #expect(!agent.isOnDisk("x"))
     }
 

@@ -94,7 +94,7 @@ struct PassingWorld {
             files.remove(move.name)
             files.insert(move.image.path)
         }
-        files.subtract(publication.discards)
+        files.subtract(publication.discards.map(\.name))
         for link in publication.links { files.insert(link.url.text) }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)

@@ -38,7 +38,8 @@ struct RestartScenarioTests {
         try agent.restart()
         try agent.drop(["1.plist": [Self.a]])
         try agent.finishPublication()
-        #expect(agent.disk.current?.generation == 2)
+        // Perhaps the first one came about, although nobody was told.
+        #expect(agent.disk.current?.generation == 3)
     }
 
     @Test("the way of the last download is known until the next one, which may be straight")
@@ -250,5 +251,29 @@ struct RestartScenarioTests {
         restored.memos = [memo]
         var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: Timestamp(sinceEpoch: .zero))
         #expect(plan.takeMemoChanges() == MemoChanges(forgotten: [Self.a]))
+    }
+
+    @Test("a generation number is never used again, also if the cache is an older copy by then, or a new one")
+    func numbersOfAnotherCache() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        let copy = agent.disk
+        for number in 2..<6 { try agent.drop(["\(number).plist": []]); try agent.finishHousekeeping() }
+        let newest = try #require(agent.disk.current?.generation)
+        #expect(newest >= 5)
+        for disk in [copy, SimulatedDisk()] {
+            var later = agent
+            try later.restart(on: disk)
+            try later.drop(["1.plist": [Self.a]])
+            if later.publication == nil { try later.pass(.seconds(1)) }
+            if later.publication == nil { try later.drop(["2.plist": []]) }
+            #expect(later.publication?.generation == newest + 1)
+        }
+        // What was given to a publication that came to nothing is not remembered as less.
+        try agent.drop(["9.plist": []])
+        try agent.finishPublication(fails: true)
+        #expect(agent.memory.newestGeneration == newest + 1)
+        try agent.handle(.memoryLost)
+        #expect(agent.memory.newestGeneration == newest + 1)
     }
 }

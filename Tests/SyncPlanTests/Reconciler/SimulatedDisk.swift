@@ -30,16 +30,22 @@ struct SimulatedDisk {
     ///
     /// - Throws: ``Violation`` if the publication asks for what cannot be done.
     mutating func publish(_ publication: Publication) throws(Violation) -> PublicationResult {
+        // What is lost is noticed before anything is done.
+        if let lost = publication.checks.first(where: { !images.contains($0.sha256) }) {
+            _ = fail(publication)
+            return .failed(reason: "\(lost.path) is missing")
+        }
+        var written = WrittenBytes()
         for staged in publication.moves {
             try expect(staging.remove(staged.name) != nil, "\(staged.name) is moved, and is not in staging/")
             images.insert(staged.image.sha256)
         }
-        for name in publication.discards {
-            try expect(staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
+        for staged in publication.discards {
+            try expect(staging.remove(staged.name) != nil, "\(staged.name) is discarded, and is not in staging/")
+            if images.insert(staged.image.sha256).inserted { written.replaced.insert(staged.image.sha256) }
         }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
-        var written = WrittenBytes()
         for document in publication.documents {
             let text = document.json
             let list = Manifest.List(
@@ -62,23 +68,36 @@ struct SimulatedDisk {
 
     /// Does what the publisher does if something fails.
     mutating func fail(_ publication: Publication, isFull: Bool = false) -> PublicationResult {
-        staging.subtract(publication.moves.map(\.name) + publication.discards)
+        staging.subtract((publication.moves + publication.discards).map(\.name))
         return .failed(reason: isFull ? "no space left on device" : "input/output error", isOutOfSpace: isFull)
     }
 
-    /// Takes generations away that no reader holds.
-    mutating func release(_ releases: [GenerationRelease], leases: Set<Int>) -> Reconciler.Event {
+    /// Takes generations away that no reader holds, but for those that cannot be removed.
+    mutating func release(
+        _ releases: [GenerationRelease], leases: Set<Int>, failing: Set<Int> = []
+    ) -> Reconciler.Event {
         let kept = releases.filter { leases.contains($0.generation) && !$0.ignoresLeases }.map(\.generation)
-        let removed = releases.map(\.generation).filter { !kept.contains($0) }
+        let removed = releases.map(\.generation).filter { !kept.contains($0) && !failing.contains($0) }
         for number in removed { generations[number] = nil }
-        return .released((removed: removed, kept: kept))
+        return .released((removed: removed, kept: kept), failed: failing)
     }
 
     mutating func remove(_ plan: RetirementPlan) throws(Violation) {
+        let plan = sparing(plan)
         try check(plan)
         for url in plan.urls { names[url] = nil }
         images.subtract(plan.images.map(\.sha256))
         for document in plan.documents { documents[document] = nil }
+    }
+
+    /// What is removed of a plan: what was found damaged is read once more before, and is whole unless somebody took it away.
+    private func sparing(_ plan: RetirementPlan) -> RetirementPlan {
+        guard plan.isOfDamage else { return plan }
+        let wrong = damaged.values.reduce(into: Set()) { $0.formUnion($1) }
+        var plan = plan
+        plan.images = plan.images.filter { wrong.contains($0.sha256) }
+        plan.urls = plan.urls.filter { names[$0].map(wrong.contains) ?? true }
+        return plan
     }
 
     /// What a generation names.
@@ -88,6 +107,7 @@ struct SimulatedDisk {
 
     /// Fails if a plan would remove what a generation on disk names.
     func check(_ plan: RetirementPlan) throws(Violation) {
+        let plan = sparing(plan)
         for manifest in generations.values {
             let kept = Set(images(of: manifest).map(\.sha256)).subtracting(damaged[manifest.generation] ?? [])
             for image in plan.images where kept.contains(image.sha256) {

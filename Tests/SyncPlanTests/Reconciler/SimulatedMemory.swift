@@ -10,6 +10,7 @@ struct SimulatedMemory {
     private(set) var superseded: [Int: Timestamp] = [:]
     private(set) var hold: EvictionBrake.Hold?
     private(set) var folder: FolderIdentity?
+    private(set) var newestGeneration = 0
 
     mutating func store(_ changes: MemoChanges) {
         for memo in changes.remembered { icons[memo.url] = memo }
@@ -21,6 +22,7 @@ struct SimulatedMemory {
         for generation in changes.released { superseded[generation] = nil }
         if let hold = changes.hold { self.hold = hold }
         folder = changes.folder ?? folder
+        newestGeneration = changes.newestGeneration ?? newestGeneration
     }
 
     /// Ages that are stored do not grow while the system sleeps.
@@ -37,5 +39,6 @@ struct SimulatedMemory {
         state.supersessions = superseded
         state.hold = hold
         state.folder = folder
+        state.newestGeneration = newestGeneration
     }
 }

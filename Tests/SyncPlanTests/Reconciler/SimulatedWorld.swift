@@ -488,7 +488,7 @@ struct SimulatedWorld {
             throw Violation("\(url) shows an image that is not on disk")
         }
         for move in publication?.moves ?? [] { staged.insert(move.name) }
-        staged.formUnion(publication?.discards ?? [])
+        staged.formUnion(publication?.discards.map(\.name) ?? [])
         for url in disk.partials where hasLooked && downloads[url] == nil {
             try expect(plan.icon(url)?.isReferenced ?? false, "a part of \(url) is kept, and no list names it")
         }

@@ -246,6 +246,26 @@ struct RetirementLedgerTests {
         #expect(ledger.removable(in: Catalog()).isEmpty && ledger.holdings.images == 0)
     }
 
+    @Test("a URL that was wanted again for a moment is told as affected when its name goes, although its image stays")
+    func wantedAgain() {
+        var ledger = RetirementLedger()
+        let kept = Sample.document("2.plist", ["b": "x"])
+        Self.publish(1, [Sample.document("1.plist", ["a": "x"]), kept], at: 0, in: &ledger)
+        Self.publish(2, [kept], at: 1, in: &ledger)
+        ledger.release(1)
+        var catalog = Catalog()
+        _ = catalog.setList("1.plist", Sample.list(["a"]))
+        catalog.updateIcon("a") { $0.image = Sample.image("x") }
+        let first = ledger.removable(in: catalog)
+        #expect(first.urls.isEmpty && first.images.isEmpty && !first.documents.isEmpty)
+        ledger.remove(first)
+        _ = catalog.removeList("1.plist")
+        let second = ledger.removable(in: catalog)
+        #expect(second.urls == ["a"] && second.affected.contains("a"))
+        ledger.remove(second)
+        #expect(ledger.removable(in: catalog).isEmpty && ledger.removable(in: catalog).affected.isEmpty)
+    }
+
     @Test("generations that are held retire what no list names of them, lost or not, as long as some of it is there")
     func retires() {
         var ledger = RetirementLedger()

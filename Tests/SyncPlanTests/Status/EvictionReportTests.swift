@@ -53,4 +53,42 @@ struct EvictionReportTests {
         try agent.finishHousekeeping()
         #expect(agent.plan.evictionReport(on: Self.a, now: agent.now).icons.isEmpty)
     }
+
+    @Test("what a reader holds does not go, whichever of the generations that name it that is; others go on")
+    func leases() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        let b: IconURL = "https://h.example/b.png"
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.publish(["2.plist": [b: "y"]])
+        try agent.drop(["1.plist": nil, "2.plist": nil])
+        try agent.finishHousekeeping()
+        let snapshot = agent.plan.evictionSnapshot(now: agent.now)
+        let oldest = try #require(snapshot.superseded.first { $0 > 0 })
+        let lease = EvictionReport.Lease(generation: oldest, pids: [7])
+        let report = snapshot.report(leases: [lease])
+        #expect(report.icons.map(\.goes) == [false, true])
+        #expect(report.icons.first?.generation == oldest)
+        #expect(report.icons.first?.reason.contains("holds a lease") == true)
+        #expect(snapshot.report().icons.allSatisfy { $0.goes })
+
+        // Its grace was over long ago, when the grace of the others is ended by hand.
+        try agent.pass(.seconds(600))
+        try agent.finishRelease(leases: [oldest])
+        try agent.finishHousekeeping()
+        try agent.drop(["3.plist": [b]])
+        try agent.finish(b, with: "y")
+        try agent.finishHousekeeping()
+        try agent.drop(["3.plist": nil])
+        try agent.finishHousekeeping()
+        try agent.handle(.evict(isConfirmed: true))
+        if agent.releases != nil { try agent.finishRelease(leases: [oldest]) }
+        #expect(!agent.plan.isEvictionSettled(at: agent.now))
+        try agent.pass(.seconds(7))
+        while agent.releases != nil || agent.removal != nil {
+            if agent.releases != nil { try agent.finishRelease(leases: [oldest]) }
+            if agent.removal != nil { try agent.finishRemoval() }
+        }
+        #expect(agent.plan.isEvictionSettled(at: agent.now))
+        #expect(agent.plan.evictionReport(now: agent.now).icons.map(\.url) == [Self.a])
+    }
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Another cache folder in the place of the cache")
+struct AdoptionScenarioTests {
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
+
+    private static func agent() -> AgentScenario { AgentScenario { $0.cache.grace = .seconds(600) } }
+
+    /// Lets a look find out that there is another folder, and what is in it.
+    private func adopt(_ disk: SimulatedDisk, in agent: inout AgentScenario) throws {
+        agent.answersInspections = false
+        try agent.look()
+        var found = CacheInspection()
+        found.isSuspicious = true
+        try agent.finishInspection(found)
+        agent.answersInspections = true
+        try agent.finishInspection(adopting: disk)
+    }
+
+    @Test("an older copy: all lists are published again, what it lacks is fetched, what it names has its grace")
+    func older() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "old"]])
+        let copy = agent.disk
+        try agent.pass(.seconds(2 * 86_400))
+        for (url, word) in [(Self.a, "x"), (Self.b, "y")] { try agent.finish(url, with: word) }
+        try agent.finishHousekeeping()
+        try agent.pass(.seconds(600))
+        try agent.finishHousekeeping()
+        #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
+        let (newest, begun) = (try #require(agent.disk.current?.generation), agent.now)
+
+        try adopt(copy, in: &agent)
+        #expect(agent.disk.current?.generation == 1 && agent.isOnDisk("old"))
+        #expect(agent.downloads.keys.sorted() == [Self.b])
+        while agent.publication == nil { try agent.passToNextWake() }
+        let publication = try #require(agent.publication)
+        #expect(publication.generation > newest && publication.ignoresRoom)
+        #expect(publication.documents.map(\.list).sorted() == ["1.plist", "2.plist"])
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
+        // The older image is better than none.
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("old"))])
+        try agent.finish(Self.b, with: "y")
+        try agent.finishHousekeeping()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("y"))])
+        #expect(agent.disk.names[Self.b] == Sample.image("y").sha256)
+        #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist", "2.plist"])
+        #expect(agent.release == nil && agent.isOnDisk("old"))
+        while agent.release == nil { try agent.passToNextWake() }
+        #expect(agent.now >= begun + .seconds(600) && agent.release?.first == 1)
+        while agent.disk.generations.count > 1 || agent.removal != nil {
+            try agent.finishHousekeeping()
+            if agent.disk.generations.count > 1 { try agent.passToNextWake() }
+        }
+        #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
+    }
+
+    @Test("a cache with higher numbers: the next one is above them, and what is remembered is about its generations")
+    func newer() throws {
+        var other = Self.agent()
+        for number in 0..<5 { try other.publish(["\(number).plist": [Self.a: "z"]]) }
+        let newest = try #require(other.disk.current?.generation)
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        try adopt(other.disk, in: &agent)
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.generation == newest + 1)
+        try agent.finishHousekeeping()
+        #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist", "2.plist"])
+        for (url, word) in [(Self.a, "x"), (Self.b, "y")] { try agent.finish(url, with: word) }
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishHousekeeping()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))] && agent.plan.status.inSync)
+        try agent.pass(.seconds(10))
+        let superseded = Set(agent.disk.generations.keys).subtracting([try #require(agent.disk.current?.generation)])
+        #expect(Set(agent.memory.superseded.keys) == superseded && superseded.contains(newest))
+        #expect(agent.isOnDisk("z"))
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a], "2.plist": [Self.b]])
+        #expect(agent.downloads.isEmpty && agent.plan.status.inSync)
+    }
+
+    @Test("the same cache, copied: everything stays as it was, in a new generation")
+    func copied() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        let number = try #require(agent.disk.current?.generation)
+        try adopt(agent.disk, in: &agent)
+        #expect(agent.publication?.generation == number + 1)
+        try agent.finishHousekeeping()
+        #expect(agent.downloads.isEmpty && agent.plan.status.inSync && agent.plan.status.cache.lastRepair == nil)
+        #expect(agent.disk.generations.keys.sorted().suffix(2) == [number, number + 1])
+    }
+}

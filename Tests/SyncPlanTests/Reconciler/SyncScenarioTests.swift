@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import Testing
+
+@Suite("Somebody waits for lists")
+struct SyncScenarioTests {
+    private static let a: IconURL = "https://h.example/a.png"
+
+    /// An agent with a good list, and another one whose publication failed three times.
+    private static func failingAgent() throws -> AgentScenario {
+        var agent = AgentScenario()
+        try agent.publish(["good.plist": [a: "x"]])
+        try agent.drop(["new.plist": [a]])
+        for _ in 1...3 {
+            while agent.publication == nil { try agent.passToNextWake() }
+            try agent.finishPublication(fails: true)
+        }
+        return agent
+    }
+
+    @Test("after a failed publication another one is tried at once for them, and what it comes to is told")
+    func retry() throws {
+        var agent = try Self.failingAgent()
+        #expect(agent.publication == nil)
+        try agent.handle(.awaited([]))
+        #expect(agent.publication != nil && !agent.plan.syncReport(of: []).isDone)
+        #expect(!agent.plan.syncReport(of: ["new.plist"]).isDone)
+        try agent.finishPublication(fails: true)
+        let failed = agent.plan.syncReport(of: ["new.plist"])
+        #expect(failed.isDone && failed.error != nil && agent.publication == nil)
+        try agent.handle(.awaited([]))
+        try agent.finishHousekeeping()
+        #expect(agent.plan.syncReport(of: []).isWhole && agent.plan.syncReport(of: ["new.plist"]).isWhole)
+    }
+
+    @Test("a list that is published is told so, whatever fails for others")
+    func others() throws {
+        let agent = try Self.failingAgent()
+        let good = agent.plan.syncReport(of: ["good.plist"])
+        #expect(good.isWhole && good.ready == 1)
+        #expect(agent.plan.syncReport(of: ["new.plist"]).error != nil)
+        #expect(agent.plan.syncReport(of: []).error != nil)
+        #expect(agent.plan.syncReport(of: ["good.plist", "new.plist"]).error != nil)
+    }
+
+    @Test(
+        "time that the system slept, or a disk hung, during a publication does not hold up the next ones",
+        arguments: [true, false])
+    func slowPublication(sleeps: Bool) throws {
+        var agent = AgentScenario()
+        let many = (0..<2000).map { IconURL("ftp://h.example/\($0)") }
+        try agent.drop(["1.plist": many])
+        for change in 1...3 {
+            if sleeps { try agent.sleep(.seconds(8 * 3600)) } else { try agent.pass(.seconds(8 * 3600)) }
+            try agent.finishPublication()
+            try agent.drop(["1.plist": Array(many.dropFirst(change))])
+            let changed = agent.now
+            while agent.publication == nil {
+                if agent.releases != nil { try agent.finishRelease() } else { try agent.passToNextWake() }
+            }
+            #expect(agent.now <= changed + (sleeps ? .seconds(1) : .seconds(1000)))
+        }
+    }
+}
