@@ -10,11 +10,9 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -36,7 +34,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
@@ -44,13 +41,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
-        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
     ],
     targets: [
         // What readers import: the contract in code.
-        .target(name: "IconCache", dependencies: [crypto, system], swiftSettings: settings),
+        .target(name: "IconCache", dependencies: ["CCrypto", system], swiftSettings: settings),
 
         // Decisions: values in, values out.
         .target(
@@ -67,9 +63,8 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CLinux", "IconCache", "LocalServer", "SyncPlan", "Transfers", crypto, system, logging, hummingbird,
-                hummingbirdCore,
-                httpClient, lifecycle, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess,
+                "CCrypto", "CLinux", "IconCache", "LocalHTTP", "SyncPlan", "Transfers", system, logging, hummingbird,
+                hummingbirdCore, lifecycle, nioCore, nioHTTP1, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -84,18 +79,22 @@ let package = Package(
             swiftSettings: settings
         ),
 
-        // How the servers of the agent and of the demo end.
-        .target(name: "LocalServer", dependencies: [lifecycle, logging], swiftSettings: settings),
+        // How the servers of the agent and of the demo end, and how they are asked.
+        .target(
+            name: "LocalHTTP", dependencies: [lifecycle, logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
 
         // An origin on loopback, for the demo and for the tests.
         .target(
-            name: "DemoOrigin", dependencies: ["LocalServer", hummingbird, lifecycle, logging, nioCore],
+            name: "DemoOrigin", dependencies: ["LocalHTTP", hummingbird, lifecycle, logging, nioCore],
             swiftSettings: settings
         ),
 
         // The HTTP client.
         .target(name: "Transfers", dependencies: ["CCurl", "SyncPlan", system], swiftSettings: settings),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+        // SHA-256, and certificates.
+        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
 
         // Calls of Linux that the Glibc module leaves out.
         .systemLibrary(name: "CLinux"),
@@ -140,7 +139,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "DemoOriginTests", dependencies: ["DemoOrigin", "TestSupport", httpClient, nioCore, nioHTTP1],
+            name: "DemoOriginTests", dependencies: ["DemoOrigin", "LocalHTTP", "TestSupport", nioCore, nioHTTP1],
             swiftSettings: settings
         ),
         // What holds for any bytes, and the suite that tries it on the kept ones. `Tests/Fuzz/run` looks for others.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Hummingbird
-import LocalServer
+import LocalHTTP
 
 /// An HTTP origin on 127.0.0.1 that draws the icons it is asked for, for the demo and for tests.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import AsyncHTTPClient
 import DemoOrigin
 import Glibc
+import LocalHTTP
 import NIOCore
 import NIOHTTP1
 import Testing
@@ -141,13 +141,13 @@ struct DemoOriginTests {
         try await DemoOrigin.run { origin in
             let path = DemoOrigin.iconPath("Mail")
             origin.hold(path)
-            let idle = try await HTTPClient.shared.exchange(origin.iconURL("Maps"))
+            let idle = try await Exchange.with(origin.iconURL("Maps"))
             #expect(idle.status == 200)
             let held = Task { try await Exchange.with(origin.iconURL("Mail")) }
             try await origin.received(1, for: path)
 
             await origin.cutOff()
-            await #expect(throws: HTTPClientError.remoteConnectionClosed) { try await held.value }
+            await #expect(throws: LocalConnection.Closed.self) { try await held.value }
             await expectRefusal(of: origin.iconURL("Maps"))
             #expect(origin.requestCount == 2)
             await origin.cutOff()
@@ -173,7 +173,7 @@ struct DemoOriginTests {
                 origin.hold(path)
                 let url = origin.iconURL("Mail")
                 group.addTask {
-                    await #expect(throws: HTTPClientError.remoteConnectionClosed) { try await Exchange.with(url) }
+                    await #expect(throws: LocalConnection.Closed.self) { try await Exchange.with(url) }
                 }
                 try await origin.received(1, for: path)
                 return origin.port

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import AsyncHTTPClient
-import NIOCore
+import LocalHTTP
 import NIOHTTP1
+import Testing
 
 /// What came back for one request.
 struct Exchange {
@@ -9,29 +9,21 @@ struct Exchange {
     var headers: HTTPHeaders
     var body: [UInt8]
 
-    /// Asks once, with a client of its own: nothing is retried, followed or decompressed.
+    /// Asks once, over a connection of its own.
     static func with(
         _ url: String, method: HTTPMethod = .GET, headers: [(String, String)] = [], upTo limit: Int = 16 << 20
     ) async throws -> Exchange {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-            try await client.exchange(url, method: method, headers: headers, upTo: limit)
+        let (port, target) = try parts(of: url)
+        return try await LocalConnection.open(to: .port(port)) { connection in
+            let head = try await connection.ask(method, target, fields: headers)
+            return Exchange(
+                status: Int(head.status.code), headers: head.headers, body: try await connection.rest(upTo: limit))
         }
     }
-}
 
-extension HTTPClient {
-    /// Asks once, over a connection of this client's pool.
-    func exchange(
-        _ url: String, method: HTTPMethod = .GET, headers: [(String, String)] = [], upTo limit: Int = 16 << 20
-    ) async throws -> Exchange {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        request.headers = HTTPHeaders(headers)
-        let response = try await execute(request, timeout: .seconds(30))
-        let body = try await response.body.collect(upTo: limit)
-        return Exchange(
-            status: Int(response.status.code), headers: response.headers, body: Array(body.readableBytesView))
+    /// The port and the rest of a URL of an origin on loopback.
+    private static func parts(of url: String) throws -> (port: Int, target: String) {
+        let match = try #require(url.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)(\/.*)?/))
+        return (try #require(Int(match.1)), match.2.map(String.init) ?? "/")
     }
 }

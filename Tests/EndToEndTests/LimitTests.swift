@@ -67,7 +67,7 @@ struct LimitTests {
                 try await world.published(["Mail"])
                 let before = try await limit(process)
                 var hasDropped = false
-                for try await report in try await world.agent.statuses() {
+                try await world.agent.follow { report in
                     if !hasDropped {
                         hasDropped = true
                         // New descriptors get the lowest numbers.
@@ -81,9 +81,7 @@ struct LimitTests {
                     let isKnown = reasons.compactMap(\.self).contains {
                         $0.contains("EMFILE") || $0.contains("Too many open files")
                     }
-                    if isKnown || report.eviction.state == "suspended" || report.icons.ready == 2 {
-                        break
-                    }
+                    return isKnown || report.eviction.state == "suspended" || report.icons.ready == 2
                 }
                 try await limit(process, to: before)
                 try await world.published(["Maps"], as: "other.plist")

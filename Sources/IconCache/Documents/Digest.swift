@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Crypto
+import CCrypto
 
 /// A SHA-256 digest: the name of an image, of a list document, and of a URL in `by-url/`.
 public struct Digest: Hashable, Sendable {
@@ -50,18 +50,14 @@ public struct Digest: Hashable, Sendable {
 
     /// The digest of the bytes.
     public static func of(_ bytes: [UInt8]) -> Digest {
-        Digest(SHA256.hash(data: bytes))
+        var hash = SHA256()
+        bytes.withUnsafeBytes { hash.update($0) }
+        return hash.finish()
     }
 
     /// The digest of the text's UTF-8 bytes.
     public static func of(_ text: String) -> Digest {
         of(Array(text.utf8))
-    }
-
-    /// The digest that a finished hasher gives.
-    package init(_ digest: SHA256Digest) {
-        guard let value = Digest(bytes: digest) else { preconditionFailure("SHA-256 has 32 bytes") }
-        self = value
     }
 
     /// The 64 lower-case hexadecimal digits.

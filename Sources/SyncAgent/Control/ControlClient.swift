@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import AsyncHTTPClient
 import FoundationEssentials
 import Glibc
 package import IconCache
+import LocalHTTP
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 package import SyncPlan
 package import SystemPackage
 
@@ -15,9 +14,6 @@ package struct ControlClient: Sendable {
     private static let patience: TimeAmount = .seconds(10)
     /// The longest answer that is read, in bytes.
     private static let longest = 64 << 20
-
-    /// It has no read timeout, as the shared one of the library has: a status may stay the same for days.
-    private static let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
 
     private let socket: FilePath
 
@@ -101,47 +97,50 @@ package struct ControlClient: Sendable {
         try await unlessItEnds { try await decoded(StatusReport.self, from: "v1/sync", method: .POST) }
     }
 
-    /// The same, and how far the icons of some lists are, until nothing more comes for now; ends early with the agent.
+    /// The same, and how far the icons of some lists are, until nothing more comes for now.
     ///
-    /// - Returns: `nil` if no agent answers.
-    package func sync(waitingFor lists: [ListName]) async throws -> AsyncThrowingStream<SyncReport, any Error>? {
+    /// With no lists it waits for all of them.
+    ///
+    /// - Returns: The last report, which is not done if the agent ended before; `nil` if no agent answers.
+    package func sync(waitingFor lists: [ListName], _ progress: (SyncReport) -> Void) async throws -> SyncReport? {
         let body = JSON.array(lists.map(JSON.text)).line
-        return try await stream(of: SyncReport.self, from: "v1/sync/stream", method: .POST, body: body)
+        return try await last(of: SyncReport.self, from: "v1/sync/stream", method: .POST, body: body) {
+            progress($0)
+            return false
+        }
     }
 
-    /// The agent's status now, and again whenever it has become another; ends with the agent.
+    /// The agent's status now, and again whenever it has become another, until one is the last or the agent ends.
     ///
-    /// - Returns: `nil` if no agent answers.
-    package func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error>? {
-        try await stream(of: StatusReport.self, from: "v1/status/stream")
+    /// - Returns: The last status; `nil` if no agent answers.
+    package func status(until isLast: (StatusReport) async throws -> Bool) async throws -> StatusReport? {
+        try await last(of: StatusReport.self, from: "v1/status/stream", until: isLast)
     }
 
-    private func stream<Document: Decodable & Sendable>(
-        of type: Document.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil
-    ) async throws -> AsyncThrowingStream<Document, any Error>? {
-        guard let body = try await unlessItEnds({ try await send(method, path, body: body).body }) else { return nil }
-        return AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    var line: [UInt8] = []
-                    for try await buffer in body {
-                        for byte in buffer.readableBytesView {
-                            guard byte == UInt8(ascii: "\n") else {
-                                line.append(byte)
-                                continue
-                            }
-                            continuation.yield(try JSONDecoder().decode(type, from: Data(line)))
-                            line.removeAll(keepingCapacity: true)
+    private func last<Document: Decodable>(
+        of type: Document.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil,
+        until isLast: (Document) async throws -> Bool
+    ) async throws -> Document? {
+        var last: Document?
+        // An agent that ends may close the connection in the middle of an answer.
+        _ = try await unlessItEnds {
+            try await ask(method, path, body: body) { connection in
+                var line: [UInt8] = []
+                while let buffer = try await connection.next() {
+                    for byte in buffer.readableBytesView {
+                        guard byte == UInt8(ascii: "\n") else {
+                            line.append(byte)
+                            continue
                         }
+                        let document = try JSONDecoder().decode(type, from: Data(line))
+                        last = document
+                        if try await isLast(document) { return }
+                        line.removeAll(keepingCapacity: true)
                     }
-                    continuation.finish()
-                } catch {
-                    // An agent that ends may close the connection in the middle of an answer.
-                    continuation.finish(throwing: isAnswered ? error : nil)
                 }
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
+        return last
     }
 
     /// - Returns: `nil` if no agent answers, or one that ended meanwhile.
@@ -161,22 +160,26 @@ package struct ControlClient: Sendable {
     private func decoded<Answer: Decodable>(
         _ type: Answer.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil
     ) async throws -> Answer {
-        let body = try await send(method, path, body: body).body
-        let text = Array(try await body.collect(upTo: Self.longest).readableBytesView)
-        return try JSONDecoder().decode(type, from: Data(text))
+        try await ask(method, path, body: body) { connection in
+            try JSONDecoder().decode(type, from: Data(try await connection.rest(upTo: Self.longest)))
+        }
     }
 
-    private func send(_ method: HTTPMethod, _ path: String, body: String? = nil) async throws -> HTTPClientResponse {
-        var request = HTTPClientRequest(url: "http+unix://\(percentEncoded(socket.string))/\(path)")
-        request.method = method
-        request.body = body.map { .bytes(ByteBuffer(string: $0)) }
-        let response = try await Self.client.execute(request, timeout: Self.patience)
-        guard response.status == .ok else {
-            let text = try? await response.body.collect(upTo: 1 << 16)
-            let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, from: Data($0.readableBytesView)) }
-            throw Unexpected(status: response.status.code, reason: document?.error.message)
+    /// Asks over a connection of its own, and hands it over when the agent does what it was asked to.
+    private func ask<Answer>(
+        _ method: HTTPMethod, _ path: String, body: String? = nil,
+        _ read: (inout LocalConnection) async throws -> Answer
+    ) async throws -> Answer {
+        try await LocalConnection.open(to: .socket(socket.string)) { connection in
+            let head = try await connection.ask(
+                method, "/" + path, body: body.map { Array($0.utf8) }, patience: Self.patience)
+            guard head.status == .ok else {
+                let text = try? await connection.rest(upTo: 1 << 16)
+                let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, from: Data($0)) }
+                throw Unexpected(status: head.status.code, reason: document?.error.message)
+            }
+            return try await read(&connection)
         }
-        return response
     }
 
     /// How the server says why it refuses a request.
@@ -217,16 +220,5 @@ package struct ControlClient: Sendable {
                 return isConnected || errno == EAGAIN ? nil : Errno(rawValue: errno)
             }
         }
-    }
-
-    private func percentEncoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
     }
 }

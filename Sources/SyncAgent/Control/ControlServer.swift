@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Hummingbird
 import IconCache
-import LocalServer
+import LocalHTTP
 import Logging
 import NIOCore
 import SyncPlan

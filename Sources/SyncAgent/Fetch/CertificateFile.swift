@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CCrypto
 import Glibc
-import NIOSSL
 import SystemPackage
 
 /// The file of `fetch.caFile`: the certificates that those of servers are checked against.
@@ -24,9 +24,16 @@ package enum CertificateFile {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest else {
             throw Flaw(description: "\(path) is no file of certificates: name a PEM file.")
         }
-        let certificates = try? NIOSSLCertificate.fromPEMFile(path)
-        guard certificates?.isEmpty == false else {
+        guard hasCertificate(path) else {
             throw Flaw(description: "\(path) has no certificate that can be read in it: name a PEM file.")
         }
+    }
+
+    private static func hasCertificate(_ path: String) -> Bool {
+        guard let file = BIO_new_file(path, "r") else { return false }
+        defer { BIO_free(file) }
+        let certificate = PEM_read_bio_X509(file, nil, nil, nil)
+        X509_free(certificate)
+        return certificate != nil
     }
 }

@@ -4,8 +4,6 @@ package import IconCache
 package import SyncPlan
 package import SystemPackage
 
-import struct Crypto.SHA256
-
 /// A property list that is open for reading.
 package struct OpenedList: Sendable {
     /// The open file; whoever opened it closes it.
@@ -66,7 +64,7 @@ package enum ListFile {
             do {
                 count = try buffer.withUnsafeMutableBytes { buffer in
                     let count = try file.read(fromAbsoluteOffset: Int64(total), into: buffer)
-                    hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                    hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                     return count
                 }
             } catch {
@@ -74,7 +72,7 @@ package enum ListFile {
             }
             total += count
             guard total <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
-            if count == 0 { return Contents(sha256: Digest(hash.finalize()), bytes: total) }
+            if count == 0 { return Contents(sha256: hash.finish(), bytes: total) }
         }
     }
 

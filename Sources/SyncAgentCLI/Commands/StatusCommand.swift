@@ -37,13 +37,13 @@ struct StatusCommand: AsyncParsableCommand {
     private func follow() async throws {
         let folders = try configuration.folders()
         do {
-            guard let reports = try await ControlClient(socket: folders.socket).statuses() else { return }
-            for try await report in reports {
+            _ = try await ControlClient(socket: folders.socket).status { report in
                 if json {
                     try Message.output(report.json, isOneOfSeveral: true)
                 } else {
                     try Message.output(Self.lines(of: report, cache: folders.cache.string) + [""])
                 }
+                return false
             }
         } catch let error where !(error is ExitCode) {
             // The single status that follows says what it is.

@@ -31,14 +31,9 @@ struct SyncCommand: AsyncParsableCommand {
             _ = try await configuration.askAgent { try await $0.sync() }
             return
         }
-        let reports = try await configuration.askAgent { try await $0.sync(waitingFor: lists) }
-        var last: SyncReport?
-        for try await report in reports {
-            last = report
-            show(report)
-        }
+        let last = try await configuration.askAgent { try await $0.sync(waitingFor: lists, show) }
         if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K") }
-        guard let last, last.isDone else {
+        guard last.isDone else {
             throw Exit.because("The agent ended before the lists were published.", code: .noAgent)
         }
         for list in last.missing {

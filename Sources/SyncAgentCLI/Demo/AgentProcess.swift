@@ -105,8 +105,11 @@ struct AgentProcess: Sendable {
     }
 
     /// The agent's status whenever it changes, over one connection.
-    func statuses() async throws -> AsyncThrowingStream<StatusReport, any Error> {
-        try await ControlClient(socket: socket).statuses() ?? .finished
+    ///
+    /// - Returns: The last one; `nil` if the agent does not answer.
+    @discardableResult
+    func follow(until isLast: (StatusReport) async throws -> Bool) async throws -> StatusReport? {
+        try await ControlClient(socket: socket).status(until: isLast)
     }
 
     /// Returns the agent's status as soon as it is as wanted.
@@ -116,7 +119,7 @@ struct AgentProcess: Sendable {
     ) async throws -> StatusReport {
         try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask {
-                for try await report in try await statuses() where isWanted(report) { return report }
+                if let report = try await follow(until: isWanted), isWanted(report) { return report }
                 throw Failure(description: "the agent ended before it came to the wanted state")
             }
             group.addTask {
@@ -141,10 +144,6 @@ struct AgentProcess: Sendable {
             throw FileError("rename", temporary.string, Errno(rawValue: errno))
         }
     }
-}
-
-extension AsyncThrowingStream<StatusReport, any Error> {
-    fileprivate static var finished: Self { Self { $0.finish() } }
 }
 
 /// An app list of the first shape, as XML.
