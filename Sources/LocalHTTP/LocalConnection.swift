@@ -88,7 +88,7 @@ package struct LocalConnection {
         try await writer.write(.head(head))
         if let body { try await writer.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
         try await writer.write(.end(nil))
-        guard case .head(let answer)? = try await parts.next() else {
+        guard case .head(let answer)? = try await parts.next(isolation: #isolation) else {
             if NIODeadline.now() >= end { throw Silence(patience: patience) }
             throw Closed()
         }
@@ -98,7 +98,7 @@ package struct LocalConnection {
     ///
     /// - Returns: What came; `nil` at the end.
     package mutating func next() async throws -> ByteBuffer? {
-        switch try await parts.next() {
+        switch try await parts.next(isolation: #isolation) {
         case .body(let buffer): return buffer
         case .end: return nil
         case .head, nil: throw Closed()

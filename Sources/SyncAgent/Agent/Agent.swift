@@ -83,9 +83,10 @@ package struct Agent: Sendable {
         let (plan, store, partials) = try begin(
             in: folder, once: once, listsMode: open, clock: clock)
 
-        let staging = Staging(folder, reserve: settings.cache.minFree, partials: partials)
+        let held = HeldImages()
+        let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
-        let publisher = Publisher(folder, reserve: settings.cache.minFree, thread: thread)
+        let publisher = Publisher(folder, held: held, reserve: settings.cache.minFree, thread: thread)
         let loop = AgentLoop(
             staging: staging, publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
             inspector: CacheInspector(folder, lock: locks[0], thread: thread, logger: logger),

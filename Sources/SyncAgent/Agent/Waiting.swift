@@ -3,7 +3,7 @@
 /// Returns when something is done, or when the time is over: then its task is cancelled, and has to end by that.
 func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async {
     await withTaskGroup { group in
-        group.addTask(operation: work)
+        group.addTask { await work() }
         group.addTask { try? await Task.sleep(for: limit) }
         await group.next()
         group.cancelAll()

@@ -10,7 +10,7 @@ extension ControlServer {
     private static let pace: Duration = .milliseconds(50)
 
     /// Writes the status, until the agent ends.
-    func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
+    @concurrent func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         for await _ in loop.changes {
             guard let line = await board.line() else { return }
@@ -19,7 +19,7 @@ extension ControlServer {
     }
 
     /// Has the folder looked at, and writes how far the icons of the lists are, until nothing more comes for now.
-    func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
+    @concurrent func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         // A client takes an answer that does not begin for one that never will.
         try await write(SyncReport().json.line, after: &last, to: &writer)
@@ -32,7 +32,9 @@ extension ControlServer {
         }
     }
 
-    private func write(_ line: String, after last: inout String, to writer: inout any ResponseBodyWriter) async throws {
+    @concurrent private func write(_ line: String, after last: inout String, to writer: inout any ResponseBodyWriter)
+        async throws
+    {
         guard line != last else { return }
         last = line
         try await writer.write(ByteBuffer(string: line + "\n"))

@@ -19,7 +19,7 @@ extension Downloads {
     func keep(
         _ bytes: [UInt8], _ image: AppListDocument.Image, _ response: StoredResponse, of download: ActiveDownload
     ) async throws {
-        let name = try await staging.write(bytes)
+        let name = try await staging.keep(bytes)
         guard !download.hasEnded else { return await staging.discard([name]) }
         end(download, .image(StagedImage(name: name, image: image), response))
     }

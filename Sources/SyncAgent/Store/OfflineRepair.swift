@@ -19,7 +19,7 @@ package enum OfflineRepair {
         try folder.checkTrust()
         let lock = try FolderLock(in: folder.descriptor, at: path)
         defer { withExtendedLifetime(lock) {} }
-        let publisher = Publisher(folder, thread: FileThread("repair"))
+        let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
         await Scrubber(folder, publisher: publisher, logger: silent).read(images) { _ in }
     }

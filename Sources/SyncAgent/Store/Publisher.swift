@@ -6,6 +6,7 @@ import SystemPackage
 /// Makes a generation true: bytes, names, barrier, and then the one name that readers open.
 package actor Publisher {
     private let folder: CacheFolder
+    private let held: HeldImages
     private let barrier: Barrier
     private let reserve: SpaceReserve?
     private let thread: FileThread
@@ -14,10 +15,12 @@ package actor Publisher {
 
     /// - Parameters:
     ///   - folder: The cache.
+    ///   - held: The images that are in no file yet.
     ///   - reserve: How much of its file system is left free; `nil` if nothing is.
     ///   - thread: Where it runs.
-    package init(_ folder: CacheFolder, reserve: SpaceReserve? = nil, thread: FileThread) {
+    package init(_ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, thread: FileThread) {
         self.folder = folder
+        self.held = held
         self.reserve = reserve
         self.thread = thread
         barrier = Barrier(folder)
@@ -50,6 +53,7 @@ package actor Publisher {
             takeBack(publication, done)
             // Somebody removed one of the folders: the next try finds it again.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
+            if error.isOutOfSpace { held.close() }
             return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
         }
     }
@@ -71,7 +75,8 @@ package actor Publisher {
     private func takeBack(_ publication: Publication, _ done: Progress) {
         // The plan distrusts everything that is not published yet.
         _ = folder.takeFailedFlush()
-        leftovers += done.placed + (publication.moves + publication.discards).map { StagingPath.of($0.name) }
+        let staged = (publication.moves + publication.discards).map(\.name)
+        leftovers += done.placed + staged.filter { held.take($0) == nil }.map(StagingPath.of)
         leftovers.append(Self.temporary)
         // First what makes room: on a full disk a name can be taken back only then.
         leftovers.removeAll { folder.remove($0) == nil }
@@ -98,7 +103,7 @@ package actor Publisher {
         _ publication: Publication, _ texts: [[UInt8]], _ done: inout Progress
     ) throws(FileError) -> PublicationResult {
         for staged in publication.moves {
-            try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
+            try place(staged)
             done.placed.append(staged.image.path)
         }
         var manifest = Manifest(
@@ -110,7 +115,7 @@ package actor Publisher {
             if isReplaced {
                 done.placed.append(staged.image.path)
                 written.replaced.insert(staged.image.sha256)
-            } else {
+            } else if held.take(staged.name) == nil {
                 folder.remove(StagingPath.of(staged.name))
             }
         }
@@ -146,6 +151,21 @@ package actor Publisher {
         }
     }
 
+    /// Gives an image its name in `icons/`.
+    private func place(_ staged: StagedImage) throws(FileError) {
+        let name = staged.image.path
+        guard let bytes = held.take(staged.name) else {
+            return try folder.rename(StagingPath.of(staged.name), to: name)
+        }
+        // Under its last name at once: until a manifest names it, nobody takes it for whole.
+        do throws(FileError) {
+            try folder.write(bytes, to: name, mode: CacheFolder.imageMode)
+        } catch  where error.errno == .fileExists {
+            if let error = folder.remove(name) { throw error }
+            try folder.write(bytes, to: name, mode: CacheFolder.imageMode)
+        }
+    }
+
     /// Puts a download in the place of the same image's file on disk, if that is missing or damaged.
     ///
     /// - Returns: Whether it was.
@@ -155,7 +175,7 @@ package actor Publisher {
         // A file that may be whole must not be taken away if the publication fails.
         case .unreadable(let error): throw error
         case .missing, .wrong:
-            try folder.rename(StagingPath.of(staged.name), to: staged.image.path)
+            try place(staged)
             return true
         }
     }

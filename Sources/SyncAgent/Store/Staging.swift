@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
 package import SyncPlan
+import Synchronization
 import SystemPackage
 
-/// Downloads on their way: files in `staging/` that no manifest names yet.
+/// Downloads on their way, which no manifest names yet: small ones in memory, the others as files in `staging/`.
 package actor Staging {
     private let folder: CacheFolder
+    private let held: HeldImages
     private let reserve: SpaceReserve
     private let gauge = SpaceGauge()
     private let thread = FileThread("staging")
-    private var lastNumber = 0
+    private let lastNumber = Atomic(0)
     /// The files that are being written, by name.
     private var open: [String: FileDescriptor] = [:]
     private var partials: Partials
@@ -18,10 +20,14 @@ package actor Staging {
 
     /// - Parameters:
     ///   - folder: The cache.
+    ///   - held: The small images.
     ///   - reserve: How much of its file system is left free.
     ///   - partials: What an earlier run left of images.
-    package init(_ folder: CacheFolder, reserve: SpaceReserve, partials: [PartialDownload] = []) {
+    package init(
+        _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve, partials: [PartialDownload] = []
+    ) {
         self.folder = folder
+        self.held = held
         self.reserve = reserve
         self.partials = Partials(folder, kept: partials)
     }
@@ -73,11 +79,23 @@ package actor Staging {
         }
     }
 
-    /// Writes a whole small image, if there is room for it.
+    /// Keeps a whole small image, if there is room for it.
     ///
-    /// - Returns: The file's name in `staging/`.
+    /// It goes to a file if too many are in memory, or if there is not much more room than for all these.
+    ///
+    /// - Returns: Its name.
     /// - Throws: ``FileError``, or a `Shortage`.
-    package func write(_ bytes: [UInt8]) throws -> String {
+    package nonisolated func keep(_ bytes: [UInt8]) async throws -> String {
+        try await checkRoom(for: bytes.count)
+        let name = nextName()
+        if gauge.last?.space?.shortage(for: 2 * HeldImages.limit, above: reserve) == nil, held.hold(bytes, as: name) {
+            return name
+        }
+        return try await write(bytes)
+    }
+
+    /// Writes a whole small image to a file, if there is room for it.
+    private func write(_ bytes: [UInt8]) throws -> String {
         try look(for: bytes.count)
         let name = nextName()
         do throws(FileError) {
@@ -146,9 +164,9 @@ package actor Staging {
         partials.remove(name)
     }
 
-    /// Removes files that will not be published.
+    /// Removes images that will not be published.
     package func discard(_ names: [String]) {
-        for name in names { folder.remove(StagingPath.of(name)) }
+        for name in names where held.take(name) == nil { folder.remove(StagingPath.of(name)) }
     }
 
     // MARK: Beginnings
@@ -175,8 +193,7 @@ package actor Staging {
         for url in urls where open[PartialDownload.file(of: url)] == nil { partials.discard(url) }
     }
 
-    private func nextName() -> String {
-        lastNumber += 1
-        return String(lastNumber)
+    private nonisolated func nextName() -> String {
+        String(lastNumber.add(1, ordering: .relaxed).newValue)
     }
 }

@@ -64,9 +64,9 @@ package struct FetchRequest: Equatable, Sendable {
     package var mayResume = true
 }
 
-/// An image that was downloaded and checked, in `staging/`.
+/// An image that was downloaded and checked, and waits to be published: in memory, or in `staging/`.
 package struct StagedImage: Equatable, Sendable {
-    /// The file's name in `staging/`.
+    /// What it is called there.
     package var name: String
     /// What it will be once it is published.
     package var image: AppListDocument.Image

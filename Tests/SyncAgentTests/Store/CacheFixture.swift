@@ -12,6 +12,7 @@ import Testing
 struct CacheFixture {
     let path: FilePath
     let folder: CacheFolder
+    let held = HeldImages()
     let staging: Staging
     let publisher: Publisher
     let evictor: Evictor
@@ -21,19 +22,22 @@ struct CacheFixture {
     static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
     /// Opens the folder as an agent does at its start.
-    init(_ path: FilePath, reserve: SpaceReserve = .percent(0)) throws {
+    ///
+    /// What is staged is in files, unless it is to be held.
+    init(_ path: FilePath, reserve: SpaceReserve = .percent(0), holdsImages: Bool = false) throws {
+        if !holdsImages { held.close() }
         self.path = path
         folder = try CacheFolder(path)
         restored = try StartUpRecovery.run(folder, logger: Self.logger)
-        staging = Staging(folder, reserve: reserve, partials: restored.partials)
+        staging = Staging(folder, held: held, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
-        publisher = Publisher(folder, thread: thread)
+        publisher = Publisher(folder, held: held, thread: thread)
         evictor = Evictor(folder, thread: thread, logger: Self.logger)
     }
 
     /// Stages bytes as if they were a downloaded image.
     func stage(_ text: String) async throws -> StagedImage {
-        StagedImage(name: try await staging.write(Array(text.utf8)), image: Self.image(text))
+        StagedImage(name: try await staging.keep(Array(text.utf8)), image: Self.image(text))
     }
 
     /// The image that has these bytes.
