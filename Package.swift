@@ -6,10 +6,12 @@ let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .enableUpcomingFeature("ExistentialAny"),
     .treatAllWarnings(as: .error),
 ]
+
+/// A download crosses to no other thread for what is there already.
+let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -68,7 +70,7 @@ let package = Package(
                 hummingbirdCore, lifecycle, nioCore, nioHTTP1, subprocess,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: settings
+            swiftSettings: stayingOnThread
         ),
         .executableTarget(
             name: "SyncAgentCLI",
@@ -82,7 +84,8 @@ let package = Package(
 
         // How the servers of the agent and of the demo end, and how they are asked.
         .target(
-            name: "LocalHTTP", dependencies: [lifecycle, logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
+            name: "LocalHTTP", dependencies: [lifecycle, logging, nioCore, nioHTTP1, nioPosix],
+            swiftSettings: stayingOnThread),
 
         // An origin on loopback, for the demo and for the tests.
         .target(

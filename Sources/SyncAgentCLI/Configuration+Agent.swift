@@ -79,13 +79,4 @@ extension Configuration {
     private static func noAnswer(at socket: FilePath, _ error: any Error) -> String {
         "What listens at \(socket) is an incompatible version of the agent, or does not respond (\(error)). Restart it."
     }
-
-    /// Ends a command that cannot read the cache.
-    func unreadable(_ error: IconCacheError) throws -> ExitCode {
-        let folders = try folders()
-        guard case .noCache = error, LockState(ofFolder: folders.cache) == .free,
-            let generation = IconCache(at: folders.cache).newestGeneration
-        else { return Exit.because("\(error)", code: .attention) }
-        return Exit.because("\(IconCache(at: folders.cache).missingManifest(generation))", code: .attention)
-    }
 }

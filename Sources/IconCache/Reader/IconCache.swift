@@ -96,23 +96,13 @@ extension IconCache {
     }
 
     /// Why there is no manifest: nothing was ever published here, or it was removed.
-    ///
-    /// The first generation is on disk a moment before the first manifest is.
     private var absence: IconCacheError {
-        guard let newest = newestGeneration, newest > 1 else { return .noCache(path: folder.string) }
-        return missingManifest(newest)
-    }
-
-    /// The manifest is gone that a generation had.
-    package func missingManifest(_ generation: Int) -> IconCacheError {
-        .damaged(path: manifestPath.string, reason: "it is missing, although generation \(generation) is there")
-    }
-
-    /// The number of the newest generation in the folder, whether it is in force or not; `nil` if there is none.
-    package var newestGeneration: Int? {
         let names = try? FileManager.default.contentsOfDirectory(
             atPath: folder.appending(CacheLayout.generations).string)
-        return names?.compactMap { CacheLayout.generationNumber(fileName: $0) }.max()
+        guard let newest = names?.compactMap({ CacheLayout.generationNumber(fileName: $0) }).max() else {
+            return .noCache(path: folder.string)
+        }
+        return .damaged(path: manifestPath.string, reason: "it is missing, although generation \(newest) is there")
     }
 
     /// What the file system says of a file; `nil` if there is none.

@@ -38,10 +38,7 @@ package struct DiskStatus: Sendable {
             report.published = snapshot.manifest.published.description
             for name in snapshot.manifest.lists.keys { documents[name] = try snapshot.document(of: name) }
         } catch .noCache {
-            // An agent may be publishing its first generation.
-            if agent == .free, let generation = IconCache(at: folders.cache).newestGeneration {
-                report.publication.error = "\(IconCache(at: folders.cache).missingManifest(generation))"
-            }
+            // Nothing has been published yet.
         } catch {
             report.publication.error = "\(error)"
         }

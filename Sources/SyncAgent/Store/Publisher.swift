@@ -130,7 +130,9 @@ package actor Publisher {
         }
         let generation = CacheLayout.generation(manifest.generation)
         let text = Array(manifest.json.utf8)
-        try put(text, at: generation, placed: &done.placed)
+        // Readers take a generation without a manifest for damage: the first one gets its number when it is in force.
+        let isFirst = try folder.entry(CacheLayout.manifest) == nil
+        try put(text, at: isFirst ? Self.first : generation, placed: &done.placed)
         written.manifest = text.count
 
         try barrier.pass(files: done.placed)
@@ -140,10 +142,16 @@ package actor Publisher {
             try set(link)
             done.links.append(link)
         }
-        try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
+        if isFirst {
+            try folder.rename(Self.first, to: CacheLayout.manifest)
+        } else {
+            try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
+        }
         // From here on the new manifest is what readers see: nothing that it names may be taken back.
-        do {
-            try barrier.pass(names: [CacheLayout.manifest] + publication.links.map { CacheLayout.byURL($0.url) })
+        do throws(FileError) {
+            if isFirst { try folder.link(CacheLayout.manifest, to: generation) }
+            let names = [CacheLayout.manifest, generation] + publication.links.map { CacheLayout.byURL($0.url) }
+            try barrier.pass(names: names)
             return .published(manifest, written: written)
         } catch {
             _ = folder.takeFailedFlush()
@@ -248,6 +256,8 @@ package actor Publisher {
 
     /// One name is enough: publications follow one another.
     private static let temporary = StagingPath.of("publication")
+    /// What becomes the manifest where there is none.
+    private static let first = StagingPath.of("manifest")
 }
 
 extension Manifest.List {

@@ -61,7 +61,7 @@ struct ListCommand: AsyncParsableCommand {
             }
             try Message.output(table.lines + Self.notes(on: verdict))
         } catch let error as IconCacheError {
-            throw try configuration.unreadable(error)
+            throw Exit.because("\(error)", code: .attention)
         }
     }
 

@@ -35,7 +35,7 @@ struct PathCommand: ParsableCommand {
                 throw Exit.because("\(shown(url)) could not be downloaded (\(code)).", code: .attention)
             }
         } catch let error as IconCacheError {
-            throw try configuration.unreadable(error)
+            throw Exit.because("\(error)", code: .attention)
         }
     }
 }

@@ -33,7 +33,7 @@ struct VerifyCommand: AsyncParsableCommand {
             result = try await Verification.run(IconCache(at: folders.cache)) { progress.count(of: $0) }
             progress.clear()
         } catch let error as IconCacheError {
-            throw try configuration.unreadable(error)
+            throw Exit.because("\(error)", code: .attention)
         }
         if json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
         guard !result.damage.isEmpty else { return }

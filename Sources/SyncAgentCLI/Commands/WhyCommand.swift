@@ -34,7 +34,7 @@ struct WhyCommand: AsyncParsableCommand {
                 folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse
             ).report(on: url)
         } catch let error as IconCacheError {
-            throw try configuration.unreadable(error)
+            throw Exit.because("\(error)", code: .attention)
         }
     }
 

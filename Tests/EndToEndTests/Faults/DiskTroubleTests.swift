@@ -16,8 +16,8 @@ struct DiskTroubleTests {
         .enabled(if: Tool.areInstalled("strace"), "strace is not installed"),
         arguments: [
             // Errors are counted by thread: a name that is used once meets one.
-            ("renameat", "generations/1.json", 1, "ENOSPC", "No space left on device"),
-            ("renameat", "generations/1.json", 1, "EIO", "Input/output error"),
+            ("renameat", "staging/manifest", 1, "ENOSPC", "No space left on device"),
+            ("renameat", "staging/manifest", 1, "EIO", "Input/output error"),
             // Its first flush is that of the start.
             ("syncfs", "", 2, "EIO", "Input/output error"),
         ])
@@ -35,6 +35,28 @@ struct DiskTroubleTests {
                 #expect(try await agent.status { $0.inSync }.publication.error == nil)
                 #expect(try world.expectWholeCache() == 2)
             }
+        }
+    }
+
+    @Test(
+        "an agent that is killed while it fills an emptied cache leaves nothing that readers take for damage",
+        .enabled(if: Tool.areInstalled("strace"), "strace is not installed"),
+        arguments: [("renameat", "manifest.json"), ("linkat", "generations/3.json")])
+    func killedInFirst(call: String, file: String) async throws {
+        try await World.with { world in
+            for names in [["Mail"], ["Mail", "Maps"]] {
+                try world.drop(names)
+                #expect(try await world.agent.call("run", "--once").code == 0)
+            }
+            let before = try IconCache(at: world.agent.cache).manifest().generation
+            try await Tool.run("rm", "-rf", world.agent.cache.string)
+            let point = FaultPoint(
+                call, on: file.replacing("3", with: "\(before + 1)"), in: world.agent.cache, number: 1)
+            let killed = try world.traced(by: Fault.kill.options(at: point), log: world.folder.appending("trace"))
+            #expect(try await killed.call("run", "--once").code == 128 + SIGKILL)
+            #expect(CacheCheck(world.agent.cache).damages.isEmpty)
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            #expect(try world.expectWholeCache() == 2)
         }
     }
 
