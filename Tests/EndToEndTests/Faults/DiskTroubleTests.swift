@@ -124,12 +124,12 @@ struct DiskTroubleTests {
             let cache = world.agent.cache
             let publication = try #require(calls.lastIndex { $0.path == cache.appending(CacheLayout.manifest).string })
             let flushes = calls.map { $0.name == "fsync" ? $0.path : "" }
-            for name in try files(in: cache.appending("icons")).map({ "icons/\($0)" }) + ["generations/1.json"] {
+            for name in try files(in: cache.appending("icons")).map({ "icons/\($0)" }) + ["staging/manifest"] {
                 let path = cache.appending(name)
                 let wanted = [path, path.removingLastComponent(), cache].map(\.string)
                 #expect(Set(flushes[..<publication]).isSuperset(of: wanted), "\(name)")
             }
-            let names = try files(in: cache.appending("by-url")).map { "by-url/\($0)" } + [CacheLayout.manifest]
+            let names = try files(in: cache.appending("by-url")).map { "by-url/\($0)" } + [CacheLayout.manifest, "generations/1.json"]
             for name in names {
                 let folder = cache.appending(name).removingLastComponent()
                 #expect(flushes[publication...].contains(folder.string), "\(name)")
