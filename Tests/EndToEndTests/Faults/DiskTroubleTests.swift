@@ -129,7 +129,10 @@ struct DiskTroubleTests {
                 let wanted = [path, path.removingLastComponent(), cache].map(\.string)
                 #expect(Set(flushes[..<publication]).isSuperset(of: wanted), "\(name)")
             }
-            let names = try files(in: cache.appending("by-url")).map { "by-url/\($0)" } + [CacheLayout.manifest, "generations/1.json"]
+            let names =
+                try files(in: cache.appending("by-url")).map { "by-url/\($0)" } + [
+                    CacheLayout.manifest, "generations/1.json",
+                ]
             for name in names {
                 let folder = cache.appending(name).removingLastComponent()
                 #expect(flushes[publication...].contains(folder.string), "\(name)")
