@@ -42,7 +42,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
-        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
@@ -66,9 +65,8 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CCrypto", "CLinux", "IconCache", "LocalHTTP", "SyncPlan", "Transfers", system, logging, hummingbird,
-                hummingbirdCore, lifecycle, nioCore, nioHTTP1, subprocess,
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CCrypto", "CLinux", "CSQLite", "IconCache", "LocalHTTP", "SyncPlan", "Transfers", system, logging,
+                hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1, subprocess,
             ],
             swiftSettings: stayingOnThread
         ),
@@ -100,6 +98,9 @@ let package = Package(
         // SHA-256, and certificates.
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
 
+        // What is remembered over a restart.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+
         // Calls of Linux that the Glibc module leaves out.
         .systemLibrary(name: "CLinux"),
 
@@ -125,15 +126,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // With SQL of its own, which no other test needs.
-        .testTarget(
-            name: "StateTests",
-            dependencies: [
-                "IconCache", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: settings
-        ),
         .testTarget(
             name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system],
             swiftSettings: settings),
@@ -155,7 +147,6 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "FuzzTargets", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
-                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),
@@ -163,7 +154,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CLinux", "DemoOrigin", "FuzzTargets", "IconCache", "ListParseCLI", "ListWatch", "SyncAgentCLI",
-                "SyncPlan", "TestSupport", subprocess, system, .product(name: "GRDB", package: "GRDB.swift"),
+                "SyncPlan", "TestSupport", subprocess, system,
             ],
             swiftSettings: settings
         ),

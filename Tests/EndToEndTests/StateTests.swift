@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import Glibc
 import IconCache
 import Subprocess
+import SyncAgent
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -28,7 +28,7 @@ struct StateTests {
     }
 
     private static func execute(_ sql: String, in database: FilePath) throws {
-        try DatabaseQueue(path: database.string).write { try $0.execute(sql: sql) }
+        try Database(database).execute(sql)
     }
 
     @Test(

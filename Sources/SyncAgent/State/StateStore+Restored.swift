@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import GRDB
 package import IconCache
 package import SyncPlan
 
@@ -24,7 +23,7 @@ extension StateStore {
         init(_ database: Database, clock: AgentClock) throws {
             icons = try StoredRow.all("icon", in: database).map(IconMemo.init)
             origins = try StoredRow.all("origin", in: database).map(OriginMemo.init)
-            isPaused = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT * FROM pause)") ?? false
+            isPaused = try !StoredRow.all("pause", in: database).isEmpty
             for row in try StoredRow.all("superseded", in: database) {
                 supersessions[try row.generation()] = try row.age().time(by: clock)
             }

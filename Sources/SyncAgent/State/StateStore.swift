@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
+import CSQLite
 import Glibc
 package import Logging
 package import SyncPlan
@@ -11,7 +11,7 @@ package import SystemPackage
 /// It is rebuildable, and never the truth: a database that is damaged, or that has what no agent wrote, is set aside, and a
 /// new one begun; also while it is in use.
 package actor StateStore {
-    private(set) var database: DatabaseQueue
+    private(set) var database: Database
     /// Whether the database was closed to be opened anew, and could not be.
     private var isClosed = false
     private let thread = FileThread("state")
@@ -49,7 +49,7 @@ package actor StateStore {
     /// Opens the database, or begins one in place of one that is not to be believed.
     private static func openOrBegin(
         in folder: FilePath, clock: AgentClock, logger: Logger
-    ) throws(FileError) -> (DatabaseQueue, Restored, isNew: Bool) {
+    ) throws(FileError) -> (Database, Restored, isNew: Bool) {
         let path = path(in: folder)
         do {
             try makePrivate(path)
@@ -88,11 +88,10 @@ package actor StateStore {
 
     /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.
     package static func read(folder: FilePath) -> Restored? {
-        var configuration = GRDB.Configuration()
-        configuration.readonly = true
-        let database = try? DatabaseQueue(
-            path: folder.appending("state.sqlite").string, configuration: configuration)
-        return try? database?.read { try Restored($0, clock: AgentClock()) }
+        guard let database = try? Database(path(in: folder), readOnly: true) else { return nil }
+        // Not half of what was stored, and not half of what is being stored.
+        try? database.execute("BEGIN")
+        return try? Restored(database, clock: AgentClock())
     }
 
     /// Sees to it that only the agent can read the database, whoever can read the folder: URLs may hold secrets.
@@ -111,31 +110,22 @@ package actor StateStore {
         }
     }
 
-    private static func open(_ path: FilePath, clock: AgentClock) throws -> (DatabaseQueue, Restored) {
-        var configuration = GRDB.Configuration()
-        // `syncagent why` may be reading it at the moment.
-        configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { database in
+    private static func open(_ path: FilePath, clock: AgentClock) throws -> (Database, Restored) {
+        let database = try Database(path)
+        do {
             // Only one agent uses it. Without a file of shared memory a start needs no room on a full disk, and a disk
             // that fails is an error, where it would be a SIGBUS.
-            // For the same reason not `Configuration.journalMode`, with which each start writes something.
             try database.execute(
-                sql: """
-                    PRAGMA locking_mode = EXCLUSIVE;
-                    PRAGMA journal_mode = WAL;
-                    PRAGMA synchronous = NORMAL;
-                    """)
-        }
-        let database = try DatabaseQueue(path: path.string, configuration: configuration)
-        do {
-            if try !database.read(migrator.hasCompletedMigrations) { try migrator.migrate(database) }
-            let restored = try database.read { database in
-                guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
-                    throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "quick_check found damage")
-                }
-                return try Restored(database, clock: clock)
+                """
+                PRAGMA locking_mode = EXCLUSIVE;
+                PRAGMA journal_mode = WAL;
+                PRAGMA synchronous = NORMAL;
+                """)
+            try migrate(database)
+            guard try database.rows("PRAGMA quick_check(1)").first?.first == .text("ok") else {
+                throw DatabaseError(SQLITE_CORRUPT, "quick_check found damage")
             }
-            return (database, restored)
+            return (database, try Restored(database, clock: clock))
         } catch {
             try? database.close()
             throw error
@@ -156,7 +146,7 @@ package actor StateStore {
         do {
             try write(changes)
             return true
-        } catch  where error.isDamage || (error as? DatabaseError)?.resultCode == .SQLITE_IOERR {
+        } catch  where error.isDamage || (error as? DatabaseError)?.code == SQLITE_IOERR {
             logger.warning("the state is opened anew", metadata: ["reason": "\(error)"])
             return try reopen(storing: changes)
         }
@@ -192,12 +182,12 @@ extension Error {
     /// the file system, or another process, is to blame for.
     fileprivate var isDamage: Bool {
         guard let error = self as? DatabaseError else { return !(self is FileError) }
-        switch error.resultCode {
-        case .SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOMEM,
-            .SQLITE_INTERRUPT, .SQLITE_ABORT:
+        switch error.code {
+        case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM,
+            SQLITE_INTERRUPT, SQLITE_ABORT:
             return false
         // A file that could be opened for writing may say of itself that it is not to be written to.
-        case .SQLITE_READONLY: return error.extendedResultCode == .SQLITE_READONLY
+        case SQLITE_READONLY: return error.extendedCode == SQLITE_READONLY
         default: return true
         }
     }
@@ -205,11 +195,11 @@ extension Error {
 
 extension DatabaseError {
     fileprivate var errno: Errno {
-        switch resultCode {
-        case .SQLITE_CANTOPEN, .SQLITE_PERM: .permissionDenied
-        case .SQLITE_READONLY: .readOnlyFileSystem
-        case .SQLITE_FULL: .noSpace
-        case .SQLITE_BUSY, .SQLITE_LOCKED: .resourceBusy
+        switch code {
+        case SQLITE_CANTOPEN, SQLITE_PERM: .permissionDenied
+        case SQLITE_READONLY: .readOnlyFileSystem
+        case SQLITE_FULL: .noSpace
+        case SQLITE_BUSY, SQLITE_LOCKED: .resourceBusy
         default: .ioError
         }
     }

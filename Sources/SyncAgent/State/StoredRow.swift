@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
-import GRDB
 import IconCache
 import SyncPlan
 
@@ -19,26 +17,26 @@ struct StoredRow {
     private static let counts = 0...1_000_000_000
 
     private let table: String
-    private let row: Row
+    private let row: Database.Row
 
     static func all(_ table: String, in database: Database) throws -> [StoredRow] {
-        try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map { StoredRow(table: table, row: $0) }
+        try database.rows("SELECT * FROM \(table)").map { StoredRow(table: table, row: $0) }
     }
 
     /// How the value of a column cannot be what it is.
     func doubt(_ column: String) -> Unbelievable { Unbelievable(table: table, column: column) }
 
-    private func storage(_ column: String) throws -> DatabaseValue.Storage {
+    private func value(_ column: String) throws -> Database.Value {
         // A column that is not there is damage too.
-        guard row.hasColumn(column) else { throw doubt(column) }
-        return (row[column] as DatabaseValue).storage
+        guard let value = row[column] else { throw doubt(column) }
+        return value
     }
 
     func optionalText(_ column: String) throws -> String? {
-        switch try storage(column) {
+        switch try value(column) {
         case .null: nil
-        case .string(let text): text
-        case .int64, .double, .blob: throw doubt(column)
+        case .text(let text): text
+        case .integer, .real, .blob: throw doubt(column)
         }
     }
 
@@ -48,10 +46,10 @@ struct StoredRow {
     }
 
     func optionalNumber(_ column: String, in range: ClosedRange<Int64>) throws -> Int64? {
-        switch try storage(column) {
+        switch try value(column) {
         case .null: return nil
-        case .int64(let number) where range.contains(number): return number
-        case .int64, .double, .string, .blob: throw doubt(column)
+        case .integer(let number) where range.contains(number): return number
+        case .integer, .real, .text, .blob: throw doubt(column)
         }
     }
 
@@ -65,8 +63,8 @@ struct StoredRow {
     }
 
     func bytes(_ column: String, atMost limit: Int) throws -> [UInt8] {
-        guard case .blob(let data) = try storage(column), data.count <= limit else { throw doubt(column) }
-        return Array(data)
+        guard case .blob(let bytes) = try value(column), bytes.count <= limit else { throw doubt(column) }
+        return bytes
     }
 
     func optionalTime(_ column: String) throws -> Timestamp? {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import GRDB
 import Glibc
 import IconCache
 import Logging
@@ -24,12 +23,10 @@ struct DatabaseTests {
             for round in 0..<rounds {
                 try Self.write(whole, to: folder)
                 let statements = (0...generator.next() % 4).map { _ in Lie.random(using: &generator).sql }
-                let database = try DatabaseQueue(path: folder.appending("state.sqlite").string)
-                try await database.write { database in
-                    try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
-                    // What a column does not take is no lie that can be there.
-                    for statement in statements { try? database.execute(sql: statement) }
-                }
+                let database = try Database(folder.appending("state.sqlite"))
+                try database.execute("PRAGMA ignore_check_constraints = ON")
+                // What a column does not take is no lie that can be there.
+                for statement in statements { try? database.execute(statement) }
                 try database.close()
                 try await start(in: folder, "round \(round): \(statements)")
             }

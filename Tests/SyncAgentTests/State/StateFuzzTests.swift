@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDB
 import IconCache
 import Logging
 import SyncPlan
@@ -125,9 +124,11 @@ struct StateFuzzTests {
             ]
             var columns: [(table: String, column: String)] = []
             do {
-                let database = try DatabaseQueue(path: path.string)
-                for table in ["icon", "origin", "pause", "superseded", "hold", "folder"] {
-                    columns += try await database.read { try $0.columns(in: table).map { (table, $0.name) } }
+                let database = try Database(path)
+                for table in ["icon", "origin", "pause", "superseded", "hold", "folder", "newest"] {
+                    for row in try database.rows("PRAGMA table_info(\(table))") {
+                        if case .text(let name) = row["name"] { columns.append((table, name)) }
+                    }
                 }
                 try database.close()
             }
@@ -135,12 +136,10 @@ struct StateFuzzTests {
             for (table, column) in columns {
                 for value in values {
                     try Self.put(whole, at: path)
-                    let database = try DatabaseQueue(path: path.string)
-                    let isChanged: Bool = try await database.writeWithoutTransaction { database in
-                        try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
-                        let sql = "UPDATE OR IGNORE \(table) SET \(column) = \(value)"
-                        return (try? database.execute(sql: sql)) != nil
-                    }
+                    let database = try Database(path)
+                    try database.execute("PRAGMA ignore_check_constraints = ON")
+                    let sql = "UPDATE OR IGNORE \(table) SET \(column) = \(value)"
+                    let isChanged = (try? database.execute(sql)) != nil
                     try database.close()
                     if isChanged { try await Self.start(in: folder, "\(table).\(column) = \(value)") }
                 }
@@ -203,6 +202,6 @@ struct StateFuzzTests {
 
 extension StateStore {
     fileprivate func dropTable(_ name: String) throws {
-        try database.write { try $0.execute(sql: "DROP TABLE \(name)") }
+        try database.execute("DROP TABLE \(name)")
     }
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The database, and what Swift cannot call or see of it.
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast, which Swift does not see: the bytes are copied.
+static inline int sqlite_bind_text_copy(sqlite3_stmt *statement, int index, const char *bytes, int count) {
+    return sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline int sqlite_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("A database")
+struct DatabaseTests {
+    private static func with(_ body: (Database, FilePath) throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending("state.sqlite")
+            let database = try Database(path)
+            try database.execute("CREATE TABLE t (a, b)")
+            try body(database, path)
+        }
+    }
+
+    @Test(
+        "gives back what was put in, to the byte",
+        arguments: [
+            .null, .integer(.min), .integer(.max), .integer(0), .real(-0.5), .text(""), .text("ü\u{0}é"), .blob([]),
+            .blob([0, 255]),
+        ] as [Database.Value])
+    func values(value: Database.Value) async throws {
+        try await Self.with { database, path in
+            try database.run("INSERT INTO t VALUES (?, ?)", [value, .integer(1)])
+            try database.run("INSERT INTO t VALUES (?, ?)", [.integer(2), value])
+            for database in [database, try Database(path, readOnly: true)] {
+                let rows = try database.rows("SELECT * FROM t")
+                #expect(rows.map { $0["a"] } == [value, .integer(2)] && rows.map { $0["b"] } == [.integer(1), value])
+                #expect(rows.allSatisfy { $0["c"] == nil } && rows[0].first == value)
+            }
+        }
+    }
+
+    @Test("does all of a transaction, or nothing")
+    func transaction() async throws {
+        struct Stop: Error {}
+        try await Self.with { database, _ in
+            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [.integer(1)]) }
+            #expect(throws: Stop.self) {
+                try database.transaction {
+                    try database.run("INSERT INTO t VALUES (?, 0)", [.integer(2)])
+                    throw Stop()
+                }
+            }
+            #expect(throws: DatabaseError.self) {
+                try database.transaction {
+                    try database.run("INSERT INTO t VALUES (?, 0)", [.integer(3)])
+                    try database.execute("nonsense")
+                }
+            }
+            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [.integer(4)]) }
+            #expect(try database.rows("SELECT a FROM t").map(\.first) == [.integer(1), .integer(4)])
+        }
+    }
+
+    @Test("tells what is wrong")
+    func errors() async throws {
+        try await Self.with { database, path in
+            #expect(throws: DatabaseError.self) { try Database(path.appending("x"), readOnly: true) }
+            let error = #expect(throws: DatabaseError.self) { try database.execute("SELECT * FROM u") }
+            #expect(error?.code == 1 && error?.message == "no such table: u")
+            try database.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
+            let reader = try Database(path, readOnly: true)
+            #expect(throws: DatabaseError.self) { try reader.rows("SELECT * FROM t") }
+            try database.close()
+            #expect(throws: DatabaseError.self) { try database.rows("SELECT * FROM t") }
+            #expect(try reader.rows("SELECT * FROM t").isEmpty)
+            #expect(throws: DatabaseError.self) { try reader.execute("DELETE FROM t") }
+        }
+    }
+}
