@@ -38,6 +38,11 @@ static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
 
+static inline const char *curl_get_text(CURL *handle, CURLINFO info) {
+    char *text = NULL;
+    return curl_easy_getinfo(handle, info, &text) == CURLE_OK ? text : NULL;
+}
+
 static inline CURLMcode curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

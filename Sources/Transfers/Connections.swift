@@ -15,47 +15,62 @@ final class Connections {
     /// How much of an answer libcurl lets a server send ahead (HTTP/2).
     private static let window = 32 << 20
 
-    private struct Connection {
+    /// A connection; the number of its socket is that of another one once it is closed.
+    final class Connection {
+        fileprivate let socket: Int32
+        fileprivate var isClosed = false
         /// Who is at the other end.
-        let peer: IPAddress?
-        let peerPort: Int
+        fileprivate let peer: IPAddress?
+        fileprivate let peerPort: Int
         /// The port at this end, once it is known.
-        var localPort: Int?
+        fileprivate var localPort: Int?
         /// How many transfers have it; `nil` if none ever had.
-        var users: Int?
+        fileprivate var users: Int?
         /// Whether any request was answered over it.
         var hasAnswered = false
         /// How much of the bodies has come.
         var bodyBytes = 0
         /// How many bytes may have come besides them.
-        var allowance = 0
+        fileprivate var allowance = 0
         /// Whether it was ended, and libcurl has yet to notice.
-        var isBroken = false
+        fileprivate var isBroken = false
+
+        fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int) {
+            self.socket = socket
+            self.peer = peer
+            self.peerPort = peerPort
+        }
+
+        /// How long nothing has come over it; `nil` if that is not known.
+        var silence: Duration? { isClosed ? nil : Connections.info(of: socket)?.silence }
     }
 
     private var connections: [Int32: Connection] = [:]
+    /// Whether one was got, left or closed since that was asked for.
+    private var hasChanged = false
     /// Those that no transfer has; `nil` if that is to be found out.
-    private var known: [Int32]?
+    private var known: [Connection]?
 
     func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>) {
-        connections[socket] = Connection(peer: IPAddress(address), peerPort: Self.port(address))
+        connections[socket] = Connection(socket, to: IPAddress(address), Self.port(address))
         known = nil
     }
 
     func close(_ socket: Int32) -> Int32 {
-        connections[socket] = nil
+        connections.removeValue(forKey: socket)?.isClosed = true
+        hasChanged = true
         known = nil
         return Glibc.close(socket)
     }
 
-    /// Finds the socket of a connection; libcurl does not tell it while a transfer has it.
-    func socket(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Int32? {
-        for (socket, connection) in connections where connection.localPort == nil {
-            connections[socket]?.localPort = Self.localPort(of: socket)
+    /// Finds a connection; libcurl does not tell its socket while a transfer has it.
+    func connection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Connection? {
+        for connection in connections.values where connection.localPort == nil {
+            connection.localPort = Self.localPort(of: connection.socket)
         }
-        return connections.first {
-            $0.value.localPort == localPort && $0.value.peerPort == peerPort && $0.value.peer == peer
-        }?.key
+        return connections.values.first {
+            $0.localPort == localPort && $0.peerPort == peerPort && $0.peer == peer
+        }
     }
 
     /// The port at this end; `nil` if there is no connection yet.
@@ -78,69 +93,57 @@ final class Connections {
     // MARK: Transfers
 
     /// Takes note that a transfer has a connection.
-    func began(on socket: Int32) {
-        guard var connection = connections[socket] else { return }
+    func began(on connection: Connection) {
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
-        connections[socket] = connection
+        hasChanged = true
         known = nil
     }
 
     /// Takes note that a transfer has a connection no more.
     ///
     /// If its answer has not come to an end, some of it is under way, for nobody.
-    func ended(on socket: Int32, isWhole: Bool) {
-        connections[socket]?.users? -= 1
-        if !isWhole { connections[socket]?.allowance += Self.window }
+    func ended(on connection: Connection, isWhole: Bool) {
+        connection.users? -= 1
+        if !isWhole { connection.allowance += Self.window }
+        hasChanged = true
         known = nil
     }
 
-    func answered(on socket: Int32) {
-        connections[socket]?.hasAnswered = true
-    }
-
-    func hasAnswered(_ socket: Int32) -> Bool {
-        connections[socket]?.hasAnswered ?? false
-    }
-
-    func received(_ bytes: Int, on socket: Int32) {
-        connections[socket]?.bodyBytes += bytes
+    /// Whether a transfer has got or left a connection, or one was closed, since this was asked for.
+    func takeChange() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
     }
 
     // MARK: Ends
 
-    /// The connections that no transfer has.
-    var idle: [Int32] {
-        if let known { return known }
-        let idle = connections.filter { $0.value.users == 0 && !$0.value.isBroken }.map(\.key)
-        known = idle
-        return idle
+    /// The connections that no transfer has, each with its socket.
+    var idle: [(socket: Int32, connection: Connection)] {
+        if known == nil { known = connections.values.filter { $0.users == 0 && !$0.isBroken } }
+        return known?.map { ($0.socket, $0) } ?? []
     }
 
     /// Ends a connection, whoever has it.
-    func breakOff(_ socket: Int32) {
-        connections[socket]?.isBroken = true
+    func breakOff(_ connection: Connection) {
+        guard !connection.isClosed else { return }
+        connection.isBroken = true
         known = nil
-        shutdown(socket, Int32(SHUT_RDWR))
+        shutdown(connection.socket, Int32(SHUT_RDWR))
     }
 
     /// The connections over which comes mostly something else than bodies.
-    func excessive() -> [Int32] {
-        connections.compactMap { socket, connection in
-            guard connection.users ?? 0 > 0, !connection.isBroken, let bytes = Self.info(of: socket)?.received,
-                bytes - connection.bodyBytes > connection.allowance + Self.overheadPerByte * connection.bodyBytes
-            else { return nil }
-            return socket
+    func excessive() -> [Connection] {
+        connections.values.filter { connection in
+            guard connection.users ?? 0 > 0, !connection.isBroken,
+                let bytes = Self.info(of: connection.socket)?.received
+            else { return false }
+            return bytes - connection.bodyBytes > connection.allowance + Self.overheadPerByte * connection.bodyBytes
         }
     }
 
-    /// How long nothing has come over a connection.
-    func silence(of socket: Int32) -> Duration? {
-        Self.info(of: socket)?.silence
-    }
-
     /// What the kernel knows of a connection (`struct tcp_info` of `linux/tcp.h`, which glibc declares in part).
-    private static func info(of socket: Int32) -> (received: Int, silence: Duration)? {
+    fileprivate static func info(of socket: Int32) -> (received: Int, silence: Duration)? {
         var info = [UInt32](repeating: 0, count: 64)
         var length = socklen_t(info.count * 4)
         // `tcpi_bytes_received` ends at byte 136; `tcpi_last_data_recv` is at 52.

@@ -11,6 +11,10 @@ enum CurlFailure {
     /// Why a transfer ended, of which libcurl says this.
     static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer) -> any Error {
         let reason = String(cString: curl_easy_strerror(code))
+        var answer = 0
+        if curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &answer) == CURLE_OK, answer >= 300 {
+            return FetchFailure("connect", "the proxy does not connect to the server: it answers \(answer)", .passing)
+        }
         switch code {
         // What libcurl says of a line of a head that is longer than 100 KiB, too.
         case CURLE_OUT_OF_MEMORY: return FetchFailure.protocolViolation("a head that is too long", .passing)

@@ -19,6 +19,12 @@ package final class CurlMulti: Transport {
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    /// Whether the system has its certificates in one file.
+    private static let hasBundle: Bool = {
+        guard let handle = curl_easy_init() else { return false }
+        defer { curl_easy_cleanup(handle) }
+        return curl_get_text(handle, CURLINFO_CAINFO) != nil
+    }()
     /// How often what comes besides bodies is measured.
     private static let meterInterval: Duration = .milliseconds(5)
 
@@ -89,7 +95,7 @@ package final class CurlMulti: Transport {
 
     package func breakOff(_ transfer: any Transfer, afterSilenceOf time: Duration) {
         guard let transfer = underWay(transfer) else { return }
-        if let connection = transfer.connection, connections.silence(of: connection) ?? time >= time {
+        if let connection = transfer.connection, connection.silence ?? time >= time {
             connections.breakOff(connection)
         }
         finish(transfer, isWhole: false)
@@ -99,6 +105,7 @@ package final class CurlMulti: Transport {
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
         measure()
+        defer { wakeWaiting() }
         guard Int(running) < transfers.count else { return [] }
         var ended: [(transfer: any Transfer, failure: (any Error)?)] = []
         var left: Int32 = 0
@@ -122,9 +129,21 @@ package final class CurlMulti: Transport {
         return ended
     }
 
+    /// Has libcurl look again whether there is a connection for the transfers that have none, where that may be.
+    ///
+    /// It keeps all that wait, of whatever host, in one queue, and wakes the first one alone when a transfer ends or a
+    /// connection is made (7.88): behind a host that hangs, those of others would wait for ever.
+    private func wakeWaiting() {
+        guard connections.takeChange() else { return }
+        for (handle, transfer) in transfers where !transfer.hasBegun {
+            curl_multi_remove_handle(multi, handle)
+            curl_multi_add_handle(multi, handle)
+        }
+    }
+
     package func wait(for descriptor: Int32, atMost time: Duration?) {
         let watched = connections.idle
-        var descriptors = ([descriptor] + watched).map {
+        var descriptors = ([descriptor] + watched.map(\.socket)).map {
             curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0)
         }
         let (seconds, attoseconds) = (time ?? .seconds(1_000_000)).components
@@ -132,7 +151,9 @@ package final class CurlMulti: Transport {
         curl_multi_poll(
             multi, &descriptors, UInt32(descriptors.count), Int32(max(0, min(milliseconds, 1_000_000_000))), nil)
         // What a server says when nothing was asked is that it goes away: the connection is of no use.
-        for entry in descriptors.dropFirst() where entry.revents != 0 { connections.breakOff(entry.fd) }
+        for (entry, idle) in zip(descriptors.dropFirst(), watched) where entry.revents != 0 {
+            connections.breakOff(idle.connection)
+        }
     }
 
     /// Ends the connections over which comes mostly something else than bodies.
@@ -142,8 +163,8 @@ package final class CurlMulti: Transport {
         nextMeasurement = now + Self.meterInterval
         for connection in connections.excessive() {
             // The request that is to blame may be another one of the connection.
-            let isShared = transfers.values.count { $0.connection == connection } > 1
-            for transfer in transfers.values where transfer.connection == connection {
+            let isShared = transfers.values.count { $0.connection === connection } > 1
+            for transfer in transfers.values where transfer.connection === connection {
                 transfer.fail(.protocolViolation("too much besides the image", isShared ? .passing : .lasting))
             }
             connections.breakOff(connection)
@@ -185,6 +206,8 @@ package final class CurlMulti: Transport {
         curl_set_text(handle, CURLOPT_NOPROXY, "")
         curl_set_text(handle, CURLOPT_USERAGENT, options.userAgent)
         if let file = options.caFile { curl_set_text(handle, CURLOPT_CAINFO, file) }
+        // One file of certificates, which is read once, and nothing beside it.
+        if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }
         CurlTransfer.setFunctions(of: handle, connections)
         return handle
     }

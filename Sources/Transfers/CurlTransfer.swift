@@ -15,7 +15,9 @@ final class CurlTransfer: Transfer {
     private var reader = HeadReader()
     /// What ended it, if libcurl knows only that something did.
     private(set) var failure: (any Error)?
-    private(set) var connection: Int32?
+    private(set) var connection: Connections.Connection?
+    /// Whether it ever had a connection, or began one; if not, it waits for others.
+    private(set) var hasBegun = false
     var isPaused = false
     var lastActivity: ContinuousClock.Instant?
     private(set) var mayBeStale = false
@@ -119,12 +121,15 @@ final class CurlTransfer: Transfer {
 
     /// Takes note that the request is sent now, once more if libcurl has chosen another connection.
     private func takeConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
+        hasBegun = true
         lastActivity = .now
+        // What other addresses of the host came to does not matter any more.
+        failure = nil
         leaveConnection(isWhole: true)
-        guard let socket = connections.socket(from: localPort, to: peer, peerPort) else { return }
-        connection = socket
-        connections.began(on: socket)
-        mayBeStale = connections.hasAnswered(socket)
+        guard let connection = connections.connection(from: localPort, to: peer, peerPort) else { return }
+        self.connection = connection
+        connections.began(on: connection)
+        mayBeStale = connection.hasAnswered
         isAnswered = mayBeStale
     }
 
@@ -138,7 +143,7 @@ final class CurlTransfer: Transfer {
     func noteAnswer() {
         guard !isAnswered else { return }
         isAnswered = true
-        if let connection { connections.answered(on: connection) }
+        connection?.hasAnswered = true
     }
 
     private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -161,7 +166,7 @@ final class CurlTransfer: Transfer {
         switch receiver.take(bytes) {
         case .taken:
             lastActivity = .now
-            if let connection { connections.received(bytes.count, on: connection) }
+            connection?.bodyBytes += bytes.count
             return bytes.count
         case .later:
             isPaused = true
@@ -172,21 +177,25 @@ final class CurlTransfer: Transfer {
         }
     }
 
-    private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    private func openSocket(to target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        hasBegun = true
+        // The address is longer than the field that it begins in.
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
+        let address = UnsafeRawPointer(target).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)
         if let policy {
-            guard let there = withUnsafePointer(to: &address.pointee.addr, { IPAddress($0) }) else { return -1 }
+            guard let there = IPAddress(address) else { return -1 }
             if let refusal = policy.refusal(of: there) {
                 failure = refusal
                 return -1
             }
         }
-        let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let socket = Glibc.socket(address.pointee.family, kind, address.pointee.`protocol`)
+        let kind = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let socket = Glibc.socket(target.pointee.family, kind, target.pointee.`protocol`)
         guard socket >= 0 else {
             failure = Errno(rawValue: errno)
             return -1
         }
-        withUnsafePointer(to: &address.pointee.addr) { connections.opened(socket, to: $0) }
+        connections.opened(socket, to: address)
         return socket
     }
 

@@ -75,6 +75,7 @@ final class ActiveDownload: TransferReceiver {
     func askForWhole() -> Bool {
         guard givenUp == nil, let next = try? steps?.askForWhole() else { return false }
         step = next
+        isStreamed = false
         return true
     }
 

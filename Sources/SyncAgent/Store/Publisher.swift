@@ -165,12 +165,11 @@ package actor Publisher {
         guard let bytes = held.take(staged.name) else {
             return try folder.rename(StagingPath.of(staged.name), to: name)
         }
-        // Under its last name at once: until a manifest names it, nobody takes it for whole.
         do throws(FileError) {
+            // Under its last name at once: until a manifest names it, nobody takes it for whole.
             try folder.write(bytes, to: name, mode: CacheFolder.imageMode)
         } catch  where error.errno == .fileExists {
-            if let error = folder.remove(name) { throw error }
-            try folder.write(bytes, to: name, mode: CacheFolder.imageMode)
+            try replace(name, by: bytes)
         }
     }
 
@@ -183,7 +182,12 @@ package actor Publisher {
         // A file that may be whole must not be taken away if the publication fails.
         case .unreadable(let error): throw error
         case .missing, .wrong:
-            try place(staged)
+            // A generation names it: nobody must see half of it.
+            if let bytes = held.take(staged.name) {
+                try replace(staged.image.path, by: bytes)
+            } else {
+                try place(staged)
+            }
             return true
         }
     }
@@ -244,10 +248,15 @@ package actor Publisher {
     }
 
     private func put(_ text: [UInt8], at name: String, placed: inout [String]) throws(FileError) {
-        try folder.write(text, to: Self.temporary, mode: CacheFolder.imageMode)
-        do {
+        try replace(name, by: text)
+        placed.append(name)
+    }
+
+    /// Puts a file with these bytes in the place of whatever has its name.
+    private func replace(_ name: String, by bytes: [UInt8]) throws(FileError) {
+        try folder.write(bytes, to: Self.temporary, mode: CacheFolder.imageMode)
+        do throws(FileError) {
             try folder.rename(Self.temporary, to: name)
-            placed.append(name)
         } catch {
             folder.remove(Self.temporary)
             throw error

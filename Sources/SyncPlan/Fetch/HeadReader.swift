@@ -122,7 +122,7 @@ package struct HeadReader: Sendable {
         state = .over
         let head = ResponseHead(
             status: status, isMultiplexed: isMultiplexed,
-            fields: HTTPFields(text: String(decoding: fields, as: UTF8.self)))
+            fields: HTTPFields(checked: String(decoding: fields, as: UTF8.self)))
         try Self.checkFraming(head.fields)
         return head
     }

@@ -15,15 +15,18 @@ package enum HTTPDate {
     ///     future.
     /// - Returns: The date, or `nil` if the text has another form or names no real date.
     package static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
-        let text = text.trimmingWhitespace.lowercased()
-        guard text.utf8.count <= 33, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
-        if let comma = text.firstIndex(of: ",") {
-            let weekday = text[..<comma]
-            let rest = Array(text[comma...].utf8)
-            return weekdays.contains { $0.prefix(3) == weekday }
-                ? fixed(rest) : weekdays.contains { $0 == weekday } ? dashed(rest, now: now) : nil
-        }
-        return weekdays.contains { $0.prefix(3) == text.prefix(3) } ? asctime(Array(text.dropFirst(3).utf8)) : nil
+        var text = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }[...]
+        func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        text = text.drop(while: isWhitespace)
+        while let last = text.last, isWhitespace(last) { text.removeLast() }
+        guard let end = text.firstIndex(where: { !(0x61...0x7A).contains($0) }) else { return nil }
+        let weekday = text[..<end]
+        let isShort = weekdays.contains { $0.utf8.prefix(3).elementsEqual(weekday) }
+        // From here on the indices count from the day of the week.
+        let rest = Array(text[end...])
+        if rest.first != UInt8(ascii: ",") { return isShort ? asctime(rest) : nil }
+        if isShort { return fixed(rest) }
+        return weekdays.contains { $0.utf8.elementsEqual(weekday) } ? dashed(rest, now: now) : nil
     }
 
     /// The date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -44,21 +47,23 @@ package enum HTTPDate {
 
     /// Reads `, 06 nov 1994 08:49:37 gmt`.
     private static func fixed(_ text: [UInt8]) -> Timestamp? {
-        guard text.count == 26, matches(text, ", .. ... .... ........ gmt") else { return nil }
-        return time(year: text[9..<13], month: text[5..<8], day: text[2..<4], clock: text[14..<22])
+        guard text.count == 26, matches(text, ", .. ... .... ........ gmt"), let year = number(text[9..<13]) else {
+            return nil
+        }
+        return time(year, month: text[5..<8], day: text[2..<4], clock: text[14..<22])
     }
 
     /// Reads `, 06-nov-94 08:49:37 gmt`.
     private static func dashed(_ text: [UInt8], now: Timestamp) -> Timestamp? {
-        guard text.count == 24, matches(text, ", ..-...-.. ........ gmt") else { return nil }
+        guard text.count == 24, matches(text, ", ..-...-.. ........ gmt"), let lastDigits = number(text[9..<11]) else {
+            return nil
+        }
         let today = "\(representable(now))"
-        guard let thisYear = Int(today.prefix(4)), let lastDigits = UInt8(string(text[9..<11])).map(Int.init),
-            text[9] != UInt8(ascii: "+")
-        else { return nil }
+        guard let thisYear = Int(today.prefix(4)) else { return nil }
         var year = (thisYear + 50) / 100 * 100 + lastDigits
         if year > thisYear + 50 { year -= 100 }
         func time(_ year: Int) -> Timestamp? {
-            self.time(year: fourDigits(year)[...], month: text[5..<8], day: text[2..<4], clock: text[12..<20])
+            self.time(year, month: text[5..<8], day: text[2..<4], clock: text[12..<20])
         }
         guard let result = time(year) else { return nil }
         // In the fiftieth year itself, the rest of the date decides; both texts have the same widths.
@@ -68,22 +73,36 @@ package enum HTTPDate {
 
     /// Reads ` nov  6 08:49:37 1994`.
     private static func asctime(_ text: [UInt8]) -> Timestamp? {
-        guard text.count == 21, matches(text, " ... .. ........ ....") else { return nil }
-        var day = text[5..<7]
-        if day.first == UInt8(ascii: " ") { day[5] = UInt8(ascii: "0") }
-        return time(year: text[17..<21], month: text[1..<4], day: day, clock: text[8..<16])
+        guard text.count == 21, matches(text, " ... .. ........ ...."), let year = number(text[17..<21]) else {
+            return nil
+        }
+        let day = text[5] == UInt8(ascii: " ") ? text[6..<7] : text[5..<7]
+        return time(year, month: text[1..<4], day: day, clock: text[8..<16])
     }
 
     /// The time whose parts are given; the clock may show the 60th second of a minute, as at a leap second.
     private static func time(
-        year: ArraySlice<UInt8>, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
+        _ year: Int, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
     ) -> Timestamp? {
-        guard let index = months.firstIndex(of: string(month)) else { return nil }
-        let number = (index < 9 ? "0" : "") + String(index + 1)
-        let isLeap = clock.suffix(3).elementsEqual(":60".utf8)
-        let clock = isLeap ? clock.dropLast(3) + Array(":59".utf8) : clock
-        let time = Timestamp("\(string(year))-\(number)-\(string(day))T\(string(clock))Z")
-        return isLeap ? time.map { $0 + .seconds(1) } : time
+        let start = clock.startIndex
+        guard let index = months.firstIndex(where: { $0.utf8.elementsEqual(month) }), let day = number(day),
+            clock[start + 2] == UInt8(ascii: ":"), clock[start + 5] == UInt8(ascii: ":"),
+            let hour = number(clock[start..<(start + 2)]), let minute = number(clock[(start + 3)..<(start + 5)]),
+            let second = number(clock[(start + 6)...])
+        else { return nil }
+        let time = Timestamp(
+            year: year, month: index + 1, day: day, hour: hour, minute: minute, second: min(second, 59))
+        return second <= 59 ? time : second == 60 ? time.map { $0 + .seconds(1) } : nil
+    }
+
+    /// The number that the digits are; `nil` if one is none.
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+        var number = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            number = 10 * number + Int(digit - UInt8(ascii: "0"))
+        }
+        return number
     }
 
     /// The time, or the nearest one whose year has four digits.
@@ -95,11 +114,6 @@ package enum HTTPDate {
     /// Whether the text has the pattern's characters where the pattern has no dot; both have the same length.
     private static func matches(_ text: [UInt8], _ pattern: StaticString) -> Bool {
         zip(text, pattern.description.utf8).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 }
-    }
-
-    private static func fourDigits(_ number: Int) -> [UInt8] {
-        let digits = Array(String(number).utf8)
-        return Array(repeating: UInt8(ascii: "0"), count: max(0, 4 - digits.count)) + digits
     }
 
     private static func string(_ bytes: some Sequence<UInt8>) -> String {

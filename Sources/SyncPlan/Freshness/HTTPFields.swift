@@ -34,6 +34,11 @@ package struct HTTPFields: Hashable, Sendable {
         self.text = text
     }
 
+    /// The fields that were checked as they came, and are ``text`` already.
+    init(checked text: String) {
+        self.text = text
+    }
+
     /// The fields that were stored as ``text``; lines in another form are passed over.
     package init(text: String) {
         let lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> Line? in

@@ -40,6 +40,31 @@ struct HTTP2Tests {
         }
     }
 
+    @Test("requests to a server do not wait for another one, which takes connections and is silent")
+    func besideSilence() async throws {
+        let patience: Duration = .seconds(20)
+        try await RawOrigin.run { _ in
+            []
+        } _: { silent in
+            try await RawOrigin.runSecure(Self.good) { origin, trust in
+                try await withTransport(trust, change: { $0.fetch.connectTimeout = patience }) { transport in
+                    try await withThrowingTaskGroup { group in
+                        for number in 1...4 {
+                            group.addTask {
+                                _ = try? await transport.answer(from: "https://127.0.0.1:\(silent.port)/\(number)")
+                            }
+                        }
+                        try await silent.connections.reach(1)
+                        let start = ContinuousClock.now
+                        try await ask(origin, 4, over: transport)
+                        #expect(start.duration(to: .now) < patience / 2)
+                        group.cancelAll()
+                    }
+                }
+            }
+        }
+    }
+
     @Test("requests go side by side over one connection, and none of them waits for another's answer")
     func multiplexed() async throws {
         let streams = Mutex<[Int]>([])

@@ -97,11 +97,12 @@ struct ProxyTests {
         #expect(heads.allSatisfy { $0.lowercased().contains("proxy-authorization: basic dxnlcjpwyxnz") })
     }
 
-    @Test("a proxy that does not connect is a failure")
+    @Test("a proxy that does not connect is a failure that names it")
     func closed() async throws {
         let heads = try await withProxy(tunnel: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n") { fetcher in
             let outcome = await fetcher.fetch(try request("https://icons.invalid/a.png")).outcome
-            #expect(failure(outcome) != nil)
+            let found = try #require(failure(outcome))
+            #expect(found.code == "connect" && found.message.contains("the proxy") && found.message.contains("403"))
         }
         #expect(heads.first?.hasPrefix("CONNECT icons.invalid:443 HTTP/1.1\r\n") == true, "\(heads)")
     }
