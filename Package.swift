@@ -73,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "SyncAgentCLI",
             dependencies: [
-                "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", logging, subprocess, system,
+                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", logging, subprocess, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of Linux that Swift's Glibc module leaves out.
 #include <dirent.h>
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/vfs.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CLinux
 import Glibc
 import IconCache
 import Logging
@@ -50,6 +51,8 @@ struct RunCommand: AsyncParsableCommand {
         let proxies = try Self.proxies(settings)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
+        // Two heaps for all threads: with one for each, what is free in one is of no use to the others.
+        mallopt(M_ARENA_MAX, 2)
         let budget = try Self.descriptors(for: settings.fetch.concurrency)
         defer { LogWriter.shared.drain() }
         var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
