@@ -93,7 +93,7 @@ let package = Package(
 
         // The HTTP client.
         .target(name: "Transfers", dependencies: ["CCurl", "SyncPlan", system], swiftSettings: settings),
-        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
 
         // SHA-256, and certificates.
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcurl, and its variadic functions as ones that Swift can call.
+// libcurl, its variadic functions as ones that Swift can call, and the TLS library that it uses.
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 
 static inline CURLcode curl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -34,6 +35,10 @@ static inline CURLcode curl_set_request_function(CURL *handle, curl_prereq_callb
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }
 
+static inline CURLcode curl_set_tls_function(CURL *handle, curl_ssl_ctx_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+
 static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
@@ -45,4 +50,9 @@ static inline const char *curl_get_text(CURL *handle, CURLINFO info) {
 
 static inline CURLMcode curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
+}
+
+// A macro of OpenSSL.
+static inline void ssl_set_message_data(SSL_CTX *context, void *data) {
+    SSL_CTX_set_msg_callback_arg(context, data);
 }

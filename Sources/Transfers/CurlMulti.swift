@@ -209,6 +209,23 @@ package final class CurlMulti: Transport {
         // One file of certificates, which is read once, and nothing beside it.
         if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }
         CurlTransfer.setFunctions(of: handle, connections)
+        measureRecords(of: handle)
         return handle
+    }
+
+    /// Has what comes measured at every record of TLS, too.
+    ///
+    /// libcurl does not return from one call for as long as a server sends frames that bring nothing (7.88).
+    private func measureRecords(of handle: UnsafeMutableRawPointer) {
+        curl_set_pointer(handle, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
+        curl_set_tls_function(handle) { _, context, this in
+            guard let context, let this else { return CURLE_FAILED_INIT }
+            ssl_set_message_data(OpaquePointer(context), this)
+            SSL_CTX_set_msg_callback(OpaquePointer(context)) { isWrite, _, kind, _, _, _, this in
+                guard isWrite == 0, kind == SSL3_RT_HEADER, let this else { return }
+                Unmanaged<CurlMulti>.fromOpaque(this).takeUnretainedValue().measure()
+            }
+            return CURLE_OK
+        }
     }
 }

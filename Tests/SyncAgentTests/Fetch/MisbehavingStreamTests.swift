@@ -60,11 +60,11 @@ struct MisbehavingStreamTests {
                 "fields", "protocol", Frame.bytes(type: 1, stream: 1, [0x88]),
                 Frame.bytes(type: 9, stream: 1, [0, 1, 65, 0])
             ),
-            ("resets", "connection-closed", [], Frame.reset(1, 2)),
+            ("resets", "protocol", [], Frame.reset(1, 2)),
         ] as [(String, String, [UInt8], [UInt8])])
     func endless(name: String, code: String, start: [UInt8], bytes: [UInt8]) async throws {
         // As many as are worth a call.
-        let bytes = Array(repeatElement(bytes, count: max(1, 16_384 / bytes.count)).joined())
+        let bytes = Array(repeatElement(bytes, count: max(1, (1 << 20) / bytes.count)).joined())
         try await RawOrigin.runSecure { request in
             request.target == "*" ? [.send(Frame.settings())] : [.send(start), .sendForever(bytes)]
         } _: { origin, trust in
