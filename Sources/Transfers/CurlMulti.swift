@@ -12,6 +12,8 @@ package final class CurlMulti: Transport {
         /// A PEM file; `nil` for the system's.
         package var caFile: String?
         package var connectTimeout: Duration = .seconds(5)
+        /// How long a transfer takes at most, as its owner sees to.
+        package var totalTimeout: Duration = .seconds(120)
         /// How many connections are kept for later requests.
         package var connections = 64
         /// How many connections a host has at once; more requests wait.
@@ -202,7 +204,8 @@ package final class CurlMulti: Transport {
         curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout / .milliseconds(1)))
         // What is judged by us is resolved by us; should libcurl ever resolve, it does not wait for that at the end.
         curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
-        curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 3600)
+        // It keeps all addresses that it was given so long; no transfer may outlive its own.
+        curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(options.totalTimeout / .seconds(1)) + 60)
         curl_set_text(handle, CURLOPT_NOPROXY, "")
         curl_set_text(handle, CURLOPT_USERAGENT, options.userAgent)
         if let file = options.caFile { curl_set_text(handle, CURLOPT_CAINFO, file) }

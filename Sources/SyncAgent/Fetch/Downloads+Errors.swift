@@ -32,6 +32,7 @@ extension CurlMulti.Options {
         userAgent = fetch.userAgent
         caFile = fetch.caFile
         connectTimeout = fetch.connectTimeout
+        totalTimeout = fetch.totalTimeout
         connections = 2 * fetch.concurrency
         connectionsPerHost = isProxied ? fetch.concurrency : fetch.perHost
     }
