@@ -139,6 +139,7 @@ package final class AgentLoop: Sendable {
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var sleep = SleepMeter()
+        var heap = HeapTrimmer()
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var scanLog = ScanLog(logger: logger)
@@ -183,7 +184,9 @@ package final class AgentLoop: Sendable {
             if case .scanned(let scan) = event { scanLog.note(scan) { plan.hasGoodVersion(of: $0) } }
             if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
             feed.note()
-            if plan.isSettled, untilSettled || plan.isStopping { break }
+            let isSettled = plan.isSettled
+            if isSettled, untilSettled || plan.isStopping { break }
+            heap.note(isAtRest: isSettled, now: clock.now)
             alarm.set(plan.nextWake)
         }
         desk.yield(.remember(plan.takeMemoChanges()))

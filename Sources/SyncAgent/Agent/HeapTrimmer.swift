@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Dispatch
+import IconCache
+
+/// Gives the system back what is free on the heap (`malloc_trim(3)`): by itself the C library does so only with what is
+/// free at its end.
+struct HeapTrimmer {
+    /// The least time from one to the next, once the agent is at rest, and while it is not.
+    private static let pauses: (atRest: Duration, atWork: Duration) = (.seconds(10), .seconds(60))
+    /// How much has to be done in between.
+    private static let leastChanges = 100
+
+    /// When it was done last; at the start there is more to give back than ever after.
+    private var last: Timestamp?
+    private var changes = leastChanges
+
+    /// Takes note that something was done.
+    ///
+    /// - Parameters:
+    ///   - isAtRest: Whether nothing more is to be done for now.
+    ///   - now: The present time.
+    mutating func note(isAtRest: Bool, now: Timestamp) {
+        changes += 1
+        let pause = isAtRest ? Self.pauses.atRest : Self.pauses.atWork
+        guard changes >= Self.leastChanges, last.map({ now >= $0 + pause }) ?? isAtRest else { return }
+        (last, changes) = (now, 0)
+        // It takes some milliseconds, for which nobody is to wait.
+        DispatchQueue.global(qos: .background).async { malloc_trim(0) }
+    }
+}
