@@ -90,6 +90,11 @@ final class Resolver: Sendable {
     }
 
     private func addresses(of host: String) async throws -> [IPAddress] {
+        if host.utf8.contains(UInt8(ascii: ":")) || FetchTarget.endsInNumber(host) {
+            // It is no name, and nobody is asked.
+            let addresses = SystemResolver.numericAddresses(of: host)
+            if !addresses.isEmpty { return addresses }
+        }
         switch await lookUp(host).value {
         case .addresses(let addresses) where !addresses.isEmpty: return addresses
         case .addresses: break
