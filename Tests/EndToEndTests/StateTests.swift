@@ -38,6 +38,7 @@ struct StateTests {
             "UPDATE hold SET images = 'many'", "UPDATE superseded SET elapsed = -1",
             "UPDATE superseded SET generation = 9223372036854775807",
             "UPDATE icon SET response_time = -9223372036854775808", "UPDATE icon SET image = 'nothing'",
+            "INSERT INTO list VALUES ('apps.plist', 'nothing', '')",
         ])
     func unbelievable(sql: String) async throws {
         try await Self.withHeld { world, database in

@@ -80,8 +80,7 @@ package struct Agent: Sendable {
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
-        let (plan, store, partials) = try begin(
-            in: folder, once: once, listsMode: open, clock: clock)
+        let (plan, known, store, partials) = try begin(in: folder, once: once, listsMode: open, clock: clock)
 
         let held = HeldImages()
         let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
@@ -98,7 +97,7 @@ package struct Agent: Sendable {
         }
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
-            clock: clock, logger: logger)
+            known: known, clock: clock, logger: logger)
         if once { return try await runOnce(plan, loop, lists) }
         return try await run(
             plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock, wakeUps: wakeUps)
@@ -109,7 +108,9 @@ package struct Agent: Sendable {
     /// Nothing of it is kept but the plan, which has one owner.
     private func begin(
         in folder: CacheFolder, once: Bool, listsMode: FilePermissions, clock: AgentClock
-    ) throws -> (plan: Handover<Reconciler>, store: StateStore, partials: [PartialDownload]) {
+    ) throws -> (
+        plan: Handover<Reconciler>, known: [ListName: KnownList], store: StateStore, partials: [PartialDownload]
+    ) {
         var restored = try StartUpRecovery.run(folder, logger: logger)
         // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
         if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: listsMode) }
@@ -118,6 +119,7 @@ package struct Agent: Sendable {
         store.forgetRestored()
         restored.memos = remembered.icons
         restored.origins = remembered.origins
+        restored.lists = remembered.lists
         restored.isPaused = remembered.isPaused
         restored.supersessions = remembered.supersessions
         restored.hold = remembered.hold
@@ -135,7 +137,7 @@ package struct Agent: Sendable {
             ])
         let plan = Reconciler(
             settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
-        return (Handover(plan), store, restored.partials)
+        return (Handover(plan), plan.knownLists, store, restored.partials)
     }
 
     private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws

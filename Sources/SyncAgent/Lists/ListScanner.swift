@@ -15,6 +15,8 @@ package struct ListScanner: Sendable {
     private let folder: ListFolder
     private let parser: ParseHelper
     private let maxBytes: ByteCount
+    /// What files are known to say that were not read yet.
+    private var unread: [ListName: KnownList]
     /// The files that were read, as they were then.
     private var known: [ListName: Version] = [:]
     /// The files that are slow to parse, and not read yet.
@@ -43,10 +45,16 @@ package struct ListScanner: Sendable {
         package var cost = Duration.zero
     }
 
-    package init(folder: FilePath, parser: ParseHelper, maxBytes: ByteCount) {
+    /// - Parameters:
+    ///   - folder: The lists folder.
+    ///   - parser: What reads the lists in it.
+    ///   - maxBytes: The largest file that is read.
+    ///   - known: What an earlier run read: files that are as they were then are not parsed.
+    package init(folder: FilePath, parser: ParseHelper, maxBytes: ByteCount, known: [ListName: KnownList] = [:]) {
         self.folder = ListFolder(folder)
         self.parser = parser
         self.maxBytes = maxBytes
+        unread = known
     }
 
     /// Looks once.
@@ -67,6 +75,7 @@ package struct ListScanner: Sendable {
         }
         let cost = ContinuousClock.now - start
         known = known.filter { listing.files[$0.key] != nil }
+        unread = unread.filter { listing.files[$0.key] != nil }
         var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
         if isThorough {
             for name in Set(known.keys).subtracting(changed).sorted() where await hasOtherContents(name) {
@@ -87,6 +96,7 @@ package struct ListScanner: Sendable {
             switch result {
             case .read(let reading, let fingerprint):
                 readings[name] = reading
+                unread[name] = nil
                 slow.remove(name)
                 // What says nothing of the file is no reason not to try it again.
                 if reading.verdict.isOfTheFile {
@@ -142,7 +152,12 @@ package struct ListScanner: Sendable {
         do throws(ListRejection) {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
             let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed
-            let verdict = await parser.parse(file.descriptor, within: timeout)
+            let verdict =
+                if let known = unread[name], known.sha256 == contents.sha256 {
+                    ListVerdict.success(known.list)
+                } else {
+                    await parser.parse(file.descriptor, within: timeout)
+                }
             // A file that is being written is no version of the list.
             let isSame = try await folder.close(file)
             if case .failure(let rejection) = verdict, rejection.isOutOfResources { throw rejection }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 package import Logging
 package import SyncPlan
 import Synchronization
@@ -38,6 +38,8 @@ package final class ListService: Sendable {
     private let watchProgram: FilePath
     private let parser: ParseHelper
     private let settings: Settings.Lists
+    /// What an earlier run read; nothing once a scanner has it.
+    private let known: Mutex<[ListName: KnownList]>
     private let clock: AgentClock
     private let logger: Logger
     private let watchState = Mutex(WatchState())
@@ -47,10 +49,11 @@ package final class ListService: Sendable {
     private let trigger: AsyncStream<Trigger>.Continuation
 
     package init(
-        folder: FilePath, watchProgram: FilePath, parseProgram: FilePath, settings: Settings.Lists, clock: AgentClock,
-        logger: Logger
+        folder: FilePath, watchProgram: FilePath, parseProgram: FilePath, settings: Settings.Lists,
+        known: [ListName: KnownList] = [:], clock: AgentClock, logger: Logger
     ) {
         self.folder = folder
+        self.known = Mutex(known)
         self.watchProgram = watchProgram
         parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings))
         self.settings = settings
@@ -101,7 +104,7 @@ package final class ListService: Sendable {
     ///
     /// A file that is still being written after `lists.rescan` has a verdict that says so.
     package func lookOnce() async -> ListScan {
-        var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
+        var scanner = makeScanner()
         var log = ScanLog(logger: logger)
         var readings: [ListName: ListReading] = [:]
         var unsettled = UnsettledLists(patience: settings.rescan)
@@ -126,8 +129,16 @@ package final class ListService: Sendable {
         }
     }
 
+    private func makeScanner() -> ListScanner {
+        let known = known.withLock { known in
+            defer { known = [:] }
+            return known
+        }
+        return ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes, known: known)
+    }
+
     private func look(_ report: @Sendable (ListScan) -> Void) async {
-        var scanner = ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes)
+        var scanner = makeScanner()
         var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
         var log = ScanLog(logger: logger)
@@ -239,14 +250,5 @@ package final class ListService: Sendable {
         }
         if let reason { logger.warning("the lists folder is polled", metadata: ["reason": "\(reason)"]) }
         return reason != nil
-    }
-}
-
-extension ListLimits {
-    /// The limits that are configured.
-    package init(_ settings: Settings.Lists) {
-        self.init(
-            maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys,
-            iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
     }
 }

@@ -64,6 +64,13 @@ extension StateStore {
             id INTEGER PRIMARY KEY CHECK (id = 1),
             generation INTEGER NOT NULL
         );
+        """,
         """
+        CREATE TABLE list (
+            name TEXT PRIMARY KEY NOT NULL,
+            sha256 TEXT NOT NULL,
+            rules TEXT NOT NULL
+        ) WITHOUT ROWID;
+        """,
     ]
 }

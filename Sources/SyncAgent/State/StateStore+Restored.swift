@@ -8,6 +8,7 @@ extension StateStore {
     package struct Restored: Sendable {
         package var icons: [IconMemo] = []
         package var origins: [OriginMemo] = []
+        package var lists: [ListMemo] = []
         package var isPaused = false
         /// When generations were superseded, by the clock of this run.
         package var supersessions: [Int: Timestamp] = [:]
@@ -23,6 +24,7 @@ extension StateStore {
         init(_ database: Database, clock: AgentClock) throws {
             icons = try StoredRow.all("icon", in: database).map(IconMemo.init)
             origins = try StoredRow.all("origin", in: database).map(OriginMemo.init)
+            lists = try StoredRow.all("list", in: database).map(ListMemo.init)
             isPaused = try !StoredRow.all("pause", in: database).isEmpty
             for row in try StoredRow.all("superseded", in: database) {
                 supersessions[try row.generation()] = try row.age().time(by: clock)
@@ -63,6 +65,13 @@ extension OriginMemo {
     }
 }
 
+extension ListMemo {
+    fileprivate init(_ row: StoredRow) throws {
+        self.init(
+            list: ListName(try row.text("name")), sha256: try row.digest("sha256"), rules: try row.text("rules"))
+    }
+}
+
 extension StoredResponse {
     /// - Returns: `nil` if there is none.
     fileprivate init?(_ row: StoredRow) throws {
@@ -81,10 +90,7 @@ extension IconMemo {
                 code: code, message: try row.text("message"), attempts: min(max(try row.count("attempts"), 1), 1000),
                 nextAttempt: try row.optionalTime("next_attempt"))
         }
-        let image = try row.optionalText("image").map { hex in
-            guard let digest = Digest(hex: hex) else { throw row.doubt("image") }
-            return digest
-        }
+        let image = try row.optionalText("image") == nil ? nil : row.digest("image")
         let trail = try row.optionalText("trail").map { text in
             guard let trail = FetchTrail(text: text) else { throw row.doubt("trail") }
             return trail

@@ -8,6 +8,7 @@ extension StateStore {
         try database.transaction {
             try storeIcons(changes)
             try storeOrigins(changes)
+            try storeLists(changes)
             if let isPaused = changes.isPaused {
                 try database.execute(isPaused ? "INSERT OR IGNORE INTO pause VALUES (1)" : "DELETE FROM pause")
             }
@@ -59,6 +60,17 @@ extension StateStore {
         }
         for origin in changes.forgottenOrigins {
             try database.run("DELETE FROM origin WHERE origin = ?", [.text(origin)])
+        }
+    }
+
+    private func storeLists(_ changes: MemoChanges) throws {
+        for memo in changes.lists {
+            try database.run(
+                "INSERT OR REPLACE INTO list VALUES (?, ?, ?)",
+                [.text(memo.list.text), .text(memo.sha256.hex), .text(memo.rules)])
+        }
+        for list in changes.forgottenLists {
+            try database.run("DELETE FROM list WHERE name = ?", [.text(list.text)])
         }
     }
 

@@ -45,6 +45,11 @@ struct StoredRow {
         return text
     }
 
+    func digest(_ column: String) throws -> Digest {
+        guard let digest = Digest(hex: try text(column)) else { throw doubt(column) }
+        return digest
+    }
+
     func optionalNumber(_ column: String, in range: ClosedRange<Int64>) throws -> Int64? {
         switch try value(column) {
         case .null: return nil

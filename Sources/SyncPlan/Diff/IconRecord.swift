@@ -124,6 +124,10 @@ package struct MemoChanges: Equatable, Sendable {
     package var origins: [OriginMemo] = []
     /// The origins that are well again.
     package var forgottenOrigins: [String] = []
+    /// The lists that need not be parsed again as long as they are as they were.
+    package var lists: [ListMemo] = []
+    /// The lists that are gone, or of which there is more to tell.
+    package var forgottenLists: [ListName] = []
     /// Whether downloads are paused from now on; `nil` if that has not changed.
     package var isPaused: Bool?
     /// When generations were superseded, by the clock of this run.
@@ -156,6 +160,11 @@ package struct MemoChanges: Equatable, Sendable {
         forgotten += later.forgotten
         origins += later.origins
         forgottenOrigins += later.forgottenOrigins
+        let lists = Set(later.lists.map(\.list) + later.forgottenLists)
+        self.lists.removeAll { lists.contains($0.list) }
+        forgottenLists.removeAll(where: lists.contains)
+        self.lists += later.lists
+        forgottenLists += later.forgottenLists
         isPaused = later.isPaused ?? isPaused
         superseded.merge(later.superseded) { $1 }
         for generation in later.released { superseded[generation] = nil }

@@ -81,6 +81,12 @@ package struct ListLimits: Equatable, Sendable {
         self.iconBase = iconBase
     }
 
+    /// What tells lists that were read within these limits, by this version, from others.
+    package var rules: String {
+        let parts = [Version.current, String(maxBytes.bytes), String(maxEntries), iconBase?.url ?? ""] + iconKeys
+        return parts.joined(separator: "\n")
+    }
+
     /// The most that a list's texts, and the records of them, may come to.
     ///
     /// It is twice as much as a file can say that says nothing twice. A binary property list can do so.

@@ -50,6 +50,13 @@ package struct IconBase: Hashable, Sendable {
 }
 
 extension ListLimits {
+    /// The limits that are configured.
+    package init(_ settings: Settings.Lists) {
+        self.init(
+            maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys,
+            iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
+    }
+
     /// The icon's URL that a list's text is, or stands for.
     package func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         switch AppEntry.flaw(inIcon: text) {

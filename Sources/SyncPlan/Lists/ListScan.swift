@@ -69,6 +69,33 @@ package struct ListReading: Sendable {
     }
 }
 
+/// A version of a list of which it is known what is in it.
+package struct KnownList: Equatable, Sendable {
+    /// The file's.
+    package var sha256: Digest
+    package var list: AppList
+
+    package init(sha256: Digest, list: AppList) {
+        self.sha256 = sha256
+        self.list = list
+    }
+}
+
+/// What is remembered over a restart of a list in which there was no flaw: all else that was in it is in its document.
+package struct ListMemo: Equatable, Sendable {
+    package var list: ListName
+    /// The digest of the file.
+    package var sha256: Digest
+    /// By what rules it was read: ``ListLimits/rules``.
+    package var rules: String
+
+    package init(list: ListName, sha256: Digest, rules: String) {
+        self.list = list
+        self.sha256 = sha256
+        self.rules = rules
+    }
+}
+
 extension ListVerdict {
     /// Whether it tells of the file, which is then not read again until it changes.
     package var isOfTheFile: Bool {
@@ -103,8 +130,16 @@ package struct ListRecord: Sendable {
     package var entries: [AppEntry] = []
     /// The entries that were passed over in the last good version.
     package var problems: [EntryProblem] = []
+    /// Whether it was read by the rules in force, and not only its document.
+    package var isRead = false
     /// What the newest manifest says of it; `nil` if it does not name it.
     package var published: Manifest.List?
+
+    /// The last good version, if its document tells all that was in it.
+    var known: KnownList? {
+        guard isRead, problems.isEmpty, let source else { return nil }
+        return KnownList(sha256: source.sha256, list: AppList(entries: entries))
+    }
 
     /// What is wrong with the file as it is now.
     package var rejection: ListRejection? {

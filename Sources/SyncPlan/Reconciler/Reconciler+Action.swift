@@ -113,6 +113,7 @@ extension Reconciler {
     mutating func rememberAll(now: Timestamp) {
         unremembered.formUnion(catalog.icons.keys)
         unrememberedOrigins.formUnion(origins.keys)
+        unrememberedLists.formUnion(catalog.lists.keys)
         unrememberedGenerations.formUnion(ledger.supersessions.keys)
         isPauseUnremembered = isPaused
         isHoldUnremembered = brake.hold != nil
@@ -140,6 +141,7 @@ extension Reconciler {
             }
         }
         unremembered = []
+        takeListChanges(&changes)
         takeOriginChanges(&changes)
         takeEvictionChanges(&changes)
         if isFolderUnremembered { changes.folder = folder }
@@ -148,5 +150,19 @@ extension Reconciler {
         isNewestGenerationUnremembered = false
         rememberAt = nil
         return changes
+    }
+
+    /// What is known of a list is remembered once it is published: it is the document that says what was in it.
+    private mutating func takeListChanges(_ changes: inout MemoChanges) {
+        let underWay = Set(publishing?.publication.documents.map(\.list) ?? [])
+        let unpublished = unrememberedLists.filter { window.isChanged($0) || underWay.contains($0) }
+        for name in unrememberedLists.subtracting(unpublished) {
+            if let known = catalog.lists[name]?.known {
+                changes.lists.append(ListMemo(list: name, sha256: known.sha256, rules: listRules))
+            } else {
+                changes.forgottenLists.append(name)
+            }
+        }
+        unrememberedLists = unpublished
     }
 }

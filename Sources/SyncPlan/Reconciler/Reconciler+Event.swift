@@ -106,6 +106,12 @@ extension Reconciler {
         if rememberAt == nil { rememberAt = now + .seconds(1) }
     }
 
+    /// Has it remembered whether a list needs to be parsed again, as long as it is as it is now.
+    mutating func rememberReading(of list: ListName, now: Timestamp) {
+        unrememberedLists.insert(list)
+        rememberSoon(now: now)
+    }
+
     mutating func remember(_ url: IconURL, now: Timestamp) {
         unremembered.insert(url)
         rememberSoon(now: now)

@@ -49,6 +49,7 @@ extension Reconciler {
         for name in gone {
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
+            rememberReading(of: name, now: now)
             forgetChanges(of: name)
             if wasPublished { window.noteChange(at: now) }
             removed.formUnion(diff.removed)
@@ -64,9 +65,10 @@ extension Reconciler {
             case .success(let list):
                 let old = catalog.lists[name]
                 let record = ListRecord(
-                    state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
+                    state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
                     published: old?.published)
                 let diff = catalog.setList(name, record)
+                if old?.known != record.known { rememberReading(of: name, now: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
                 if !isAsBefore {

@@ -40,6 +40,9 @@ package struct Reconciler: Sendable {
     /// Whether a look was asked for to decide on them.
     var isLookWanted = false
 
+    /// By what rules lists are read.
+    let listRules: String
+
     var manifest: Manifest?
     var nextGeneration: Int
     /// Lists of which an older version is published, which may name what they name no more.
@@ -81,6 +84,7 @@ package struct Reconciler: Sendable {
     /// Icons of which something changed that is to be remembered over a restart.
     var unremembered: Set<IconURL> = []
     var unrememberedOrigins: Set<String> = []
+    var unrememberedLists: Set<ListName> = []
     var isPauseUnremembered = false
     /// Generations that were superseded, or released, since that was last remembered.
     var unrememberedGenerations: Set<Int> = []
@@ -138,6 +142,7 @@ package struct Reconciler: Sendable {
     ) {
         self.settings = settings
         network = NetworkPolicy(settings.network)
+        listRules = ListLimits(settings.lists).rules
         self.triesOnce = triesOnce
         generator = SeededGenerator(seed: seed)
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
@@ -192,6 +197,9 @@ package struct Reconciler: Sendable {
     /// Whether downloads are begun at all.
     var mayDownload: Bool { !isStopping && !isPaused && space.isOpen }
 
+    /// The versions of lists that need not be parsed again.
+    package var knownLists: [ListName: KnownList] { catalog.lists.compactMapValues(\.known) }
+
     /// The state of one icon; `nil` if nothing is known of it.
     package func icon(_ url: IconURL) -> IconRecord? { catalog.icons[url] }
 }
@@ -212,6 +220,7 @@ package struct RestoredState: Sendable {
     package var newestGeneration = 0
     package var memos: [IconMemo] = []
     package var origins: [OriginMemo] = []
+    package var lists: [ListMemo] = []
     package var isPaused = false
     /// The folder that the lists were in.
     package var folder: FolderIdentity?
@@ -301,6 +310,13 @@ extension Reconciler {
                 window.noteChange(of: name, at: now)
                 damagedLists.insert(name)
             }
+        }
+        for memo in state.lists {
+            guard memo.rules == listRules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
+                rememberReading(of: memo.list, now: now)
+                continue
+            }
+            catalog.updateList(memo.list) { $0.isRead = true }
         }
         for url in catalog.icons.keys { forgetIfDone(url, now: now) }
         if state.isDamaged { window.noteChange(at: now) }

@@ -53,6 +53,32 @@ struct ListScannerTests {
         }
     }
 
+    @Test("what is known of a file is not read from it again, until it says something else")
+    func known() async throws {
+        try await withTemporaryFolder { folder in
+            let known = { (text: String, url: IconURL) in
+                KnownList(sha256: Digest.of(text), list: AppList(entries: [AppEntry(icon: url)]))
+            }
+            var scanner = ListScanner(
+                folder: folder, parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse")),
+                maxBytes: .mebibytes(8),
+                known: [
+                    "a.plist": known("no property list", "http://a/1"), "b.plist": known("", "http://b/1"),
+                    "c.plist": known("", "http://c/1"),
+                ])
+            for name in ["a", "b"] { try write("no property list", to: folder.appending("\(name).plist")) }
+            let changed = try await settled(&scanner).changed
+            #expect(changed.keys.sorted() == ["a.plist", "b.plist"])
+            #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/1"])
+            #expect(changed["a.plist"]?.source?.sha256 == Digest.of("no property list"))
+            guard case .failure(let rejection) = changed["b.plist"]?.verdict else {
+                Issue.record("a file was taken for what another one is known to say")
+                return
+            }
+            #expect(rejection.code == "not-a-property-list")
+        }
+    }
+
     @Test("what is written through a mapping is found by a thorough look")
     func mapped() async throws {
         try await withTemporaryFolder { folder in

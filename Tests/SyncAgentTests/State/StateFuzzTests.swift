@@ -37,6 +37,7 @@ struct StateFuzzTests {
         changes.origins = [
             OriginMemo(origin: "https://example.com", health: OriginHealth(failures: 7, waitsUntil: clock.now))
         ]
+        changes.lists = [ListMemo(list: "apps.plist", sha256: .of(url.text), rules: ListLimits(Settings().lists).rules)]
         changes.isPaused = true
         changes.superseded = [1: clock.now]
         changes.hold = .some(EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40))

@@ -60,6 +60,30 @@ struct StateStoreTests {
         }
     }
 
+    @Test("lists that were read come back, and a database from before there were any is taken over")
+    func lists() async throws {
+        try await withTemporaryFolder { folder in
+            let memos = ["a", "b"].map { ListMemo(list: "\($0).plist", sha256: Digest.of($0), rules: "0.1.0\nicon") }
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            var changes = MemoChanges(remembered: self.memos)
+            changes.lists = memos
+            try await first.apply(changes)
+            try await first.close()
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            #expect(store.restored.lists == memos)
+            changes = MemoChanges()
+            changes.forgottenLists = ["a.plist"]
+            try await store.apply(changes)
+            try await store.close()
+            #expect(try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.lists == [memos[1]])
+            let database = try Database(folder.appending(StateStore.files[0]))
+            try database.execute("DROP TABLE list; PRAGMA user_version = 1")
+            try database.close()
+            let old = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored
+            #expect(old.lists.isEmpty && old.icons.count == self.memos.count)
+        }
+    }
+
     @Test("origins that are not well, and a pause, come back")
     func originsAndPause() async throws {
         try await withTemporaryFolder { folder in

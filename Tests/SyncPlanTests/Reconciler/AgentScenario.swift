@@ -8,7 +8,8 @@ struct AgentScenario {
     private(set) var plan: Reconciler
     private(set) var disk = SimulatedDisk()
     private(set) var now = Sample.start
-    private let settings: Settings
+    /// What the next start is with.
+    var settings: Settings
 
     /// The downloads under way, by URL.
     private(set) var downloads: [IconURL: FetchRequest] = [:]

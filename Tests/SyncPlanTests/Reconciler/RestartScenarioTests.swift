@@ -207,6 +207,63 @@ struct RestartScenarioTests {
         #expect(agent.memory.icons == memory.icons && agent.memory.origins == memory.origins)
         #expect(agent.memory.hold == memory.hold && agent.memory.superseded == memory.superseded)
         #expect(agent.memory.isPaused && agent.memory.folder == memory.folder)
+        #expect(agent.memory.lists == memory.lists)
+    }
+
+    // MARK: Lists that need not be parsed again
+
+    @Test("what was read and published is known, once it is")
+    func knownLists() throws {
+        var agent = try Self.restarted()
+        #expect(agent.plan.knownLists == ["1.plist": Self.known([Self.a, Self.b])])
+        try agent.drop(["1.plist": [Self.a], "2.plist": [Self.b]])
+        try agent.pass(.seconds(1))
+        var early = agent
+        try early.restart()
+        #expect(early.plan.knownLists == ["1.plist": Self.known([Self.a, Self.b])])
+        try agent.finishPublication()
+        try agent.pass(.seconds(1))
+        try agent.restart()
+        #expect(agent.plan.knownLists == ["1.plist": Self.known([Self.a]), "2.plist": Self.known([Self.b])])
+        try agent.drop(["1.plist": nil, "2.plist": [Self.b]])
+        try agent.finishPublication()
+        try agent.pass(.seconds(1))
+        #expect(agent.memory.lists.keys.sorted() == ["2.plist"])
+    }
+
+    private static func known(_ urls: [IconURL]) -> KnownList {
+        KnownList(sha256: Sample.source(urls).sha256, list: AppList(entries: Sample.entries(urls)))
+    }
+
+    @Test("a list with a flaw is not: its document does not tell it")
+    func flawedList() throws {
+        var agent = try Self.restarted()
+        var reading = Sample.reading([Self.a, Self.b])
+        reading.verdict = .success(
+            AppList(
+                entries: Sample.entries([Self.a, Self.b]),
+                problems: [EntryProblem(keyPath: "[2]", reason: "not a string")]))
+        try agent.handle(.scanned(.listed(agent.folder, present: ["1.plist"], changed: ["1.plist": reading])))
+        try agent.pass(.seconds(1))
+        #expect(agent.memory.lists.isEmpty)
+        try agent.restart()
+        #expect(agent.plan.knownLists.isEmpty)
+    }
+
+    @Test("under other rules all lists are read again, also after a start that did not come to that")
+    func otherRules() throws {
+        var agent = try Self.restarted()
+        agent.settings.lists.maxEntries -= 1
+        for _ in 1...2 {
+            try agent.restart()
+            #expect(agent.plan.knownLists.isEmpty)
+            try agent.pass(.seconds(1))
+            #expect(agent.memory.lists.isEmpty)
+        }
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.pass(.seconds(1))
+        try agent.restart()
+        #expect(agent.plan.knownLists.keys.sorted() == ["1.plist"])
     }
 
     @Test("a hold is not of generations that are yet to come")

@@ -6,6 +6,7 @@ import SyncPlan
 struct SimulatedMemory {
     private(set) var icons: [IconURL: IconMemo] = [:]
     private(set) var origins: [String: OriginHealth] = [:]
+    private(set) var lists: [ListName: ListMemo] = [:]
     private(set) var isPaused = false
     private(set) var superseded: [Int: Timestamp] = [:]
     private(set) var hold: EvictionBrake.Hold?
@@ -17,6 +18,8 @@ struct SimulatedMemory {
         for url in changes.forgotten { icons[url] = nil }
         for memo in changes.origins { origins[memo.origin] = memo.health }
         for origin in changes.forgottenOrigins { origins[origin] = nil }
+        for memo in changes.lists { lists[memo.list] = memo }
+        for list in changes.forgottenLists { lists[list] = nil }
         isPaused = changes.isPaused ?? isPaused
         superseded.merge(changes.superseded) { $1 }
         for generation in changes.released { superseded[generation] = nil }
@@ -35,6 +38,7 @@ struct SimulatedMemory {
     func restore(to state: inout RestoredState) {
         state.memos = icons.values.sorted { $0.url < $1.url }
         state.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
+        state.lists = lists.values.sorted { $0.list < $1.list }
         state.isPaused = isPaused
         state.supersessions = superseded
         state.hold = hold

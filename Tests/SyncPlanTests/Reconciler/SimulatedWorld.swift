@@ -381,6 +381,10 @@ struct SimulatedWorld {
         var restored = disk.restore()
         memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: generator.next(), restored: restored, now: now)
+        for (name, known) in plan.knownLists {
+            let source = Sample.source(known.list.entries.map(\.icon))
+            try expect(known.sha256 == source.sha256, "\(name) is taken for known, and says something else")
+        }
         try look()
     }
 
