@@ -259,6 +259,8 @@ struct SimulatedWorld {
                 gone.subtract(failed)
                 note("retired files are removed, but for \(failed.images.count) images")
                 try disk.remove(gone)
+                // Of a name that could not be removed nothing is known any more.
+                for url in failed.urls { fresh[url] = nil }
                 removal?.isDone = true
                 unremoved = failed
             } else {
