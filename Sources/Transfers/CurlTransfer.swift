@@ -64,7 +64,7 @@ final class CurlTransfer: Transfer {
 
     /// What libcurl is to think that a name resolves to; `nil` for what is no name.
     private static func entry(_ route: Route) -> String? {
-        guard !route.host.contains(":"), !FetchTarget.endsInNumber(route.host) else { return nil }
+        guard !FetchTarget.isNoName(route.host) else { return nil }
         let addresses = route.addresses.map { $0.bytes.count == 16 ? "[\($0)]" : "\($0)" }.joined(separator: ",")
         // With a “+” the entry is forgotten after a while, as one that libcurl looked up itself.
         return "+\(route.host):\(route.port):\(addresses)"

@@ -25,7 +25,7 @@ package enum SystemResolver {
 
     package static func lookUp(_ host: String, _ family: Family = .any) -> Answer {
         // No name server is asked for what is no name.
-        lookUp(host, family, flags: FetchTarget.endsInNumber(host) ? AI_NUMERICHOST : 0)
+        lookUp(host, family, flags: FetchTarget.isNoName(host) ? AI_NUMERICHOST : 0)
     }
 
     private static func lookUp(_ host: String, _ family: Family = .any, flags: Int32) -> Answer {

@@ -30,7 +30,11 @@ package struct Alarm: ~Copyable {
 
     /// Sets the alarm, in place of the time that it was set to; `nil` turns it off.
     package mutating func set(_ wanted: Timestamp?) {
-        guard let wanted else { return turnOff() }
+        guard let wanted else {
+            task?.cancel()
+            (task, time) = (nil, nil)
+            return
+        }
         let time = min(wanted, clock.now + Self.longest)
         // Times are moved far more often than they come.
         if let earlier = self.time, earlier <= time { return }
@@ -46,12 +50,6 @@ package struct Alarm: ~Copyable {
     ///
     /// It may have been set to another time before this was noticed.
     package mutating func rang() {
-        turnOff()
-    }
-
-    private mutating func turnOff() {
-        task?.cancel()
-        time = nil
-        task = nil
+        set(nil)
     }
 }

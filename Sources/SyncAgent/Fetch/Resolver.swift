@@ -90,12 +90,9 @@ final class Resolver: Sendable {
     }
 
     private func addresses(of host: String) async throws -> [IPAddress] {
-        if host.utf8.contains(UInt8(ascii: ":")) || FetchTarget.endsInNumber(host) {
-            // It is no name, and nobody is asked.
-            let addresses = SystemResolver.numericAddresses(of: host)
-            if !addresses.isEmpty { return addresses }
-        }
-        switch await lookUp(host).value {
+        // Nobody is asked for what is no name, and nothing takes its time.
+        let answer = FetchTarget.isNoName(host) ? SystemResolver.lookUp(host) : await lookUp(host).value
+        switch answer {
         case .addresses(let addresses) where !addresses.isEmpty: return addresses
         case .addresses: break
         case .failed(let errno): if let shortage = errno.flatMap({ Shortage($0) }) { throw shortage }

@@ -38,8 +38,8 @@ package final class ListService: Sendable {
     private let watchProgram: FilePath
     private let parser: ParseHelper
     private let settings: Settings.Lists
-    /// What an earlier run read; nothing once a scanner has it.
-    private let known: Mutex<[ListName: KnownList]>
+    /// What an earlier run read.
+    private let known: Handover<[ListName: KnownList]>
     private let clock: AgentClock
     private let logger: Logger
     private let watchState = Mutex(WatchState())
@@ -53,7 +53,7 @@ package final class ListService: Sendable {
         known: [ListName: KnownList] = [:], clock: AgentClock, logger: Logger
     ) {
         self.folder = folder
-        self.known = Mutex(known)
+        self.known = Handover(known)
         self.watchProgram = watchProgram
         parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings))
         self.settings = settings
@@ -130,11 +130,7 @@ package final class ListService: Sendable {
     }
 
     private func makeScanner() -> ListScanner {
-        let known = known.withLock { known in
-            defer { known = [:] }
-            return known
-        }
-        return ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes, known: known)
+        ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes, known: known.take() ?? [:])
     }
 
     private func look(_ report: @Sendable (ListScan) -> Void) async {

@@ -90,14 +90,13 @@ extension IconMemo {
                 code: code, message: try row.text("message"), attempts: min(max(try row.count("attempts"), 1), 1000),
                 nextAttempt: try row.optionalTime("next_attempt"))
         }
-        let image = try row.optionalText("image") == nil ? nil : row.digest("image")
         let trail = try row.optionalText("trail").map { text in
             guard let trail = FetchTrail(text: text) else { throw row.doubt("trail") }
             return trail
         }
         self.init(
-            url: IconURL(try row.text("url")), image: image, response: try StoredResponse(row),
-            freshUntil: try row.time("fresh_until"), failure: failure, trail: trail)
+            url: IconURL(try row.text("url")), image: try row.optionalDigest("image"),
+            response: try StoredResponse(row), freshUntil: try row.time("fresh_until"), failure: failure, trail: trail)
     }
 }
 

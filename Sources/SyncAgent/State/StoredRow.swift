@@ -45,8 +45,14 @@ struct StoredRow {
         return text
     }
 
+    func optionalDigest(_ column: String) throws -> Digest? {
+        guard let hex = try optionalText(column) else { return nil }
+        guard let digest = Digest(hex: hex) else { throw doubt(column) }
+        return digest
+    }
+
     func digest(_ column: String) throws -> Digest {
-        guard let digest = Digest(hex: try text(column)) else { throw doubt(column) }
+        guard let digest = try optionalDigest(column) else { throw doubt(column) }
         return digest
     }
 

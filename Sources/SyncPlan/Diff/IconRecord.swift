@@ -148,23 +148,23 @@ package struct MemoChanges: Equatable, Sendable {
 
     package var isEmpty: Bool { self == MemoChanges() }
 
+    /// Adds what is to be remembered and forgotten later, in place of what earlier memos say of the same.
+    private static func append<Memo, Key: Hashable>(
+        _ laterMemos: [Memo], _ laterForgotten: [Key], to memos: inout [Memo], _ forgotten: inout [Key],
+        by key: KeyPath<Memo, Key>
+    ) {
+        let keys = Set(laterMemos.map { $0[keyPath: key] } + laterForgotten)
+        memos.removeAll { keys.contains($0[keyPath: key]) }
+        forgotten.removeAll(where: keys.contains)
+        memos += laterMemos
+        forgotten += laterForgotten
+    }
+
     /// Takes later changes in, so that all of them can be stored at once.
     package mutating func append(_ later: MemoChanges) {
-        let urls = Set(later.remembered.map(\.url) + later.forgotten)
-        remembered.removeAll { urls.contains($0.url) }
-        forgotten.removeAll(where: urls.contains)
-        let names = Set(later.origins.map(\.origin) + later.forgottenOrigins)
-        origins.removeAll { names.contains($0.origin) }
-        forgottenOrigins.removeAll(where: names.contains)
-        remembered += later.remembered
-        forgotten += later.forgotten
-        origins += later.origins
-        forgottenOrigins += later.forgottenOrigins
-        let lists = Set(later.lists.map(\.list) + later.forgottenLists)
-        self.lists.removeAll { lists.contains($0.list) }
-        forgottenLists.removeAll(where: lists.contains)
-        self.lists += later.lists
-        forgottenLists += later.forgottenLists
+        Self.append(later.remembered, later.forgotten, to: &remembered, &forgotten, by: \.url)
+        Self.append(later.origins, later.forgottenOrigins, to: &origins, &forgottenOrigins, by: \.origin)
+        Self.append(later.lists, later.forgottenLists, to: &lists, &forgottenLists, by: \.list)
         isPaused = later.isPaused ?? isPaused
         superseded.merge(later.superseded) { $1 }
         for generation in later.released { superseded[generation] = nil }

@@ -106,6 +106,11 @@ package struct FetchTarget: Hashable, Sendable {
         return label.allSatisfy { ("0"..."9").contains($0) }
     }
 
+    /// Whether a host is an address, or nothing, and never a name.
+    package static func isNoName(_ host: some StringProtocol) -> Bool {
+        host.utf8.contains(UInt8(ascii: ":")) || endsInNumber(host)
+    }
+
     /// Whether a text is of the characters, and no longer, than a host is.
     package static func isHost(_ text: some StringProtocol) -> Bool {
         (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(isHostCharacter)
