@@ -106,6 +106,15 @@ public struct AppListDocument: Equatable, Sendable {
     /// - Throws: ``IconCacheError/damaged(path:reason:)`` if the text is no list document, and
     ///   ``IconCacheError/unknownFormat(path:format:)`` if it is one of a later format.
     package init(json: [UInt8], path: String) throws(IconCacheError) {
+        if let document = AppListDocument(written: json) {
+            self = document
+        } else {
+            try self.init(anyJSON: json, path: path)
+        }
+    }
+
+    /// Reads a list document, whoever wrote it, and however.
+    init(anyJSON json: [UInt8], path: String) throws(IconCacheError) {
         let root = try DocumentFormat.decode(CodedDocument.self, from: json, path: path)
         guard let sha256 = Digest(hex: root.source.sha256), let modified = Timestamp(root.source.modified) else {
             throw IconCacheError.damaged(path: path, reason: "its “source” has no valid “sha256” and “modified”")
@@ -147,6 +156,79 @@ extension AppListDocument.App {
             members += [("status", "failed"), ("error", .string(error))]
         }
         return .object(members)
+    }
+}
+
+extension AppListDocument {
+    /// The document, if the text is as ``json`` has it and no string in it has an escape.
+    init?(written json: [UInt8]) {
+        var text = WrittenJSON(json)
+        guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
+            text.take(", \"list\": "), let list = text.string(),
+            text.take(", \"source\": { \"sha256\": "), let sha256 = text.digest(),
+            text.take(", \"bytes\": "), let bytes = text.number(),
+            text.take(", \"modified\": "), let modified = text.string().flatMap(Timestamp.init),
+            text.take(" }, \"apps\": [")
+        else { return nil }
+        var apps: [App] = []
+        // No entry is shorter.
+        apps.reserveCapacity(json.count / 40)
+        if !text.take("] }\n") {
+            repeat {
+                guard text.take("\n  "), let app = App(&text) else { return nil }
+                apps.append(app)
+            } while text.take(",")
+            guard text.take("\n] }\n") else { return nil }
+        }
+        guard text.isAtEnd else { return nil }
+        self.init(
+            list: ListName(list), source: Source(sha256: sha256, bytes: bytes, modified: modified), apps: apps)
+    }
+}
+
+extension AppListDocument.App {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        var name: String?
+        guard text.take("{ ") else { return nil }
+        if text.take("\"name\": ") {
+            name = text.string()
+            guard name != nil, text.take(", ") else { return nil }
+        }
+        guard text.take("\"icon\": "), let icon = text.string() else { return nil }
+        var download: String?
+        if text.take(", \"download\": ") {
+            download = text.string()
+            guard download != nil else { return nil }
+        }
+        var expected: Digest?
+        if text.take(", \"expected\": ") {
+            expected = text.digest()
+            guard expected != nil else { return nil }
+        }
+        guard text.take(", \"status\": "), let state = AppListDocument.State(&text), text.take(" }") else { return nil }
+        self.init(name: name, icon: IconURL(icon), download: download, expected: expected, state: state)
+    }
+}
+
+extension AppListDocument.State {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        if text.take("\"pending\"") {
+            self = .pending
+        } else if text.take("\"failed\", \"error\": ") {
+            guard let error = text.string() else { return nil }
+            self = .failed(error: error)
+        } else {
+            guard text.take("\"ready\", \"path\": "), let path = text.string(),
+                text.take(", \"sha256\": "), let sha256 = text.digest(),
+                text.take(", \"bytes\": "), let bytes = text.number(),
+                text.take(", \"type\": "), let type = text.string(),
+                text.take(", \"width\": "), let width = text.number(),
+                text.take(", \"height\": "), let height = text.number()
+            else { return nil }
+            self = .ready(
+                AppListDocument.Image(
+                    path: path, sha256: sha256, bytes: bytes, type: type, width: width, height: height))
+        }
     }
 }
 

@@ -26,26 +26,29 @@ public struct Digest: Hashable, Sendable {
 
     /// A digest from 64 lower-case hexadecimal digits; `nil` if the text is anything else.
     public init?(hex: some StringProtocol) {
-        let digits = hex.utf8
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(32)
-        var high: UInt8?
+        var text = String(hex)
+        guard let digest = text.withUTF8({ Digest(hexDigits: $0) }) else { return nil }
+        self = digest
+    }
+
+    /// The same, from the digits as bytes.
+    init?(hexDigits digits: UnsafeBufferPointer<UInt8>) {
+        guard digits.count == 64, let a = Self.word(digits[0..<16]), let b = Self.word(digits[16..<32]),
+            let c = Self.word(digits[32..<48]), let d = Self.word(digits[48..<64])
+        else { return nil }
+        (self.a, self.b, self.c, self.d) = (a, b, c, d)
+    }
+
+    private static func word(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64? {
+        var word: UInt64 = 0
         for digit in digits {
-            let value: UInt8
             switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): word = word << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): word = word << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
             default: return nil
             }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
         }
-        self.init(bytes: bytes)
+        return word
     }
 
     /// The digest of the bytes.

@@ -66,6 +66,15 @@ public struct Manifest: Equatable, Sendable {
     /// - Throws: ``IconCacheError/damaged(path:reason:)`` if the text is no manifest, and
     ///   ``IconCacheError/unknownFormat(path:format:)`` if it is one of a later format.
     package init(json: [UInt8], path: String) throws(IconCacheError) {
+        if let manifest = Manifest(written: json) {
+            self = manifest
+        } else {
+            try self.init(anyJSON: json, path: path)
+        }
+    }
+
+    /// Reads a manifest, whoever wrote it, and however.
+    init(anyJSON json: [UInt8], path: String) throws(IconCacheError) {
         let root = try DocumentFormat.decode(CodedManifest.self, from: json, path: path)
         guard CacheLayout.generationNumbers.contains(root.generation) else {
             throw IconCacheError.damaged(path: path, reason: "“generation” is out of range")
@@ -82,6 +91,43 @@ public struct Manifest: Equatable, Sendable {
                 sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed)
         }
         self.init(generation: root.generation, published: published, lists: lists)
+    }
+}
+
+extension Manifest {
+    /// The manifest, if the text is as ``json`` has it and no string in it has an escape.
+    init?(written json: [UInt8]) {
+        var text = WrittenJSON(json)
+        guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
+            text.take(", \"generation\": "), let generation = text.number(),
+            CacheLayout.generationNumbers.contains(generation),
+            text.take(", \"published\": "), let published = text.string().flatMap(Timestamp.init),
+            text.take(", \"lists\": {")
+        else { return nil }
+        var lists: [ListName: List] = [:]
+        if !text.take("} }\n") {
+            repeat {
+                guard text.take("\n  "), let name = text.string(), text.take(": "), let list = List(&text),
+                    lists.updateValue(list, forKey: ListName(name)) == nil
+                else { return nil }
+            } while text.take(",")
+            guard text.take("\n} }\n") else { return nil }
+        }
+        guard text.isAtEnd else { return nil }
+        self.init(generation: generation, published: published, lists: lists)
+    }
+}
+
+extension Manifest.List {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        guard text.take("{ \"document\": "), let document = text.string(),
+            text.take(", \"sha256\": "), let sha256 = text.digest(), document == CacheLayout.document(sha256),
+            text.take(", \"apps\": "), let apps = text.number(),
+            text.take(", \"ready\": "), let ready = text.number(),
+            text.take(", \"pending\": "), let pending = text.number(),
+            text.take(", \"failed\": "), let failed = text.number(), text.take(" }")
+        else { return nil }
+        self.init(sha256: sha256, apps: apps, ready: ready, pending: pending, failed: failed)
     }
 }
 
