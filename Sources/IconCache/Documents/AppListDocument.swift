@@ -53,19 +53,37 @@ public struct AppListDocument: Equatable, Sendable {
     /// An image on disk.
     public struct Image: Hashable, Sendable {
         /// The path, relative to the cache folder.
-        public var path: String
-        public var sha256: Digest
+        public var path: String {
+            location.utf8.contains(UInt8(ascii: "/")) ? location : CacheLayout.image(sha256, suffix: location)
+        }
+        /// The digest of its bytes.
+        public let sha256: Digest
         /// The size of the file.
-        public var bytes: Int
+        public let bytes: Int
         /// The media type (RFC 6838), from the image's own magic bytes: `image/png`.
-        public var type: String
+        public let type: String
         /// The width, in pixels.
-        public var width: Int
+        public let width: Int
         /// The height, in pixels.
-        public var height: Int
+        public let height: Int
+        /// The suffix of the file, where the rest of its path follows from the digest; else the path.
+        private let location: String
 
         package init(path: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
-            self.path = path
+            let suffix = path.utf8.lastIndex(of: UInt8(ascii: ".")).map { path[path.index(after: $0)...] } ?? ""
+            let isPlain = path == CacheLayout.image(sha256, suffix: String(suffix))
+            self.init(
+                location: isPlain ? String(suffix) : path, sha256: sha256, bytes: bytes, type: type, width: width,
+                height: height)
+        }
+
+        /// An image at the path that its digest gives.
+        package init(suffix: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
+            self.init(location: suffix, sha256: sha256, bytes: bytes, type: type, width: width, height: height)
+        }
+
+        private init(location: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
+            self.location = location
             self.sha256 = sha256
             self.bytes = bytes
             self.type = type
@@ -218,8 +236,7 @@ extension AppListDocument.State {
             guard let error = text.string() else { return nil }
             self = .failed(error: error)
         } else {
-            guard text.take("\"ready\", \"path\": "), let path = text.string(),
-                text.take(", \"sha256\": "), let sha256 = text.digest(),
+            guard text.take("\"ready\", \"path\": "), let (sha256, suffix) = text.image(),
                 text.take(", \"bytes\": "), let bytes = text.number(),
                 text.take(", \"type\": "), let type = text.string(),
                 text.take(", \"width\": "), let width = text.number(),
@@ -227,7 +244,7 @@ extension AppListDocument.State {
             else { return nil }
             self = .ready(
                 AppListDocument.Image(
-                    path: path, sha256: sha256, bytes: bytes, type: type, width: width, height: height))
+                    suffix: suffix, sha256: sha256, bytes: bytes, type: type, width: width, height: height))
         }
     }
 }

@@ -51,6 +51,9 @@ public struct Digest: Hashable, Sendable {
         return word
     }
 
+    /// Its first byte: the number of its two-digit folder.
+    package var fan: Int { Int(a >> 56) }
+
     /// The digest of the bytes.
     public static func of(_ bytes: [UInt8]) -> Digest {
         var hash = SHA256()
@@ -76,6 +79,20 @@ public struct Digest: Hashable, Sendable {
             }
             return index
         }
+    }
+}
+
+extension Digest {
+    /// Its first bytes tell digests apart as well as all of them.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(a)
+    }
+}
+
+extension Digest: Comparable {
+    /// Whether the bytes of `x` come before those of `y`.
+    public static func < (x: Digest, y: Digest) -> Bool {
+        (x.a, x.b, x.c, x.d) < (y.a, y.b, y.c, y.d)
     }
 }
 

@@ -4,18 +4,18 @@ import Glibc
 /// Reads JSON in the very words in which ``JSON`` writes it, one after the other: several times as fast as what reads any.
 ///
 /// What it does not find may be there all the same, otherwise written.
-struct WrittenJSON {
+package struct WrittenJSON {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    var isAtEnd: Bool { position == bytes.count }
+    package var isAtEnd: Bool { position == bytes.count }
 
     /// Goes past these words, if they are next.
-    mutating func take(_ words: StaticString) -> Bool {
+    package mutating func take(_ words: StaticString) -> Bool {
         let count = words.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
         let isNext = bytes.withUnsafeBytes { bytes in
@@ -26,36 +26,54 @@ struct WrittenJSON {
     }
 
     /// The string that is next, if there is one without escapes.
-    mutating func string() -> String? {
-        let quote = UInt8(ascii: "\"")
-        guard position < bytes.count, bytes[position] == quote else { return nil }
-        var end = position + 1
-        while end < bytes.count, bytes[end] != quote {
+    package mutating func string() -> String? {
+        take("\"") ? rest() : nil
+    }
+
+    /// What is left of a string without escapes, up to its end.
+    private mutating func rest() -> String? {
+        var end = position
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
             guard bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\\") else { return nil }
             end += 1
         }
-        guard end < bytes.count, let text = String(validating: bytes[position + 1..<end], as: UTF8.self) else {
-            return nil
-        }
+        guard end < bytes.count, let text = String(validating: bytes[position..<end], as: UTF8.self) else { return nil }
         position = end + 1
         return text
     }
 
     /// The digest that is next as a string.
     mutating func digest() -> Digest? {
-        let quote = UInt8(ascii: "\"")
-        let end = position + 65
-        guard end < bytes.count, bytes[position] == quote, bytes[end] == quote,
-            let digest = bytes.withUnsafeBufferPointer({
-                Digest(hexDigits: UnsafeBufferPointer(rebasing: $0[position + 1..<end]))
-            })
-        else { return nil }
-        position = end + 1
+        guard take("\""), let digest = digits(), take("\"") else { return nil }
         return digest
     }
 
+    /// The hexadecimal digits of a digest that are next.
+    private mutating func digits() -> Digest? {
+        guard bytes.count - position >= 64,
+            let digest = bytes.withUnsafeBufferPointer({
+                Digest(hexDigits: UnsafeBufferPointer(rebasing: $0[position..<position + 64]))
+            })
+        else { return nil }
+        position += 64
+        return digest
+    }
+
+    /// The path and the digest of an image that are next, if the one follows from the other.
+    ///
+    /// - Returns: The digest, and the suffix of the path.
+    mutating func image() -> (sha256: Digest, suffix: String)? {
+        guard take("\"icons/"), bytes.count - position > 5 else { return nil }
+        let fan = bytes[position..<position + 2]
+        position += 2
+        guard take("/"), bytes[position...].starts(with: fan), let named = digits(), take("."), let suffix = rest(),
+            !suffix.utf8.contains(UInt8(ascii: "/")), take(", \"sha256\": "), digest() == named
+        else { return nil }
+        return (named, suffix)
+    }
+
     /// The number that is next, if it is a natural one.
-    mutating func number() -> Int? {
+    package mutating func number() -> Int? {
         var value = 0
         let start = position
         while position < bytes.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = bytes[position] {
@@ -66,5 +84,11 @@ struct WrittenJSON {
         }
         guard position > start, position == start + 1 || bytes[start] != UInt8(ascii: "0") else { return nil }
         return value
+    }
+
+    /// What is next, or `.some(nil)` if that is `null`.
+    package mutating func orNull<Value>(_ read: (inout WrittenJSON) -> Value?) -> Value?? {
+        if take("null") { return .some(nil) }
+        return read(&self).map(Optional.some)
     }
 }

@@ -80,7 +80,7 @@ package struct Agent: Sendable {
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
-        let (plan, known, store, partials) = try begin(in: folder, once: once, listsMode: open, clock: clock)
+        let (plan, known, store, partials) = try await begin(in: folder, once: once, listsMode: open, clock: clock)
 
         let held = HeldImages()
         let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
@@ -108,13 +108,16 @@ package struct Agent: Sendable {
     /// Nothing of it is kept but the plan, which has one owner.
     private func begin(
         in folder: CacheFolder, once: Bool, listsMode: FilePermissions, clock: AgentClock
-    ) throws -> (
+    ) async throws -> (
         plan: Handover<Reconciler>, known: [ListName: KnownList], store: StateStore, partials: [PartialDownload]
     ) {
+        // The one reads the cache while the other reads the database.
+        async let opening = StateStore(folder: folders.state, clock: clock, logger: logger)
         var restored = try StartUpRecovery.run(folder, logger: logger)
         // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
         if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: listsMode) }
-        let store = try StateStore(folder: folders.state, clock: clock, logger: logger)
+        restored.takeApart()
+        let store = try await opening
         let remembered = store.restored
         store.forgetRestored()
         restored.memos = remembered.icons
@@ -135,9 +138,10 @@ package struct Agent: Sendable {
                 "cache": "\(folders.cache)", "generation": "\(restored.nextGeneration - 1)",
                 "lists": "\(restored.manifests.last?.lists.count ?? 0)",
             ])
+        let partials = restored.partials
         let plan = Reconciler(
             settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
-        return (Handover(plan), plan.knownLists, store, restored.partials)
+        return (Handover(plan), plan.knownLists, store, partials)
     }
 
     private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws

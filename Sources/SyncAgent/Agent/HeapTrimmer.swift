@@ -11,6 +11,9 @@ struct HeapTrimmer {
     /// How much has to be done in between.
     private static let leastChanges = 100
 
+    /// A queue of its own: threads of the global ones have libdispatch look at them every second from then on.
+    private static let queue = DispatchQueue(label: "syncagent.heap", qos: .background)
+
     /// When it was done last; at the start there is more to give back than ever after.
     private var last: Timestamp?
     private var changes = leastChanges
@@ -25,7 +28,7 @@ struct HeapTrimmer {
         let pause = isAtRest ? Self.pauses.atRest : Self.pauses.atWork
         guard changes >= Self.leastChanges, last.map({ now >= $0 + pause }) ?? isAtRest else { return }
         (last, changes) = (now, 0)
-        // It takes some milliseconds, for which nobody is to wait.
-        DispatchQueue.global(qos: .background).async { malloc_trim(0) }
+        // It takes some milliseconds, for which nobody is to wait, and what was done last is to be freed by then.
+        Self.queue.asyncAfter(deadline: .now() + 1) { malloc_trim(0) }
     }
 }

@@ -35,21 +35,21 @@ package final class Database {
         init(_ text: String?) { self = text.map(Value.text) ?? .null }
     }
 
-    /// A row of an answer.
+    /// A row of an answer, there until the next one.
     struct Row {
-        private let columns: [String: Int]
-        private let values: [Value]
+        private let statement: OpaquePointer
+        private let columns: [String]
 
-        fileprivate init(_ columns: [String: Int], _ values: [Value]) {
+        fileprivate init(_ statement: OpaquePointer, _ columns: [String]) {
+            self.statement = statement
             self.columns = columns
-            self.values = values
         }
 
         /// The value of a column; `nil` if there is no such column.
-        subscript(column: String) -> Value? { columns[column].map { values[$0] } }
-
-        /// The value of the first column.
-        var first: Value? { values.first }
+        subscript(column: String) -> Value? {
+            // There are few: this takes less than to hash the name.
+            columns.firstIndex(of: column).map { Database.value(statement, Int32($0)) }
+        }
     }
 
     /// How long a connection that is to write waits for another one that has it locked, in milliseconds.
@@ -97,24 +97,30 @@ package final class Database {
     }
 
     /// Carries out a statement whose answer nobody wants.
-    func run(_ statement: String, _ arguments: [Value]) throws(DatabaseError) {
+    func run(_ statement: String, _ arguments: [Value]) throws {
         try step(statement, arguments) { _ in }
     }
 
-    /// The rows that a statement gives.
-    func rows(_ statement: String) throws(DatabaseError) -> [Row] {
-        var columns: [String: Int] = [:]
-        var rows: [Row] = []
+    /// What is made of each row that a statement gives.
+    func rows<Result>(_ statement: String, _ body: (Row) throws -> Result) throws -> [Result] {
+        var columns: [String] = []
+        var results: [Result] = []
         try step(statement, []) { statement in
-            let count = sqlite3_column_count(statement)
-            if rows.isEmpty {
-                for index in 0..<count {
-                    if let name = sqlite3_column_name(statement, index) { columns[String(cString: name)] = Int(index) }
+            if columns.isEmpty {
+                columns = (0..<sqlite3_column_count(statement)).map { index in
+                    sqlite3_column_name(statement, index).map { String(cString: $0) } ?? ""
                 }
             }
-            rows.append(Row(columns, (0..<count).map { Self.value(statement, $0) }))
+            results.append(try body(Row(statement, columns)))
         }
-        return rows
+        return results
+    }
+
+    /// The value that a statement gives first; `nil` if it gives none.
+    func value(_ statement: String) throws -> Value? {
+        var first: Value?
+        try step(statement, []) { first = first ?? Self.value($0, 0) }
+        return first
     }
 
     /// Does several things, all of them or none.
@@ -131,8 +137,8 @@ package final class Database {
     }
 
     private func step(
-        _ text: String, _ arguments: [Value], _ body: (OpaquePointer) -> Void
-    ) throws(DatabaseError) {
+        _ text: String, _ arguments: [Value], _ body: (OpaquePointer) throws -> Void
+    ) throws {
         let statement = try prepared(text)
         defer {
             sqlite3_reset(statement)
@@ -144,7 +150,7 @@ package final class Database {
         }
         while true {
             switch sqlite3_step(statement) {
-            case SQLITE_ROW: body(statement)
+            case SQLITE_ROW: try body(statement)
             case SQLITE_DONE: return
             case let code: throw failure(code)
             }

@@ -3,7 +3,7 @@
 extension StateStore {
     /// Makes the tables in a new database, and changes those of an earlier version.
     static func migrate(_ database: Database) throws {
-        guard case .integer(let version)? = try database.rows("PRAGMA user_version").first?.first else { return }
+        guard case .integer(let version)? = try database.value("PRAGMA user_version") else { return }
         // A later version's tables are not known here: what is missed in them is damage.
         guard version < schemas.count else { return }
         try database.transaction {

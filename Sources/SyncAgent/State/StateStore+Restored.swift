@@ -22,16 +22,18 @@ extension StateStore {
 
         /// - Throws: ``StoredRow/Unbelievable`` if no agent can have written what is there.
         init(_ database: Database, clock: AgentClock) throws {
-            icons = try StoredRow.all("icon", in: database).map(IconMemo.init)
-            origins = try StoredRow.all("origin", in: database).map(OriginMemo.init)
-            lists = try StoredRow.all("list", in: database).map(ListMemo.init)
-            isPaused = try !StoredRow.all("pause", in: database).isEmpty
-            for row in try StoredRow.all("superseded", in: database) {
-                supersessions[try row.generation()] = try row.age().time(by: clock)
+            icons = try StoredRow.all("icon", in: database, IconMemo.init)
+            origins = try StoredRow.all("origin", in: database, OriginMemo.init)
+            lists = try StoredRow.all("list", in: database, ListMemo.init)
+            isPaused = try !StoredRow.all("pause", in: database) { _ in true }.isEmpty
+            for (generation, time) in try StoredRow.all(
+                "superseded", in: database, { (try $0.generation(), try $0.age().time(by: clock)) })
+            {
+                supersessions[generation] = time
             }
-            hold = try StoredRow.all("hold", in: database).first.map { try EvictionBrake.Hold($0, clock: clock) }
-            folder = try StoredRow.all("folder", in: database).first.map(FolderIdentity.init)
-            newestGeneration = try StoredRow.all("newest", in: database).first.map { try $0.generation() } ?? 0
+            hold = try StoredRow.all("hold", in: database) { try EvictionBrake.Hold($0, clock: clock) }.first
+            folder = try StoredRow.all("folder", in: database, FolderIdentity.init).first
+            newestGeneration = try StoredRow.all("newest", in: database) { try $0.generation() }.first ?? 0
         }
     }
 }
@@ -77,8 +79,7 @@ extension StoredResponse {
     fileprivate init?(_ row: StoredRow) throws {
         guard let status = try row.optionalNumber("status", in: 100...599) else { return nil }
         self.init(
-            status: Int(status), url: try row.optionalText("response_url"),
-            fields: HTTPFields(text: try row.text("fields")),
+            status: Int(status), url: try row.optionalText("response_url"), storedFields: try row.text("fields"),
             requestTime: try row.time("request_time"), responseTime: try row.time("response_time"))
     }
 }
@@ -104,8 +105,32 @@ extension FetchTrail {
     var text: String { JSON.array(hops.map(\.json)).text }
 
     fileprivate init?(text: String) {
-        guard let hops = try? JSONDecoder().decode([Hop].self, from: Data(text.utf8)) else { return nil }
+        guard let hops = Self.hops(written: text) ?? (try? JSONDecoder().decode([Hop].self, from: Data(text.utf8)))
+        else { return nil }
         self.init(hops)
+    }
+
+    /// The hops, if the text is as ``text`` has it and no string in it has an escape.
+    private static func hops(written json: String) -> [Hop]? {
+        var text = WrittenJSON(Array(json.utf8))
+        var hops: [Hop] = []
+        guard text.take("[ ") else { return nil }
+        repeat {
+            guard let hop = Hop(&text) else { return nil }
+            hops.append(hop)
+        } while text.take(", ")
+        return text.take(" ]") && text.isAtEnd ? hops : nil
+    }
+}
+
+extension FetchTrail.Hop {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        guard text.take("{ \"url\": "), let url = text.string(),
+            text.take(", \"status\": "), let status = text.orNull({ $0.number() }),
+            text.take(", \"allowedBy\": "), let allowedBy = text.orNull({ $0.string() }),
+            text.take(", \"proxy\": "), let proxy = text.orNull({ $0.string() }), text.take(" }")
+        else { return nil }
+        self.init(url: url, status: status, allowedBy: allowedBy, proxy: proxy)
     }
 }
 

@@ -122,7 +122,7 @@ package actor StateStore {
                 PRAGMA synchronous = NORMAL;
                 """)
             try migrate(database)
-            guard try database.rows("PRAGMA quick_check(1)").first?.first == .text("ok") else {
+            guard try database.value("PRAGMA quick_check(1)") == .text("ok") else {
                 throw DatabaseError(SQLITE_CORRUPT, "quick_check found damage")
             }
             return (database, try Restored(database, clock: clock))

@@ -2,7 +2,7 @@
 import IconCache
 import SyncPlan
 
-/// A row of the database, of which every value is held against what an agent can have written.
+/// A row of the database, there until the next one, of which every value is held against what an agent can have written.
 struct StoredRow {
     /// A value that no agent has written: what else is in the database is not to be believed either.
     struct Unbelievable: Error, CustomStringConvertible {
@@ -19,8 +19,11 @@ struct StoredRow {
     private let table: String
     private let row: Database.Row
 
-    static func all(_ table: String, in database: Database) throws -> [StoredRow] {
-        try database.rows("SELECT * FROM \(table)").map { StoredRow(table: table, row: $0) }
+    /// What is made of each row of a table.
+    static func all<Result>(
+        _ table: String, in database: Database, _ body: (StoredRow) throws -> Result
+    ) throws -> [Result] {
+        try database.rows("SELECT * FROM \(table)") { try body(StoredRow(table: table, row: $0)) }
     }
 
     /// How the value of a column cannot be what it is.

@@ -72,9 +72,9 @@ package actor CacheInspector {
                 for document in expected.documents.values {
                     if try folder.entry(CacheLayout.document(document)) == nil { return false }
                 }
-                for (image, urls) in expected.sample {
-                    for name in [image.path] + urls.map({ CacheLayout.byURL($0) }) {
-                        if try !isPlausible(image, at: name) { return false }
+                for naming in expected.sample {
+                    for name in [naming.image.path] + naming.names {
+                        if try !folder.isPlausible(naming.image, at: name) { return false }
                     }
                 }
                 return true
@@ -91,14 +91,8 @@ package actor CacheInspector {
         return try inode == folder.entry(CacheLayout.generation(generation))?.inode
     }
 
-    /// Whether there is a file that may be an image, as far as that can be told without reading it.
-    private func isPlausible(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
-        guard let entry = try folder.entry(name) else { return false }
-        return entry.isOwn && entry.size == image.bytes
-    }
-
     private func restore(
-        _ expected: CacheExpectation, _ images: [AppListDocument.Image: Set<IconURL>]
+        _ expected: CacheExpectation, _ images: [CacheExpectation.Naming]
     ) throws -> CacheInspection {
         if !folder.isAtItsPath { try adopt() }
         // What is in another folder than before may be anything.
@@ -113,20 +107,14 @@ package actor CacheInspector {
         for (list, digest) in expected.documents where try !isWhole(digest, isThorough: isThorough) {
             found.lostDocuments.insert(list)
         }
+        // What another folder has is not known yet.
+        var search = FolderSearch(folder, removesOthers: expected.removesOthers && adopted == nil)
         var restored: [String] = []
         try folder.keepingFoldersOpen { () throws(FileError) in
-            for (image, urls) in images {
-                let names = urls.map { CacheLayout.byURL($0) }
-                guard try isThere(image, names, isThorough: isThorough, &restored) else {
-                    found.lostImages.insert(image.sha256)
-                    continue
-                }
-                for name in names where try leadsElsewhere(name, image) {
-                    try folder.replaceLink(image.path, at: name, temporary: Self.temporary)
-                    restored.append(name)
-                }
-            }
+            try search.findImages(images, isThorough: isThorough, temporary: Self.temporary, &restored)
+            try search.findNames(of: images, temporary: Self.temporary, &restored)
         }
+        found.lostImages = search.lost
         found.restoredNames = restored.count
         if !restored.isEmpty { try barrier.pass(files: restored) }
         if found.lacksManifest, found.lostDocuments.isEmpty, found.lostImages.isEmpty, try putInForce(expected) {
@@ -194,49 +182,6 @@ package actor CacheInspector {
         if try Digest.of(folder.read(name)) == digest { return true }
         if let error = folder.remove(name) { throw error }
         return false
-    }
-
-    /// Whether an image is there, or was put back from one of its other names.
-    private func isThere(
-        _ image: AppListDocument.Image, _ names: [String], isThorough: Bool, _ restored: inout [String]
-    ) throws(FileError) -> Bool {
-        if try isPlausible(image, at: image.path) {
-            if !isThorough { return true }
-            if try isWhole(image, at: image.path) { return true }
-        }
-        for name in names where try isPlausible(image, at: name) {
-            guard try isWhole(image, at: name) else { continue }
-            try folder.replaceLink(name, at: image.path, temporary: Self.temporary)
-            restored.append(image.path)
-            return true
-        }
-        return false
-    }
-
-    /// Whether a file has the bytes of an image.
-    ///
-    /// What the disk cannot read is left to the scrubber, which says so.
-    ///
-    /// - Throws: ``FileError`` if it could not be read for another reason, which may pass.
-    private func isWhole(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
-        switch Verification.flaw(of: image, at: name, in: folder) {
-        case nil: return true
-        case .missing, .wrong: return false
-        case .unreadable(let error):
-            guard error.errno == .ioError, name == image.path else { throw error }
-            return true
-        }
-    }
-
-    /// Whether a name does not lead to its image.
-    private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {
-        guard let entry = try folder.entry(name), entry.size == image.bytes else { return true }
-        // Where an image has all the links that its file system allows, names lead to copies.
-        guard try entry.inode != folder.entry(image.path)?.inode else { return false }
-        switch Verification.flaw(of: image, at: name, in: folder) {
-        case nil, .unreadable: return false
-        case .missing, .wrong: return true
-        }
     }
 
     private static let temporary = StagingPath.of("inspection")

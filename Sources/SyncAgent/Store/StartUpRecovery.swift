@@ -6,9 +6,9 @@ import SystemPackage
 
 /// Puts a cache folder right after whatever happened to it, and tells what is in it.
 ///
-/// Generations on disk are the truth. What none of them names is of unknown content after a crash, and is removed; what
-/// one of them names and is not there is reported as missing, to be fetched again. What cannot be read, or is of a later
-/// version, is no damage: then nothing is changed, and the start fails.
+/// Generations on disk are the truth. Whether what they name is there, and nothing besides, is for the first look of the
+/// ``CacheInspector``, before which nothing is published: the agent need not wait for it. What cannot be read, or is of a
+/// later version, is no damage: then nothing is changed, and the start fails.
 struct StartUpRecovery {
     private let folder: CacheFolder
     private let logger: Logger
@@ -29,9 +29,8 @@ struct StartUpRecovery {
         var recovery = StartUpRecovery(folder: folder, logger: logger)
         try recovery.makeFolders()
         try recovery.readGenerations()
-        let images = try recovery.checkImages()
-        try recovery.checkNames(images)
-        try recovery.putInForce(images)
+        if recovery.isDoubtful { try recovery.readImages() }
+        try recovery.putInForce()
         // What was put right, and what was found in force: an agent that was killed may not have come to that. Where nothing
         // is in force, the barrier of the first publication does it too.
         let barrier = Barrier(folder)
@@ -139,8 +138,8 @@ struct StartUpRecovery {
     /// Makes the newest good generation the one that readers find.
     ///
     /// One that never was, and that names what is not there, does not become it: the next publication does.
-    private mutating func putInForce(_ images: [String: UInt64]) throws(FileError) {
-        guard let current = state.manifests.last, !isDoubtful || isWhole(current, images) else {
+    private mutating func putInForce() throws(FileError) {
+        guard let current = state.manifests.last, !isDoubtful || isWhole(current) else {
             return try discard(CacheLayout.manifest)
         }
         let name = CacheLayout.generation(current.generation)
@@ -150,79 +149,39 @@ struct StartUpRecovery {
             logger.warning(
                 "the manifest was missing or damaged: the newest good generation is in force",
                 metadata: ["generation": "\(current.generation)"])
-            try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images.keys)
+            let images = images(of: current).map(\.path)
+            try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images)
         }
         try folder.replaceLink(name, at: CacheLayout.manifest, temporary: Self.temporary)
         named.append(CacheLayout.manifest)
     }
 
-    private func isWhole(_ manifest: Manifest, _ images: [String: UInt64]) -> Bool {
-        let apps = manifest.lists.values.compactMap { state.documents[$0.sha256] }.flatMap(\.apps)
-        return !state.isDamaged
-            && apps.allSatisfy { app in
-                guard case .ready(let image) = app.state else { return true }
-                return images[image.path] != nil
-            }
+    private func isWhole(_ manifest: Manifest) -> Bool {
+        !state.isDamaged && state.missing.isDisjoint(with: images(of: manifest).map(\.sha256))
     }
 
     // MARK: Images
 
-    /// Removes images that no generation names, and notes those that are missing.
-    ///
-    /// - Returns: The inode number of each image, by path.
-    private mutating func checkImages() throws(FileError) -> [String: UInt64] {
-        var named: [String: AppListDocument.Image] = [:]
-        for document in state.documents.values {
-            for case .ready(let image) in document.apps.lazy.map(\.state) { named[image.path] = image }
+    private func images(of manifest: Manifest) -> Set<AppListDocument.Image> {
+        Self.images(of: manifest.lists.values.compactMap { state.documents[$0.sha256] })
+    }
+
+    private static func images(of documents: some Sequence<AppListDocument>) -> Set<AppListDocument.Image> {
+        var images: Set<AppListDocument.Image> = []
+        for document in documents {
+            for case .ready(let image) in document.apps.lazy.map(\.state) { images.insert(image) }
         }
-        var inodes: [String: UInt64] = [:]
-        for fan in CacheLayout.fanOut {
-            for entry in try folder.names(in: "\(CacheLayout.icons)/\(fan)") {
-                let path = "\(CacheLayout.icons)/\(fan)/\(entry.name)"
-                if let image = named[path], try isWhole(image) {
-                    inodes[path] = entry.inode
-                } else {
-                    remove(path)
-                }
+        return images
+    }
+
+    /// Reads what the generations name, and notes what is not there, or not as it should be.
+    private mutating func readImages() throws(FileError) {
+        for image in Self.images(of: state.documents.values) {
+            if try folder.isPlausible(image, at: image.path), try read(image.path).map(Digest.of) == image.sha256 {
+                continue
             }
-        }
-        for (path, image) in named where inodes[path] == nil {
-            logger.warning("an image is missing", metadata: ["path": "\(path)"])
+            logger.warning("an image is missing", metadata: ["path": "\(image.path)"])
             state.missing.insert(image.sha256)
-        }
-        return inodes
-    }
-
-    private func isWhole(_ image: AppListDocument.Image) throws(FileError) -> Bool {
-        guard let entry = try folder.entry(image.path), entry.isOwn, entry.size == image.bytes else { return false }
-        guard isDoubtful else { return true }
-        return try read(image.path).map(Digest.of) == image.sha256
-    }
-
-    /// Removes `by-url/` names of nothing, and puts those back that are missing.
-    private mutating func checkNames(_ images: [String: UInt64]) throws(FileError) {
-        var wanted: [String: String] = [:]
-        for manifest in state.manifests {
-            for document in manifest.lists.values.compactMap({ state.documents[$0.sha256] }) {
-                for app in document.apps {
-                    guard case .ready(let image) = app.state, images[image.path] != nil else { continue }
-                    wanted[CacheLayout.byURL(app.icon)] = image.path
-                }
-            }
-        }
-        for fan in CacheLayout.fanOut {
-            for entry in try folder.names(in: "\(CacheLayout.byURL)/\(fan)") {
-                let name = "\(CacheLayout.byURL)/\(fan)/\(entry.name)"
-                guard let image = wanted[name] else {
-                    remove(name)
-                    continue
-                }
-                if images[image] == entry.inode { wanted[name] = nil }
-            }
-        }
-        for (name, image) in wanted {
-            try folder.replaceLink(image, at: name, temporary: Self.temporary)
-            named.append(name)
         }
     }
 }

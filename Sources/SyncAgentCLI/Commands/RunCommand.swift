@@ -53,6 +53,8 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // Two heaps for all threads: with one for each, what is free in one is of no use to the others.
         mallopt(M_ARENA_MAX, 2)
+        // What is large goes back to the system at once; by itself the library raises this limit with each such block.
+        mallopt(M_MMAP_THRESHOLD, 4 << 20)
         let budget = try Self.descriptors(for: settings.fetch.concurrency)
         defer { LogWriter.shared.drain() }
         var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }

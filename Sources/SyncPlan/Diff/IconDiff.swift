@@ -17,6 +17,14 @@ package struct IconDiff: Equatable, Sendable {
     ///
     /// What they begin and end with alike is not gone into, so that a changed line in a long list costs little.
     package init(from old: [AppEntry], to new: [AppEntry]) {
+        guard !old.isEmpty else {
+            added.reserveCapacity(new.count)
+            for entry in new {
+                added.insert(entry.icon)
+                if let digest = entry.expected, expected[entry.icon] == nil { expected[entry.icon] = .some(digest) }
+            }
+            return
+        }
         let shorter = min(old.count, new.count)
         var head = 0
         while head < shorter, Self.saySame(old[head], new[head]) { head += 1 }

@@ -53,6 +53,8 @@ package struct IconRecord: Equatable, Sendable {
     /// Until when no request is sent for an image that is on disk.
     package var freshUntil = Timestamp.distantPast
     /// The way that the last download took, if it was not straight.
+    ///
+    /// The icon's own URL is left out of it.
     package var trail: FetchTrail?
     package var phase = Phase.idle
     /// When it is noted to be looked at again.
@@ -82,7 +84,10 @@ package struct IconRecord: Equatable, Sendable {
     var hasFailed: Bool { _failure.isFull }
 
     /// The image on disk, in the box that it is kept in.
-    var boxedImage: Boxed<AppListDocument.Image> { _image }
+    var boxedImage: Boxed<AppListDocument.Image> {
+        get { _image }
+        set { _image = newValue }
+    }
 
     /// The state as a list document has it, once what is staged is published.
     package var state: AppListDocument.State {

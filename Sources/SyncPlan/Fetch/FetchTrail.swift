@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// The way that a download took: the URL itself, and every one that a redirect led to.
 package struct FetchTrail: Hashable, Sendable {
@@ -18,8 +19,15 @@ package struct FetchTrail: Hashable, Sendable {
             self.proxy = proxy.map { "\($0)" }
         }
 
+        package init(url: String, status: Int?, allowedBy: String?, proxy: String?) {
+            self.url = url
+            self.status = status
+            self.allowedBy = allowedBy
+            self.proxy = proxy
+        }
+
         /// The most characters of a URL: servers choose how long those are that they redirect to.
-        private static let longest = 256
+        fileprivate static let longest = 256
     }
 
     package var hops: [Hop]
@@ -28,5 +36,22 @@ package struct FetchTrail: Hashable, Sendable {
     package init?(_ hops: [Hop]) {
         guard hops.count > 1 || hops.contains(where: { $0.allowedBy != nil || $0.proxy != nil }) else { return nil }
         self.hops = hops
+    }
+
+    /// The trail without the icon's own URL, so that those of most icons are equal.
+    func leavingOut(_ url: IconURL) -> FetchTrail {
+        let own = String(LogURL(url).description.prefix(Hop.longest))
+        return replacing(own, by: "")
+    }
+
+    /// The trail with the icon's own URL where that was left out.
+    func puttingIn(_ url: IconURL) -> FetchTrail {
+        replacing("", by: String(LogURL(url).description.prefix(Hop.longest)))
+    }
+
+    private func replacing(_ url: String, by other: String) -> FetchTrail {
+        var trail = self
+        for index in hops.indices where hops[index].url == url { trail.hops[index].url = other }
+        return trail
     }
 }

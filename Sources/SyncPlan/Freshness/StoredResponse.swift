@@ -27,6 +27,30 @@ package struct StoredResponse: Equatable, Sendable {
         self.responseTime = responseTime
     }
 
+    /// A response that was stored, from the text of its fields.
+    package init(
+        status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp
+    ) {
+        self.status = status
+        self.url = url
+        fields = Self.areKept(text) ? HTTPFields(checked: text) : Self.kept(of: HTTPFields(text: text))
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+
+    private init(_ other: StoredResponse, url: String) {
+        status = other.status
+        self.url = url
+        fields = other.fields
+        requestTime = other.requestTime
+        responseTime = other.responseTime
+    }
+
+    /// The response with the text of an equal URL that is in memory anyway.
+    func sharing(_ url: IconURL) -> StoredResponse {
+        self.url == url.text ? StoredResponse(self, url: url.text) : self
+    }
+
     // MARK: - What the fields say
 
     package var cacheControl: CacheControl { CacheControl(fields.joined("cache-control") ?? "") }
@@ -92,5 +116,35 @@ package struct StoredResponse: Equatable, Sendable {
             return HTTPFields.Line(name: line.name, value: value.utf8.count <= longest ? value : substitute)
         }
         return HTTPFields(lines: lines)
+    }
+
+    private static let names = single.union(lists).map { "\($0): " }
+
+    /// Whether a text is what ``kept(of:)`` makes of fields, so that nothing need be taken apart.
+    private static func areKept(_ text: String) -> Bool {
+        let bytes = text.utf8Span.span
+        func isNext(_ name: String, at start: Int) -> Bool {
+            let name = name.utf8Span.span
+            return bytes.count - start >= name.count && name.indices.allSatisfy { name[$0] == bytes[start + $0] }
+        }
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var seen: UInt = 0
+        var start = 0
+        while start < bytes.count {
+            guard let name = names.indices.first(where: { isNext(names[$0], at: start) }), seen & 1 << name == 0 else {
+                return false
+            }
+            seen |= 1 << name
+            let value = start + names[name].utf8.count
+            var end = value
+            while end < bytes.count, bytes[end] >= 0x20 && bytes[end] != 0x7F || bytes[end] == UInt8(ascii: "\t") {
+                end += 1
+            }
+            guard end < bytes.count, bytes[end] == UInt8(ascii: "\n"), end - value <= longest,
+                end == value || !isBlank(bytes[value]) && !isBlank(bytes[end - 1])
+            else { return false }
+            start = end + 1
+        }
+        return true
     }
 }

@@ -4,9 +4,9 @@ package import IconCache
 /// All app lists and all icons, and who names what.
 package struct Catalog: Sendable {
     package private(set) var lists: [ListName: ListRecord] = [:]
-    package private(set) var icons: [IconURL: IconRecord] = [:]
+    package private(set) var icons = IconTable()
     /// How many referenced icons show an image.
-    private var users: [Digest: Int] = [:]
+    private var users: [Digest: Int32] = [:]
     /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// What there is to tell of all icons.
@@ -55,35 +55,86 @@ package struct Catalog: Sendable {
         return diff
     }
 
+    /// Puts a list in force that the newest generation names.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - list: The list.
+    ///   - images: The image of each of its entries; `nil` where there is none.
+    mutating func restore(_ name: ListName, _ list: ListRecord, images: [Boxed<AppListDocument.Image>?]) {
+        lists[name] = list
+        let alone = [name]
+        var isRepeating = false
+        for (entry, image) in zip(list.entries, images) {
+            updateIcon(entry.icon) {
+                if $0.lists.last == name {
+                    isRepeating = true
+                } else {
+                    $0.lists = $0.lists.isEmpty ? alone : $0.lists + alone
+                }
+                if let digest = entry.expected, $0.expected[name] == nil { $0.expected[name] = digest }
+                if let image { $0.boxedImage = image }
+            }
+        }
+        guard isRepeating || list.entries.isEmpty else { return }
+        tallies[name, default: IconTally()].setRepeats(in: list.entries) { [icons] in icons[$0]?.standing }
+    }
+
     private mutating func rename(_ diff: IconDiff, in list: ListName, entries: [AppEntry]) {
         for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
-        tallies[list, default: IconTally()].setRepeats(in: entries) { [icons] url in
+        // A new list that names nothing twice adds as many URLs as it has entries.
+        let mayRepeat = diff.added.count < entries.count
+        tallies[list, default: IconTally()].setRepeats(in: mayRepeat ? entries : []) { [icons] url in
             icons[url].flatMap { $0.lists.contains(list) ? $0.standing : nil }
         }
-        for url in diff.added { updateIcon(url) { $0.lists.append(list) } }
+        // Most icons are named by one list alone: there is one such array for all of them.
+        let alone = [list]
+        for url in diff.added { updateIcon(url) { $0.lists = $0.lists.isEmpty ? alone : $0.lists + alone } }
         for (url, digest) in diff.expected { updateIcon(url) { $0.expected[list] = digest } }
     }
 
     /// Changes an icon's record, which is made if there is none.
     package mutating func updateIcon(_ url: IconURL, _ change: (inout IconRecord) -> Void) {
-        var icon = icons.removeValue(forKey: url) ?? IconRecord(isInline: DataURL(url.text) != nil)
-        let before = icon
-        change(&icon)
-        recount(url, before, icon)
-        icons[url] = icon
+        let (before, after) = icons.update(url, default: IconRecord(isInline: DataURL(url.text) != nil)) { icon in
+            let before = Counted(icon)
+            change(&icon)
+            return (before, Counted(icon))
+        }
+        recount(url, before, after)
+    }
+
+    /// The same for an icon of which it is known where its record is.
+    package mutating func updateIcon(at index: Int, _ change: (inout IconRecord) -> Void) {
+        let (before, after) = icons.update(at: index) { icon in
+            let before = Counted(icon)
+            change(&icon)
+            return (before, Counted(icon))
+        }
+        recount(icons[index].url, before, after)
+    }
+
+    /// What is counted of an icon, or kept beside its record.
+    private struct Counted {
+        /// The image that it shows lists.
+        let shown: Digest?
+        let retired: Boxed<AppListDocument.Image>?
+        let mark: IconMark
+
+        init(_ icon: IconRecord) {
+            shown = icon.isReferenced ? icon.image?.sha256 : nil
+            retired = icon.isRetired ? icon.boxedImage : nil
+            mark = IconMark(icon)
+        }
     }
 
     /// Counts an icon as it is now, and no longer as it was.
-    private mutating func recount(_ url: IconURL, _ old: IconRecord, _ new: IconRecord) {
-        let shown = (
-            before: old.isReferenced ? old.image?.sha256 : nil, after: new.isReferenced ? new.image?.sha256 : nil
-        )
-        if shown.before != shown.after {
-            if let image = shown.after { users[image, default: 0] += 1 }
-            if let image = shown.before, let count = users[image] { users[image] = count > 1 ? count - 1 : nil }
+    private mutating func recount(_ url: IconURL, _ old: Counted, _ new: Counted) {
+        if old.shown != new.shown {
+            if let image = new.shown { users[image, default: 0] += 1 }
+            if let image = old.shown, let count = users[image] { users[image] = count > 1 ? count - 1 : nil }
         }
-        if old.isRetired || new.isRetired { retired[url] = new.isRetired ? new.boxedImage : nil }
-        let marks = (before: IconMark(old), after: IconMark(new))
+        if old.retired != nil || new.retired != nil { retired[url] = new.retired }
+        let marks = (before: old.mark, after: new.mark)
         guard marks.before != marks.after else { return }
         tally.count(marks.before, at: url, -1)
         tally.count(marks.after, at: url, 1)
@@ -101,9 +152,9 @@ package struct Catalog: Sendable {
 
     /// Forgets an icon that no list names.
     package mutating func forgetIcon(_ url: IconURL) {
-        guard let icon = icons.removeValue(forKey: url) else { return }
+        guard let icon = icons.remove(url) else { return }
         precondition(!icon.isReferenced, "a referenced icon is not forgotten")
-        recount(url, icon, IconRecord())
+        recount(url, Counted(icon), Counted(IconRecord()))
     }
 
     /// The shortest of the lists that name a URL: what is done for it counts for this one; empty if none names it.

@@ -3,23 +3,37 @@ package import IconCache
 
 /// What must be in the cache folder, for a look at whether it is.
 package struct CacheExpectation: Sendable {
+    /// An image on disk, and a URL whose `by-url/` name is a link to it, if there is one.
+    package struct Naming: Equatable, Sendable {
+        package var image: AppListDocument.Image
+        package var url: IconURL?
+
+        package init(image: AppListDocument.Image, url: IconURL?) {
+            self.image = image
+            self.url = url
+        }
+    }
+
     /// The generation in force; `nil` before the first one.
     package var generation: Int?
     /// Documents of that generation, by list: all, or a sample of them.
     package var documents: [ListName: Digest]
-    /// Every image on disk, each with the URLs whose `by-url/` names are links to it; `nil` for a quick look.
-    package var images: [AppListDocument.Image: Set<IconURL>]?
-    /// A few images for a quick look, each with some of those URLs.
-    package var sample: [AppListDocument.Image: Set<IconURL>]
+    /// Every image on disk with each of its URLs, in no order; `nil` for a quick look.
+    package var images: [Naming]?
+    /// A few of them, for a quick look.
+    package var sample: [Naming]
+    /// Whether other files beside them are what a crash has left: so it is at the first look after a start.
+    package var removesOthers: Bool
 
     package init(
-        generation: Int?, documents: [ListName: Digest], images: [AppListDocument.Image: Set<IconURL>]? = nil,
-        sample: [AppListDocument.Image: Set<IconURL>] = [:]
+        generation: Int?, documents: [ListName: Digest], images: [Naming]? = nil, sample: [Naming] = [],
+        removesOthers: Bool = false
     ) {
         self.generation = generation
         self.documents = documents
         self.images = images
         self.sample = sample
+        self.removesOthers = removesOthers
     }
 }
 

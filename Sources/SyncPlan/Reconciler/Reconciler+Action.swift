@@ -47,6 +47,24 @@ extension Reconciler {
         }
     }
 
+    /// The same for all icons.
+    mutating func considerAll(now: Timestamp) {
+        var notes: [DueTime<IconURL>] = []
+        notes.reserveCapacity(catalog.icons.count)
+        // By number: a collection is copied that changes while somebody goes through it.
+        for index in catalog.icons.indices {
+            let (url, icon) = catalog.icons[index]
+            switch FetchPlan(for: icon, now: now) {
+            case .fresh(let time) where icon.noted == nil, .waiting(let time) where icon.noted == nil:
+                catalog.updateIcon(at: index) { $0.noted = time }
+                notes.append(DueTime(time: time, key: url))
+            case .fetch, .fresh, .waiting: consider(url, now: now)
+            case .refused, .inline, .unreferenced, .underWay: break
+            }
+        }
+        dueTimes.insert(contentsOf: notes)
+    }
+
     /// Takes away the times that hold no longer, for icons that were forgotten or noted anew, once they are the most.
     private mutating func sweepDueTimes() {
         guard dueTimes.count > 2 * catalog.tally.noted + 32 else { return }
@@ -135,7 +153,7 @@ extension Reconciler {
                 changes.remembered.append(
                     IconMemo(
                         url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
-                        failure: icon.failure, trail: icon.trail))
+                        failure: icon.failure, trail: icon.trail?.puttingIn(url)))
             } else {
                 changes.forgotten.append(url)
             }

@@ -53,8 +53,7 @@ extension Reconciler {
         guard let published = catalog.lists[list]?.published, let document = ledger.documents[published.sha256] else {
             return false
         }
-        return images.count < document.images.count
-            ? images.contains { document.images[$0] != nil } : document.images.keys.contains(where: images.contains)
+        return !document.images.isDisjoint(with: images)
     }
 
     /// Removes damaged files that no new image has replaced, once the newest manifest does not name them any more.

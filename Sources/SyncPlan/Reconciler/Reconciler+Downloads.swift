@@ -10,9 +10,10 @@ extension Reconciler {
         }
         let before = icon.state
         let isDistrusted = distrusted.remove(url) != nil
+        let shared = share(trail, of: url)
         catalog.updateIcon(url) {
             $0.phase = .idle
-            if outcome != .cancelled { $0.trail = trail }
+            if outcome != .cancelled { $0.trail = shared }
         }
         let judged = judged(outcome, of: url)
         if case .image(let staged, _) = outcome, judged != outcome { actions.append(.discard([staged.name])) }
@@ -45,6 +46,13 @@ extension Reconciler {
         forgetIfDone(url, now: now)
     }
 
+    /// The trail as it is kept: most are the same but for the icon's own URL, and are in memory once.
+    mutating func share(_ trail: FetchTrail?, of url: IconURL) -> FetchTrail? {
+        guard let trail = trail?.leavingOut(url) else { return nil }
+        if lastTrail != trail { lastTrail = trail }
+        return lastTrail
+    }
+
     /// The end of a download, held against what the lists say of the image.
     package func judged(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome {
         guard let icon = catalog.icons[url] else { return outcome }
@@ -65,10 +73,11 @@ extension Reconciler {
     }
 
     mutating func noteFresh(_ url: IconURL, _ answer: IconRecord.Answer, now: Timestamp) {
+        let response = answer.response.sharing(url)
         catalog.updateIcon(url) {
             $0.failure = nil
             $0.wasMissing = false
-            $0.response = answer.response
+            $0.response = response
             $0.freshUntil = answer.freshUntil
         }
         remember(url, now: now)

@@ -155,7 +155,7 @@ extension Reconciler {
     /// Looks at what an earlier run retired, of which it may not have had the time to tell.
     mutating func brakeAtStart(now: Timestamp) {
         guard brake.hold == nil else { return }
-        let retired = Set(catalog.icons.values.lazy.filter { !$0.isReferenced }.compactMap { $0.image?.sha256 })
+        let retired = Set(catalog.retired.values.lazy.compactMap { $0.wrappedValue?.sha256 })
             .count { !catalog.needs($0) }
         let (total, newest) = (retired + catalog.shownImages, nextGeneration - 1)
         changeBrake(now: now) { $0.noteChange(retiring: retired, of: total, generation: newest, at: now) }

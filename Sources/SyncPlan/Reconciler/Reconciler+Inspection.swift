@@ -26,7 +26,9 @@ extension Reconciler {
     }
 
     /// Whether a quick look found something amiss, and it is not known yet what.
-    var isCacheInDoubt: Bool { cacheLook == .due(isComplete: true) || cacheLook == .underWay(isComplete: true) }
+    var isCacheInDoubt: Bool {
+        isCacheSearched && (cacheLook == .due(isComplete: true) || cacheLook == .underWay(isComplete: true))
+    }
 
     /// Whether no look at the cache folder is to come or under way that may find something missing.
     var isCacheKnown: Bool {
@@ -71,19 +73,20 @@ extension Reconciler {
             .inspect(
                 CacheExpectation(
                     generation: manifest?.generation, documents: documents,
-                    images: isComplete ? imagesOnDisk : nil, sample: hasSample ? sampleOfImages() : [:])))
+                    images: isComplete ? imagesOnDisk : nil, sample: hasSample ? sampleOfImages() : [],
+                    removesOthers: isComplete && !isCacheSearched)))
     }
 
     /// Some images that lists show, others each time; all of them if they are few.
     ///
     /// - Complexity: O(*n*) in the number of lists and of images in the sample.
-    private mutating func sampleOfImages() -> [AppListDocument.Image: Set<IconURL>] {
+    private mutating func sampleOfImages() -> [CacheExpectation.Naming] {
         let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
         var chosen = Array(0..<min(total, Self.sample.images))
         if total > Self.sample.images {
             chosen = chosen.map { _ in Int.random(in: 0..<total, using: &generator) }.sorted()
         }
-        var images: [AppListDocument.Image: Set<IconURL>] = [:]
+        var images: [CacheExpectation.Naming] = []
         // Where the entries of a list begin, if those of all lists are in one row.
         var start = 0
         var rest = chosen[...]
@@ -91,7 +94,7 @@ extension Reconciler {
             while let next = rest.first, next < start + list.entries.count {
                 rest.removeFirst()
                 let url = list.entries[next - start].icon
-                if let image = catalog.icons[url]?.image { images[image, default: []].insert(url) }
+                if let image = catalog.icons[url]?.image { images.append(.init(image: image, url: url)) }
             }
             start += list.entries.count
         }
@@ -101,11 +104,14 @@ extension Reconciler {
     /// All images that are on disk, with the URLs that show them.
     ///
     /// - Complexity: O(*n*) in the number of icons and of entries in all documents on disk.
-    private var imagesOnDisk: [AppListDocument.Image: Set<IconURL>] {
-        var images: [AppListDocument.Image: Set<IconURL>] = [:]
-        for image in ledger.imagesOnDisk { images[image] = [] }
+    private var imagesOnDisk: [CacheExpectation.Naming] {
+        var images: [CacheExpectation.Naming] = []
+        images.reserveCapacity(catalog.icons.count)
         for (url, icon) in catalog.icons {
-            if let image = icon.image { images[image, default: []].insert(url) }
+            if let image = icon.image { images.append(.init(image: image, url: url)) }
+        }
+        for image in ledger.imagesOnDisk where !catalog.needs(image.sha256) {
+            images.append(.init(image: image, url: nil))
         }
         return images
     }
@@ -126,6 +132,7 @@ extension Reconciler {
             return
         }
         cacheLook = .current
+        if isComplete { isCacheSearched = true }
         nextGeneration = max(nextGeneration, found.latestGeneration + 1)
         if let adopted = found.adopted { adopt(adopted, besides: found.lostImages, now: now) }
         guard let summary = found.summary else { return }
@@ -166,6 +173,9 @@ extension Reconciler {
         window.noteChange(at: now)
         noteDamage(lost, now: now)
         for (url, image) in cache.images where !lost.contains(image.sha256) { adopt(image, of: url, now: now) }
+        // As after a start: what its generations name may not be there, and other files may.
+        isCacheSearched = false
+        suspectCache(isComplete: true)
     }
 
     /// Takes an image of another folder for that of an icon that has none, and asks whether there is a newer one.

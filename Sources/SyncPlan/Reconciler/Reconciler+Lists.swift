@@ -24,7 +24,7 @@ extension Reconciler {
             if let shortage = folder.shortage { listDoubt = listDoubt ?? "some lists could not be read: \(shortage)" }
         }
         if unavailable != nil { absent.reset() }
-        if isFirst { for url in catalog.icons.keys { consider(url, now: now) } }
+        if isFirst { considerAll(now: now) }
         if unavailable == nil, !hasBrakedAtStart {
             hasBrakedAtStart = true
             brakeAtStart(now: now)

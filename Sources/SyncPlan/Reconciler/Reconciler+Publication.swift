@@ -83,8 +83,8 @@ extension Reconciler {
         var images: Set<AppListDocument.Image> = []
         for document in documents {
             let published = catalog.lists[document.list]?.published
-            let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? [:]
-            for case .ready(let image) in document.apps.lazy.map(\.state) where known[image.sha256] == nil {
+            let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
+            for case .ready(let image) in document.apps.lazy.map(\.state) where !known.contains(image.sha256) {
                 images.insert(image)
             }
         }

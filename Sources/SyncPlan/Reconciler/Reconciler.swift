@@ -60,8 +60,10 @@ package struct Reconciler: Sendable {
 
     /// Whether the next look at the cache folder is to be a complete one, whatever asks for it.
     var isCompleteLookDue = false
-    /// How current the knowledge of the cache folder is.
-    var cacheLook = CacheLook.stale
+    /// How current the knowledge of the cache folder is: the first look at it is a complete one.
+    var cacheLook = CacheLook.due(isComplete: true)
+    /// Whether it was looked at completely since the start.
+    var isCacheSearched = false
     /// When something was missing in the cache folder for the last time, and what.
     var lastRepair: String?
 
@@ -94,6 +96,9 @@ package struct Reconciler: Sendable {
     /// URLs of which the beginning may be in `staging/`, for the next attempt to go on with.
     var partials: Set<IconURL> = []
     var rememberAt: Timestamp?
+
+    /// The trail that was noted last.
+    var lastTrail: FetchTrail?
 
     struct DueTime<Key: Hashable & Sendable>: Comparable, Sendable {
         var time: Timestamp
@@ -137,7 +142,7 @@ package struct Reconciler: Sendable {
     ///   - triesOnce: Whether retries and probes that become due from now on are left to a later run.
     ///   - now: The present time.
     package init(
-        settings: Settings, seed: UInt64, restored: RestoredState = RestoredState(), triesOnce: Bool = false,
+        settings: Settings, seed: UInt64, restored: consuming RestoredState = RestoredState(), triesOnce: Bool = false,
         now: Timestamp
     ) {
         self.settings = settings
@@ -202,130 +207,4 @@ package struct Reconciler: Sendable {
 
     /// The state of one icon; `nil` if nothing is known of it.
     package func icon(_ url: IconURL) -> IconRecord? { catalog.icons[url] }
-}
-
-/// What an earlier run left.
-package struct RestoredState: Sendable {
-    /// The good generations on disk, the oldest first; the last one is the current one.
-    package var manifests: [Manifest] = []
-    /// Whether the current generation on disk names what is damaged, so that a whole one must take its place.
-    package var isDamaged = false
-    /// The documents that they name.
-    package var documents: [Digest: AppListDocument] = [:]
-    /// Images of the current generation that are not on disk, or not as they should be.
-    package var missing: Set<Digest> = []
-    /// Larger than every generation that is in the cache folder, or was there.
-    package var nextGeneration = 1
-    /// The highest number that a generation was given, as far as that is remembered beside the cache folder.
-    package var newestGeneration = 0
-    package var memos: [IconMemo] = []
-    package var origins: [OriginMemo] = []
-    package var lists: [ListMemo] = []
-    package var isPaused = false
-    /// The folder that the lists were in.
-    package var folder: FolderIdentity?
-    /// When each superseded generation was, by the clock of this run.
-    package var supersessions: [Int: Timestamp] = [:]
-    /// The change whose eviction was held, its time by the clock of this run.
-    package var hold: EvictionBrake.Hold?
-    /// Beginnings of images whose download can go on.
-    package var partials: [PartialDownload] = []
-
-    package init() {}
-
-    /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
-    fileprivate var knownHold: EvictionBrake.Hold? {
-        guard var hold else { return nil }
-        hold.generation = min(hold.generation, knownNextGeneration - 1)
-        return hold
-    }
-
-    /// Larger than every generation that was ever published, also if the cache folder is an older copy, or a new one.
-    fileprivate var knownNextGeneration: Int { max(nextGeneration, newestGeneration + 1) }
-}
-
-extension Reconciler {
-    /// Takes in what a generation names, as long as no memo says more: an image without one was fresh when it was published.
-    private mutating func noteOnDisk(
-        _ image: AppListDocument.Image, of url: IconURL, isMissing: Bool, since published: Timestamp
-    ) {
-        let known = catalog.icons[url]?.image
-        guard isMissing || known != image else { return }
-        let freshUntil = published + settings.refresh.default.jittered(using: &generator)
-        catalog.updateIcon(url) {
-            $0.image = isMissing ? nil : image
-            $0.wasMissing = isMissing
-            $0.freshUntil = freshUntil
-        }
-    }
-
-    private mutating func restore(_ state: RestoredState, now: Timestamp) {
-        var superseded: Int?
-        for manifest in state.manifests {
-            // Where nobody knows how long ago a generation was superseded, its grace begins anew.
-            let time = superseded.flatMap { state.supersessions[$0] }
-            ledger.publish(manifest, newDocuments: state.documents, at: min(time ?? now, now))
-            superseded = manifest.generation
-            let published = min(manifest.published, now)
-            for document in manifest.lists.values.compactMap({ state.documents[$0.sha256] }) {
-                for app in document.apps {
-                    guard case .ready(let image) = app.state else { continue }
-                    noteOnDisk(image, of: app.icon, isMissing: state.missing.contains(image.sha256), since: published)
-                }
-            }
-        }
-        ledger.noteMissing(state.missing)
-        restoreOrigins(state.origins, now: now)
-        for memo in state.memos {
-            // What lies further ahead than the rules put anything was set by a clock that was wrong.
-            let latest = now + backoff.longest(after: memo.failure?.code ?? "")
-            let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
-            catalog.updateIcon(memo.url) {
-                $0.trail = memo.trail
-                // Validators vouch for bytes: without the image they must not be sent.
-                if let image = $0.image?.sha256, image == memo.image {
-                    $0.response = memo.response
-                    let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
-                    $0.freshUntil = isAhead ? now : min(memo.freshUntil, latestFresh)
-                }
-                // A URL that was refused is judged anew: another version may allow it.
-                guard var failure = memo.failure, let next = failure.nextAttempt else { return }
-                // So is what settings had a say in, which may be others now.
-                failure.nextAttempt = FetchFailure.dependsOnSettings(failure.code) ? now : min(next, latest)
-                $0.failure = failure
-            }
-        }
-        manifest = state.manifests.last
-        unrememberedGenerations.formUnion(state.supersessions.keys)
-        unrememberedGenerations.formUnion(ledger.supersessions.keys)
-        for (name, published) in manifest?.lists ?? [:] {
-            guard let document = state.documents[published.sha256] else { continue }
-            let entries = document.apps.map {
-                AppEntry(name: $0.name, icon: $0.icon, download: $0.download, expected: $0.expected)
-            }
-            let list = ListRecord(state: .ok, source: document.source, entries: entries, published: published)
-            _ = catalog.setList(name, list)
-            // What the document says is out of date where an image is missing, or where an older generation has one.
-            if document.apps.contains(where: { $0.image != catalog.icons[$0.icon]?.image }) {
-                window.noteChange(of: name, at: now)
-                damagedLists.insert(name)
-            }
-        }
-        for memo in state.lists {
-            guard memo.rules == listRules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
-                rememberReading(of: memo.list, now: now)
-                continue
-            }
-            catalog.updateList(memo.list) { $0.isRead = true }
-        }
-        for url in catalog.icons.keys { forgetIfDone(url, now: now) }
-        if state.isDamaged { window.noteChange(at: now) }
-    }
-}
-
-extension AppListDocument.App {
-    fileprivate var image: AppListDocument.Image? {
-        guard case .ready(let image) = state else { return nil }
-        return image
-    }
 }

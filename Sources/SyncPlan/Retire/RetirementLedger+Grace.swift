@@ -13,12 +13,12 @@ extension RetirementLedger {
         var idleURLs = Set(urls.keys.lazy.filter { !catalog.needs(url: $0) })
         for document in current.flatMap({ generations[$0]?.documents }) ?? [] {
             guard let document = documents[document] else { continue }
-            for image in document.images.keys { idleImages.remove(image) }
+            for image in document.images { idleImages.remove(image) }
             for url in document.urls { idleURLs.remove(url) }
         }
         var retiring: Set<Digest> = []
         for (digest, document) in documents
-        where document.urls.hasMember(of: idleURLs) || document.images.hasKey(of: idleImages) {
+        where !document.urls.isDisjoint(with: idleURLs) || !document.images.isDisjoint(with: idleImages) {
             retiring.insert(digest)
         }
         guard !retiring.isEmpty else { return }
@@ -79,7 +79,7 @@ extension RetirementLedger {
         var lost: Set<IconURL> = []
         for (number, named) in generations where number <= generation {
             for digest in named.documents where looked.insert(digest).inserted {
-                for url in documents[digest]?.urls ?? [] where catalog.icons[url]?.isReferenced != true {
+                for url in documents[digest]?.urls ?? SortedSet() where catalog.icons[url]?.isReferenced != true {
                     if let image = catalog.icons[url]?.image?.sha256 {
                         if !catalog.needs(image) { images.insert(image) }
                     } else {
@@ -90,18 +90,5 @@ extension RetirementLedger {
             }
         }
         return false
-    }
-}
-
-extension Set {
-    /// Whether one of them is in the other set, which may be the smaller one.
-    fileprivate func hasMember(of other: Set) -> Bool {
-        count < other.count ? contains(where: other.contains) : other.contains(where: contains)
-    }
-}
-
-extension Dictionary {
-    fileprivate func hasKey(of keys: Set<Key>) -> Bool {
-        count < keys.count ? self.keys.contains(where: keys.contains) : keys.contains { self[$0] != nil }
     }
 }

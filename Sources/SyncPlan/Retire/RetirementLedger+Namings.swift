@@ -25,7 +25,8 @@ extension RetirementLedger {
             var found: [IconURL: Int] = [:]
             var rest = Set(urls)
             for (number, named) in superseded.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
-                for url in rest.intersection(named) {
+                let here = rest.count < named.count ? rest.filter(named.contains) : named.filter(rest.contains)
+                for url in here {
                     found[url] = number
                     rest.remove(url)
                 }

@@ -15,15 +15,19 @@ package struct RetirementLedger: Sendable {
     struct Document {
         /// Those on disk that name it, the oldest first.
         var generations: [Int] = []
-        var images: [Digest: AppListDocument.Image] = [:]
-        var urls: Set<IconURL> = []
+        /// The URLs of its icons that are ready.
+        var urls: SortedSet<IconURL>
+        /// Their images.
+        var images: SortedSet<Digest>
     }
 
     struct Image {
-        let bytes: Int
-        var documents = 0
+        let boxed: Boxed<AppListDocument.Image>
+        var documents: Int32 = 0
         /// Whether its file is in `icons/`, and is what it should be.
         var isOnDisk = true
+
+        var bytes: Int { boxed.wrappedValue?.bytes ?? 0 }
     }
 
     private(set) var generations: [Int: Generation] = [:]
@@ -60,13 +64,12 @@ package struct RetirementLedger: Sendable {
     package func isOnDisk(_ image: Digest) -> Bool { images[image]?.isOnDisk ?? false }
 
     /// The images that generations name and are in `icons/`.
-    package var imagesOnDisk: Set<AppListDocument.Image> {
-        var found: Set<AppListDocument.Image> = []
-        for document in documents.values {
-            found.formUnion(document.images.lazy.filter { isOnDisk($0.key) }.map(\.value))
-        }
-        return found
+    package var imagesOnDisk: [AppListDocument.Image] {
+        images.values.lazy.filter { $0.isOnDisk && $0.documents > 0 }.compactMap(\.boxed.wrappedValue)
     }
+
+    /// An image that a document names, in the box that it is kept in.
+    func boxed(_ image: Digest) -> Boxed<AppListDocument.Image>? { images[image]?.boxed }
 
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
@@ -104,20 +107,21 @@ package struct RetirementLedger: Sendable {
     }
 
     private mutating func add(_ value: AppListDocument, _ digest: Digest) {
-        var document = Document()
-        for app in value.apps {
-            guard case .ready(let image) = app.state else { continue }
-            document.urls.insert(app.icon)
-            document.images[image.sha256] = image
+        let ready = value.apps.compactMap { app in
+            if case .ready(let image) = app.state { (url: app.icon, image: image) } else { nil }
         }
-        for (digest, image) in document.images {
-            change(digest) { known in
-                known = known ?? Image(bytes: image.bytes)
-                known?.documents += 1
-            }
+        let document = Document(urls: SortedSet(ready.map(\.url)), images: SortedSet(ready.map(\.image.sha256)))
+        for (_, image) in ready where images[image.sha256] == nil {
+            change(image.sha256) { $0 = Image(boxed: Boxed(wrappedValue: image)) }
         }
+        for digest in document.images { images[digest]?.documents += 1 }
         for url in document.urls { urls[url, default: 0] += 1 }
         documents[digest] = document
+    }
+
+    /// Notes when generations were superseded, as far as that is known: an earlier run knew it.
+    mutating func setSupersessions(_ times: [Int: Timestamp], default now: Timestamp) {
+        for number in superseded { generations[number]?.superseded = min(times[number] ?? now, now) }
     }
 
     /// When each superseded generation was.
@@ -147,9 +151,12 @@ package struct RetirementLedger: Sendable {
             }
             unnamed.documents.insert(digest)
             unnamed.affected.formUnion(document.urls)
-            for (digest, image) in document.images {
-                change(digest) { $0?.documents -= 1 }
-                if images[digest]?.documents == 0 { unnamed.images.insert(.init(sha256: digest, path: image.path)) }
+            for digest in document.images {
+                images[digest]?.documents -= 1
+                guard let known = images[digest], known.documents == 0, let image = known.boxed.wrappedValue else {
+                    continue
+                }
+                unnamed.images.insert(.init(sha256: digest, path: image.path))
             }
             for url in document.urls {
                 urls[url]? -= 1

@@ -60,7 +60,7 @@ package struct IconReport: Codable, Equatable, Sendable {
         path = icon.image?.path
         next = Self.next(for: icon, now: now)
         stale = icon.staleness(at: now)
-        trail = icon.trail?.hops ?? []
+        trail = icon.trail?.puttingIn(url).hops ?? []
         failure = icon.failure.map { failure in
             Failure(
                 code: failure.code, message: failure.message, attempts: failure.attempts,

@@ -27,9 +27,9 @@ struct DatabaseTests {
             try database.run("INSERT INTO t VALUES (?, ?)", [value, .integer(1)])
             try database.run("INSERT INTO t VALUES (?, ?)", [.integer(2), value])
             for database in [database, try Database(path, readOnly: true)] {
-                let rows = try database.rows("SELECT * FROM t")
-                #expect(rows.map { $0["a"] } == [value, .integer(2)] && rows.map { $0["b"] } == [.integer(1), value])
-                #expect(rows.allSatisfy { $0["c"] == nil } && rows[0].first == value)
+                let rows = try database.rows("SELECT * FROM t") { [$0["a"], $0["b"], $0["c"]] }
+                #expect(rows == [[value, .integer(1), nil], [.integer(2), value, nil]])
+                #expect(try database.value("SELECT * FROM t") == value)
             }
         }
     }
@@ -49,8 +49,8 @@ struct DatabaseTests {
                 #expect((error is Stop) == (last != "nonsense"))
             }
             try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [.integer(3)]) }
-            let rows = try database.rows("SELECT a FROM t")
-            #expect(rows.map(\.first) == [.integer(1), .integer(3)])
+            let rows = try database.rows("SELECT a FROM t") { $0["a"] }
+            #expect(rows == [.integer(1), .integer(3)])
         }
     }
 
@@ -62,10 +62,10 @@ struct DatabaseTests {
             #expect(error?.code == 1 && error?.message == "no such table: u")
             try database.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
             let reader = try Database(path, readOnly: true)
-            #expect(throws: DatabaseError.self) { try reader.rows("SELECT * FROM t") }
+            #expect(throws: DatabaseError.self) { try reader.value("SELECT * FROM t") }
             try database.close()
-            #expect(throws: DatabaseError.self) { try database.rows("SELECT * FROM t") }
-            #expect(try reader.rows("SELECT * FROM t").isEmpty)
+            #expect(throws: DatabaseError.self) { try database.value("SELECT * FROM t") }
+            #expect(try reader.value("SELECT * FROM t") == nil)
             #expect(throws: DatabaseError.self) { try reader.execute("DELETE FROM t") }
         }
     }

@@ -127,8 +127,8 @@ struct StateFuzzTests {
             do {
                 let database = try Database(path)
                 for table in ["icon", "origin", "pause", "superseded", "hold", "folder", "newest"] {
-                    for row in try database.rows("PRAGMA table_info(\(table))") {
-                        if case .text(let name) = row["name"] { columns.append((table, name)) }
+                    for name in try database.rows("PRAGMA table_info(\(table))", { $0["name"] }) {
+                        if case .text(let name) = name { columns.append((table, name)) }
                     }
                 }
                 try database.close()

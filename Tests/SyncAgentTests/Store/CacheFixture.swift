@@ -35,6 +35,27 @@ struct CacheFixture {
         evictor = Evictor(folder, thread: thread, logger: Self.logger)
     }
 
+    /// Looks at the folder as an agent does first of all after its start.
+    ///
+    /// - Returns: The images that are missing, or not as they should be.
+    func lookFirst() throws -> Set<Digest> {
+        var urls: [IconURL: AppListDocument.Image] = [:]
+        var images: [CacheExpectation.Naming] = []
+        for document in restored.manifests.flatMap(\.lists.values).compactMap({ restored.documents[$0.sha256] }) {
+            for app in document.apps {
+                guard case .ready(let image) = app.state, !restored.missing.contains(image.sha256) else { continue }
+                urls[app.icon] = image
+                images.append(.init(image: image, url: nil))
+            }
+        }
+        images += urls.map { .init(image: $0.value, url: $0.key) }
+        var search = FolderSearch(folder, removesOthers: true)
+        var names: [String] = []
+        try search.findImages(images, isThorough: false, temporary: StagingPath.of("test"), &names)
+        try search.findNames(of: images, temporary: StagingPath.of("test"), &names)
+        return restored.missing.union(search.lost)
+    }
+
     /// Stages bytes as if they were a downloaded image.
     func stage(_ text: String) async throws -> StagedImage {
         StagedImage(name: try await staging.keep(Array(text.utf8)), image: Self.image(text))

@@ -20,6 +20,10 @@ struct CacheInspectorTests {
             width: 1, height: 1)
     }
 
+    private static func naming(_ word: String, _ url: IconURL) -> CacheExpectation.Naming {
+        CacheExpectation.Naming(image: image(word), url: url)
+    }
+
     /// Runs the body with a cache of a list of two icons, and with what is expected of it.
     private func withCache(
         _ body: (CacheFixture, CacheInspector, CacheExpectation) async throws -> Void
@@ -36,7 +40,7 @@ struct CacheInspectorTests {
                 cache, inspector,
                 CacheExpectation(
                     generation: 1, documents: manifest.lists.mapValues(\.sha256),
-                    images: [Self.image("one"): [Self.a], Self.image("two"): [Self.b]]))
+                    images: [Self.naming("one", Self.a), Self.naming("two", Self.b)]))
         }
     }
 
@@ -62,7 +66,7 @@ struct CacheInspectorTests {
             ("rm lock", nil),
             ("d=$PWD; cd ..; rm -rf $d", "the manifest, 1 list document, 2 images"),
             ("d=$PWD; cd ..; mv $d aside; mkdir $d", "the manifest, 1 list document, 2 images"),
-            ("d=$PWD; cd ..; mv $d aside; cp -a aside $d; sed -i s/one/eno/ $d/icons/*/*", "1 image"),
+            ("d=$PWD; cd ..; mv $d aside; cp -a aside $d; sed -i s/one/eno/ $d/icons/*/*", "1 name"),
         ] as [(String, String?)])
     func removed(script: String, summary: String?) async throws {
         try await withCache { cache, inspector, expected in
@@ -72,7 +76,7 @@ struct CacheInspectorTests {
             let isHarmless = script == "true" || script == "rm lock"
             #expect(await isSuspicious(inspector, expected) == !isHarmless, "\(script)")
             let found = await inspector.inspect(expected)
-            // An image whose other name is left is put back from there.
+            // An image whose other name is left is put back from there, as it is where its own file is damaged.
             let isPutBack = script.hasPrefix("rm -rf icons")
             #expect(found.summary == (isPutBack ? "2 names" : summary), "\(script)")
             #expect(found.trouble == nil)
@@ -120,7 +124,7 @@ struct CacheInspectorTests {
     func singly(script: String) async throws {
         try await withCache { cache, inspector, expected in
             var quick = expected
-            (quick.images, quick.sample) = (nil, expected.images ?? [:])
+            (quick.images, quick.sample) = (nil, expected.images ?? [])
             #expect(await !inspector.inspect(quick).isSuspicious)
             try #require(try await Program.run("sh", "-ec", "cd '\(cache.path)'; \(script)").code == 0)
             #expect(await inspector.inspect(quick).isSuspicious)
@@ -133,10 +137,12 @@ struct CacheInspectorTests {
     func unreadable() async throws {
         try await withCache { cache, inspector, expected in
             // As without descriptors or memory, nobody can say what there is of this name.
-            var odd = Self.image("one")
-            odd.path = "icons/00/" + String(repeating: "x", count: 300)
+            let one = Self.image("one")
+            let odd = AppListDocument.Image(
+                path: "icons/00/" + String(repeating: "x", count: 300), sha256: one.sha256, bytes: one.bytes,
+                type: one.type, width: one.width, height: one.height)
             var more = expected
-            more.images = [odd: [Self.a], Self.image("two"): [Self.b]]
+            more.images = [.init(image: odd, url: Self.a), Self.naming("two", Self.b)]
             let found = await inspector.inspect(more)
             #expect(found.trouble?.contains("File name too long") == true && found.lostImages.isEmpty)
             for word in ["one", "two"] { #expect(cache.exists(Self.image(word).path)) }
@@ -171,7 +177,7 @@ struct CacheInspectorTests {
                 newer.documents = try await cache.publish(number, [Self.a: "newer"]).lists.mapValues(\.sha256)
             }
             newer.generation = 3
-            newer.images = [Self.image("newer"): [Self.a], Self.image("two"): [Self.b]]
+            newer.images = [Self.naming("newer", Self.a), Self.naming("two", Self.b)]
             let replace = "cd '\(cache.path)/..'; mv cache aside; mv copy cache"
             try #require(try await Program.run("sh", "-ec", replace).code == 0)
             let found = await inspector.inspect(newer)

@@ -20,6 +20,24 @@ struct StoredResponseTests {
         #expect(again == response)
     }
 
+    @Test(
+        "the text of stored fields counts as if each field had come",
+        arguments: [
+            "", "etag: \"a\"\n", "etag: \"a\"\ndate: x\n", "etag:\n", "etag: \n", "etag: a", "etag:  a\n", "etag: a \n",
+            "etag: a\netag: b\n", "ETag: a\n", "x: a\n", "etag: a\u{7F}\n", "etag: a\tb\n", "\n", "etag: a\n\n",
+            "etag\n",
+            "cache-control: max-age=1\nvary: Accept\n", "cache-control: max-age=1\ncache-control: public\n",
+            "etag: " + String(repeating: "x", count: 1024) + "\n",
+            "etag: " + String(repeating: "x", count: 1025) + "\n",
+        ])
+    func stored(text: String) {
+        let stored = StoredResponse(
+            status: 200, url: "http://a", storedFields: text, requestTime: Sample.start, responseTime: Sample.start)
+        let made = StoredResponse(
+            url: "http://a", fields: HTTPFields(text: text), requestTime: Sample.start, responseTime: Sample.start)
+        #expect(stored == made)
+    }
+
     @Test("a field that is longer than 1 KiB is not kept, and allows nothing")
     func long() {
         let long = String(repeating: "x", count: 1025)

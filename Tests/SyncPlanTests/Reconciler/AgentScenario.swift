@@ -68,7 +68,7 @@ struct AgentScenario {
         if let expected = expectation, answersInspections {
             expectation = nil
             inspections.append(expected)
-            try handle(.inspected(.whole))
+            try handle(.inspected(disk.inspect(expected)))
         }
     }
 
@@ -253,11 +253,11 @@ struct AgentScenario {
         found.adopted = AdoptedCache(disk.restore())
         found.latestGeneration = disk.generations.keys.max() ?? 0
         found.lostDocuments = Set(expected.documents.filter { disk.documents[$0.value] == nil }.keys)
-        for (image, urls) in images {
-            if disk.images.contains(image.sha256) {
-                for url in urls { disk.names[url] = image.sha256 }
+        for naming in images {
+            if disk.images.contains(naming.image.sha256) {
+                if let url = naming.url { disk.names[url] = naming.image.sha256 }
             } else {
-                found.lostImages.insert(image.sha256)
+                found.lostImages.insert(naming.image.sha256)
             }
         }
         try finishInspection(found)

@@ -34,9 +34,10 @@ extension Reconciler {
             let (told, found) = (progress(of: names), recountedProgress(of: names))
             if told != found { return "the progress of \(names) is \(told), and should be \(found)" }
         }
-        let notes = catalog.icons.values.count { $0.noted != nil }
+        let notes = catalog.icons.count { $0.icon.noted != nil }
         if catalog.tally.noted != notes { return "\(catalog.tally.noted) icons are noted, and should be \(notes)" }
-        let images = catalog.icons.filter(\.value.isRetired).mapValues(\.image)
+        let retired = catalog.icons.filter(\.icon.isRetired).map { ($0.url, $0.icon.image) }
+        let images = Dictionary(uniqueKeysWithValues: retired)
         if catalog.retired.mapValues(\.wrappedValue) != images { return "what is retired is \(catalog.retired)" }
         return nil
     }

@@ -147,24 +147,33 @@ struct SimulatedDisk {
         let named = Set(state.manifests.flatMap { $0.lists.values.map(\.sha256) })
         documents = documents.filter { named.contains($0.key) }
         state.documents = documents
-        names = [:]
-        var referenced: Set<Digest> = []
         for manifest in state.manifests {
-            for app in manifest.lists.values.flatMap({ documents[$0.sha256]?.apps ?? [] }) {
-                guard case .ready(let image) = app.state else { continue }
-                referenced.insert(image.sha256)
-                names[app.icon] = images.contains(image.sha256) ? image.sha256 : nil
-            }
-        }
-        images.formIntersection(referenced)
-        state.missing = referenced.subtracting(images)
-        for manifest in state.manifests {
-            let lost = state.missing.intersection(images(of: manifest).map(\.sha256))
+            let lost = Set(images(of: manifest).map(\.sha256)).subtracting(images)
             damaged[manifest.generation] = lost.isEmpty ? nil : lost
         }
         state.nextGeneration = (generations.keys.max() ?? 0) + 1
         state.partials = partials.sorted().compactMap { Sample.partial(of: $0) }
         return state
+    }
+
+    /// Looks at the folder: a complete look puts names right, finds what is lost and, at first, removes what else there is.
+    mutating func inspect(_ expected: CacheExpectation) -> CacheInspection {
+        var found = CacheInspection()
+        guard let images = expected.images else { return found }
+        for naming in images {
+            if !self.images.contains(naming.image.sha256) {
+                found.lostImages.insert(naming.image.sha256)
+            } else if let url = naming.url {
+                if names[url] != naming.image.sha256 { found.restoredNames += 1 }
+                names[url] = naming.image.sha256
+            }
+        }
+        if expected.removesOthers {
+            self.images.formIntersection(images.map(\.image.sha256))
+            let urls = Set(images.lazy.filter { !found.lostImages.contains($0.image.sha256) }.compactMap(\.url))
+            names = names.filter { urls.contains($0.key) }
+        }
+        return found
     }
 
     func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(Violation) {

@@ -70,7 +70,7 @@ struct SimulatedWorld {
     /// Whether the agent wants the lists folder to be listed again.
     private var isLookWanted = false
     /// Whether it looks at the cache folder.
-    private var isInspecting = false
+    private var inspection: CacheExpectation?
     private var actionCount = 0
     private var lastStaged = 0
     /// Until when a URL's image needs no request, and which one it is.
@@ -369,7 +369,7 @@ struct SimulatedWorld {
         }
         for url in downloads.keys.sorted() { leavePart(of: url, after: .cancelled) }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
-        (isLooking, isShut, isLookWanted, isInspecting) = (false, false, false, false)
+        (isLooking, isShut, isLookWanted, inspection) = (false, false, false, nil)
         hasLooked = false
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
@@ -397,9 +397,9 @@ struct SimulatedWorld {
             actionCount += 1
             try perform(action)
         }
-        if isInspecting {
-            isInspecting = false
-            try handle(.inspected(.whole))
+        if let expected = inspection {
+            inspection = nil
+            try handle(.inspected(disk.inspect(expected)))
         }
         try check()
     }
@@ -437,7 +437,7 @@ struct SimulatedWorld {
             isLooking = true
         case .remember(let changes): note(changes)
         case .look: isLookWanted = true
-        case .inspect: isInspecting = true
+        case .inspect(let expected): inspection = expected
         }
     }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import SyncPlan
+import SystemPackage
+
+/// Goes through the images and the `by-url/` names of a cache folder, and holds them against what is to be there.
+///
+/// Each folder is listed once: where a name has the inode of its image in the listings, nothing else is asked about it.
+struct FolderSearch {
+    private let folder: CacheFolder
+    private let removesOthers: Bool
+    /// The images that are not there, and are under none of their other names.
+    private(set) var lost: Set<Digest> = []
+    /// The inode of each image that is there.
+    private var inodes: [Digest: UInt64] = [:]
+
+    /// - Parameters:
+    ///   - folder: The cache folder.
+    ///   - removesOthers: Whether what else there is beside images and names is removed.
+    init(_ folder: CacheFolder, removesOthers: Bool) {
+        self.folder = folder
+        self.removesOthers = removesOthers
+    }
+
+    // MARK: Images
+
+    /// Looks for the images; what is missing is put back from another name of it.
+    ///
+    /// - Parameters:
+    ///   - images: What is to be there.
+    ///   - isThorough: Whether images are read.
+    ///   - temporary: The name by way of which files are given names.
+    ///   - restored: Gets the names that were put back.
+    /// - Throws: ``FileError`` if something could not be looked at or put back: then it is not known what is there.
+    mutating func findImages(
+        _ images: [CacheExpectation.Naming], isThorough: Bool, temporary: String, _ restored: inout [String]
+    ) throws(FileError) {
+        inodes.reserveCapacity(images.count)
+        let fans = Fans(images.lazy.map(\.image.sha256))
+        for (fan, expected) in fans.named {
+            let fan = "\(CacheLayout.icons)/\(fan)"
+            var others = try listing(of: fan)
+            for image in expected.lazy.map({ images[$0].image })
+            where inodes[image.sha256] == nil && !lost.contains(image.sha256) {
+                let path = image.path
+                // A path of another form is in no listing, or in that of another folder.
+                let name = path.hasPrefix(fan + "/") ? String(path.dropFirst(fan.utf8.count + 1)) : nil
+                let inode = name.flatMap { others.removeValue(forKey: $0) }
+                let names = { expected.filter { images[$0].image.sha256 == image.sha256 }.flatMap { images[$0].names } }
+                if try isThere(image, names, isThorough: isThorough, temporary: temporary, &restored) {
+                    inodes[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
+                } else {
+                    lost.insert(image.sha256)
+                    if removesOthers { folder.remove(path) }
+                }
+            }
+            remove(others.keys, from: fan)
+        }
+    }
+
+    /// Whether an image is there, or was put back from one of its other names.
+    private func isThere(
+        _ image: AppListDocument.Image, _ names: () -> [String], isThorough: Bool, temporary: String,
+        _ restored: inout [String]
+    ) throws(FileError) -> Bool {
+        if try folder.isPlausible(image, at: image.path) {
+            if !isThorough { return true }
+            if try isWhole(image, at: image.path) { return true }
+        }
+        for name in names() where try folder.isPlausible(image, at: name) {
+            guard try isWhole(image, at: name) else { continue }
+            try folder.replaceLink(name, at: image.path, temporary: temporary)
+            restored.append(image.path)
+            return true
+        }
+        return false
+    }
+
+    /// Whether a file has the bytes of an image.
+    ///
+    /// What the disk cannot read is left to the scrubber, which says so.
+    ///
+    /// - Throws: ``FileError`` if it could not be read for another reason, which may pass.
+    private func isWhole(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
+        switch Verification.flaw(of: image, at: name, in: folder) {
+        case nil: return true
+        case .missing, .wrong: return false
+        case .unreadable(let error):
+            guard error.errno == .ioError, name == image.path else { throw error }
+            return true
+        }
+    }
+
+    // MARK: Names
+
+    /// Looks at whether each URL's name leads to its image, and sees to it.
+    ///
+    /// - Parameters:
+    ///   - images: What is to be there, after it was looked for.
+    ///   - temporary: The name by way of which files are given names.
+    ///   - restored: Gets the names that were put right.
+    /// - Throws: ``FileError`` as when images are looked for.
+    mutating func findNames(
+        of images: [CacheExpectation.Naming], temporary: String, _ restored: inout [String]
+    ) throws(FileError) {
+        let digests = images.map { $0.url.map { Digest.of($0.text) } }
+        let fans = Fans(digests.lazy.map { $0 })
+        for (fan, expected) in fans.named {
+            let fan = "\(CacheLayout.byURL)/\(fan)"
+            var others = try listing(of: fan)
+            for index in expected {
+                guard let digest = digests[index], case let image = images[index].image,
+                    let inode = inodes[image.sha256]
+                else { continue }
+                if others.removeValue(forKey: digest.hex) == inode { continue }
+                let name = CacheLayout.byURL(digest)
+                guard try leadsElsewhere(name, image) else { continue }
+                try folder.replaceLink(image.path, at: name, temporary: temporary)
+                restored.append(name)
+            }
+            remove(others.keys, from: fan)
+        }
+    }
+
+    /// Whether a name does not lead to its image.
+    private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {
+        guard let entry = try folder.entry(name), entry.size == image.bytes else { return true }
+        // Where an image has all the links that its file system allows, names lead to copies.
+        guard try entry.inode != folder.entry(image.path)?.inode else { return false }
+        switch Verification.flaw(of: image, at: name, in: folder) {
+        case nil, .unreadable: return false
+        case .missing, .wrong: return true
+        }
+    }
+
+    // MARK: Folders
+
+    /// The inode numbers of what is in a folder, by name.
+    private func listing(of fan: String) throws(FileError) -> [String: UInt64] {
+        Dictionary(try folder.names(in: fan).map { ($0.name, $0.inode) }) { a, _ in a }
+    }
+
+    private func remove(_ names: some Sequence<String>, from fan: String) {
+        guard removesOthers else { return }
+        for name in names { folder.remove("\(fan)/\(name)") }
+    }
+}
+
+/// What is in each of the two-digit folders, by the first byte of its digest.
+private struct Fans {
+    private var indices = [[Int]](repeating: [], count: 256)
+
+    init(_ digests: some Sequence<Digest?>) {
+        for (index, digest) in digests.enumerated() {
+            if let digest { indices[digest.fan].append(index) }
+        }
+    }
+
+    /// The names of all of these folders, each with the numbers of what is in it.
+    var named: Zip2Sequence<[String], [[Int]]> { zip(CacheLayout.fanOut, indices) }
+}
+
+extension CacheExpectation.Naming {
+    /// The `by-url/` name, if there is one.
+    var names: [String] { url.map { [CacheLayout.byURL($0)] } ?? [] }
+}
+
+extension CacheFolder {
+    /// Whether there is a file that may be an image, as far as that can be told without reading it.
+    func isPlausible(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
+        guard let entry = try entry(name) else { return false }
+        return entry.isOwn && entry.size == image.bytes
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package import IconCache
+
+/// What an earlier run left.
+package struct RestoredState: Sendable {
+    /// The good generations on disk, the oldest first; the last one is the current one.
+    package var manifests: [Manifest] = []
+    /// Whether the current generation on disk names what is damaged, so that a whole one must take its place.
+    package var isDamaged = false
+    /// The documents that they name.
+    package var documents: [Digest: AppListDocument] = [:]
+    /// Images of the current generation that are not on disk, or not as they should be.
+    package var missing: Set<Digest> = []
+    /// Larger than every generation that is in the cache folder, or was there.
+    package var nextGeneration = 1
+    /// The highest number that a generation was given, as far as that is remembered beside the cache folder.
+    package var newestGeneration = 0
+    package var memos: [IconMemo] = []
+    package var origins: [OriginMemo] = []
+    package var lists: [ListMemo] = []
+    package var isPaused = false
+    /// The folder that the lists were in.
+    package var folder: FolderIdentity?
+    /// When each superseded generation was, by the clock of this run.
+    package var supersessions: [Int: Timestamp] = [:]
+    /// The change whose eviction was held, its time by the clock of this run.
+    package var hold: EvictionBrake.Hold?
+    /// Beginnings of images whose download can go on.
+    package var partials: [PartialDownload] = []
+
+    /// What the generations say, once they are taken apart.
+    fileprivate var catalog: RestoredCatalog?
+
+    package init() {}
+
+    /// Takes apart what the generations say: that needs nothing of what is remembered beside the cache folder.
+    package mutating func takeApart() {
+        if catalog == nil { catalog = RestoredCatalog(manifests, documents: documents, missing: missing) }
+    }
+
+    /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
+    var knownHold: EvictionBrake.Hold? {
+        guard var hold else { return nil }
+        hold.generation = min(hold.generation, knownNextGeneration - 1)
+        return hold
+    }
+
+    /// Larger than every generation that was ever published, also if the cache folder is an older copy, or a new one.
+    var knownNextGeneration: Int { max(nextGeneration, newestGeneration + 1) }
+}
+
+/// What the generations on disk say, as the plan keeps it.
+struct RestoredCatalog: Sendable {
+    private(set) var catalog = Catalog()
+    private(set) var ledger = RetirementLedger()
+    /// The lists whose documents are out of date: an image is missing, or an older generation has one.
+    private(set) var outdatedLists: Set<ListName> = []
+
+    /// - Parameters:
+    ///   - manifests: The generations, the oldest first.
+    ///   - documents: The documents that they name.
+    ///   - missing: The images that are not on disk.
+    init(_ manifests: [Manifest], documents: [Digest: AppListDocument], missing: Set<Digest>) {
+        for manifest in manifests { ledger.publish(manifest, newDocuments: documents, at: manifest.published) }
+        for (name, list) in manifests.last?.lists ?? [:] {
+            if let document = documents[list.sha256] { restore(name, list, document, missing: missing) }
+        }
+        // What a newer generation says of a URL counts.
+        for (manifest, newer) in zip(manifests, manifests.dropFirst()).reversed() {
+            for (name, list) in manifest.lists where newer.lists[name]?.sha256 != list.sha256 {
+                for app in documents[list.sha256]?.apps ?? [] { restoreOlder(app, missing: missing) }
+            }
+        }
+        ledger.noteMissing(missing)
+    }
+
+    private mutating func restore(
+        _ name: ListName, _ published: Manifest.List, _ document: AppListDocument, missing: Set<Digest>
+    ) {
+        let entries = document.apps.map {
+            AppEntry(name: $0.name, icon: $0.icon, download: $0.download, expected: $0.expected)
+        }
+        let images = document.apps.map { app in
+            app.image.flatMap { missing.contains($0.sha256) ? nil : ledger.boxed($0.sha256) }
+        }
+        catalog.restore(
+            name, ListRecord(state: .ok, source: document.source, entries: entries, published: published),
+            images: images)
+        guard !missing.isEmpty else { return }
+        for app in document.apps {
+            if let image = app.image, missing.contains(image.sha256) { noteMissing(app.icon) }
+        }
+    }
+
+    private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
+        guard let image = app.image else { return }
+        let known = catalog.icons[app.icon]
+        guard known?.hasImage != true, known?.wasMissing != true else { return }
+        if missing.contains(image.sha256) { return noteMissing(app.icon) }
+        guard let boxed = ledger.boxed(image.sha256) else { return }
+        catalog.updateIcon(app.icon) { $0.boxedImage = boxed }
+        outdatedLists.formUnion(known?.lists ?? [])
+    }
+
+    private mutating func noteMissing(_ url: IconURL) {
+        catalog.updateIcon(url) { $0.wasMissing = true }
+        outdatedLists.formUnion(catalog.icons[url]?.lists ?? [])
+    }
+}
+
+extension AppListDocument.App {
+    var image: AppListDocument.Image? {
+        guard case .ready(let image) = state else { return nil }
+        return image
+    }
+}
+
+extension Reconciler {
+    /// Takes in what an earlier run left.
+    mutating func restore(_ state: consuming RestoredState, now: Timestamp) {
+        state.takeApart()
+        if let known = state.catalog {
+            (catalog, ledger, damagedLists) = (known.catalog, known.ledger, known.outdatedLists)
+        }
+        // What has two owners is copied when it changes.
+        state.catalog = nil
+        for list in damagedLists { window.noteChange(of: list, at: now) }
+        ledger.setSupersessions(state.supersessions, default: now)
+        restoreOrigins(state.origins, now: now)
+        for memo in state.memos { restore(memo, now: now) }
+        noteFreshness(since: min(state.manifests.first?.published ?? now, now))
+        manifest = state.manifests.last
+        unrememberedGenerations.formUnion(state.supersessions.keys)
+        unrememberedGenerations.formUnion(ledger.supersessions.keys)
+        for memo in state.lists {
+            guard memo.rules == listRules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
+                rememberReading(of: memo.list, now: now)
+                continue
+            }
+            catalog.updateList(memo.list) { $0.isRead = true }
+        }
+        for url in catalog.icons.filter({ !$0.icon.isReferenced }).map(\.url) { forgetIfDone(url, now: now) }
+        if state.isDamaged { window.noteChange(at: now) }
+    }
+
+    /// An image of which nothing is remembered was fresh when it was published.
+    private mutating func noteFreshness(since published: Timestamp) {
+        for index in catalog.icons.indices where catalog.icons[index].icon.freshUntil == .distantPast {
+            let freshUntil = published + settings.refresh.default.jittered(using: &generator)
+            catalog.updateIcon(at: index) { if $0.hasImage { $0.freshUntil = freshUntil } }
+        }
+    }
+
+    private mutating func restore(_ memo: IconMemo, now: Timestamp) {
+        // What lies further ahead than the rules put anything was set by a clock that was wrong.
+        let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
+        let latest = memo.failure.map { now + backoff.longest(after: $0.code) }
+        let trail = share(memo.trail, of: memo.url)
+        // The text of the URL that the list has.
+        let response = memo.response?.sharing(catalog.icons.spelling(of: memo.url))
+        catalog.updateIcon(memo.url) {
+            $0.trail = trail
+            // Validators vouch for bytes: without the image they must not be sent.
+            if let image = $0.image?.sha256, image == memo.image {
+                $0.response = response
+                let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
+                $0.freshUntil = isAhead ? now : min(memo.freshUntil, latestFresh)
+            }
+            // A URL that was refused is judged anew: another version may allow it.
+            guard var failure = memo.failure, let latest, let next = failure.nextAttempt else { return }
+            // So is what settings had a say in, which may be others now.
+            failure.nextAttempt = FetchFailure.dependsOnSettings(failure.code) ? now : min(next, latest)
+            $0.failure = failure
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import IconCache
+import Testing
+
+@testable import SyncPlan
+
+@Suite("The table of icons")
+struct IconTableTests {
+    @Test("has what a dictionary with the same changes has")
+    func model() {
+        var generator = SeededGenerator(seed: 7)
+        var table = IconTable()
+        var model: [IconURL: Bool] = [:]
+        for step in 0..<5000 {
+            let url: IconURL = "https://h.example/\(Int.random(in: 0..<100, using: &generator))"
+            if Bool.random(using: &generator) {
+                let isMissing = step % 3 == 0
+                table.update(url, default: IconRecord()) { $0.wasMissing = isMissing }
+                model[url] = isMissing
+            } else {
+                #expect(table.remove(url)?.wasMissing == model.removeValue(forKey: url))
+            }
+            #expect(table[url]?.wasMissing == model[url] && table.count == model.count)
+        }
+        #expect(Dictionary(uniqueKeysWithValues: table.map { ($0.url, $0.icon.wasMissing) }) == model)
+        #expect(Set(table.keys) == Set(model.keys))
+    }
+
+    @Test("gives the text of a URL that it has, in place of an equal one")
+    func spelling() {
+        var table = IconTable()
+        table.update("https://h.example/a", default: IconRecord()) { _ in }
+        #expect(table.spelling(of: "https://h.example/a") == "https://h.example/a")
+        #expect(table.spelling(of: "https://h.example/b") == "https://h.example/b")
+    }
+}
