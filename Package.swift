@@ -16,6 +16,8 @@ let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingB
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -52,13 +54,7 @@ let package = Package(
 
         // Decisions: values in, values out.
         .target(
-            name: "SyncPlan",
-            dependencies: [
-                "IconCache",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: settings
+            name: "SyncPlan", dependencies: ["IconCache", deque, heap], swiftSettings: settings
         ),
 
         // Effects: one folder per outside thing.
@@ -66,7 +62,7 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "CCrypto", "CLinux", "CSQLite", "IconCache", "LocalHTTP", "SyncPlan", "Transfers", system, logging,
-                hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1, subprocess,
+                deque, heap, hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1,
             ],
             swiftSettings: stayingOnThread
         ),

@@ -2,19 +2,25 @@
 // Calls of Linux that Swift's Glibc module leaves out.
 #include <dirent.h>
 #include <malloc.h>
+#include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <sys/vfs.h>
 
 // Declared here, since <unistd.h> hides it without _GNU_SOURCE (syncfs(2)).
 extern int syncfs(int fd);
-// The same of dup(2).
+// The same of dup(2) and pipe(2).
 extern int dup3(int fd, int other, int flags);
+extern int pipe2(int fds[2], int flags);
+// The same of posix_spawn(3).
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 
 // The handle of an open file: how long it is, of what type, and its bytes (name_to_handle_at(2), MAX_HANDLE_SZ).
 struct open_file_handle {
@@ -29,6 +35,18 @@ static inline int get_file_handle(int fd, struct open_file_handle *handle)
     int mount;
     handle->length = sizeof handle->bytes;
     return syscall(SYS_name_to_handle_at, fd, "", handle, &mount, 0x1000 /* AT_EMPTY_PATH */);
+}
+
+// A descriptor of a process, readable when it has ended, and a signal by it, which reaches no other that got the same
+// number since (pidfd_open(2), pidfd_send_signal(2)). The C library has them only since 2.36.
+static inline int open_process(pid_t process)
+{
+    return syscall(SYS_pidfd_open, process, 0);
+}
+
+static inline int signal_process(int process, int signal)
+{
+    return syscall(SYS_pidfd_send_signal, process, signal, (void *)0, 0);
 }
 
 // prctl(2) takes any number of arguments, and Swift calls no such function.

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Dispatch
 import Glibc
+import SyncAgent
 import SyncPlan
 
 /// The program.
@@ -41,6 +42,9 @@ enum EntryPoint {
                     + "memory limited in another way (MemoryMax=).")
             exit(Exit.Code.badConfiguration.rawValue)
         }
+        // Whoever started the program may have had this ignored: then no helper's end could be told.
+        signal(SIGCHLD, SIG_DFL)
+        TaskThreads.install()
         Task {
             await SyncAgentCommand.main(nil)
             exit(Exit.Code.done.rawValue)

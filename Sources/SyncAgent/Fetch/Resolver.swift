@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import SyncPlan
 import Synchronization
 import Transfers
@@ -144,11 +143,6 @@ final class Resolver: Sendable {
     }
 
     private static func ask(_ host: String, _ family: SystemResolver.Family = .any) async -> SystemResolver.Answer {
-        await withCheckedContinuation { continuation in
-            // A serial queue of its own has a thread of its own, however many look-ups hang.
-            DispatchQueue(label: "syncagent.resolver").async {
-                continuation.resume(returning: SystemResolver.lookUp(host, family))
-            }
-        }
+        await onOwnThread("resolver") { SystemResolver.lookUp(host, family) }
     }
 }

@@ -14,3 +14,16 @@ package final class FileThread: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }
+
+/// Runs a call that may block for long on a thread of its own, however many others hang.
+///
+/// - Parameters:
+///   - label: What the thread is for.
+///   - body: The call.
+/// - Returns: What it returned.
+func onOwnThread<R: Sendable>(_ label: String, _ body: @escaping @Sendable () -> R) async -> R {
+    await withCheckedContinuation { continuation in
+        // A serial queue of its own has a thread of its own.
+        DispatchQueue(label: "syncagent.\(label)").async { continuation.resume(returning: body()) }
+    }
+}

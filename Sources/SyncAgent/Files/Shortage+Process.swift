@@ -22,23 +22,6 @@ extension Shortage {
         }
     }
 
-    /// How many descriptors the start of one process takes at the most, and some for what else begins meanwhile.
-    private static let startingDescriptors = 24
-
-    /// Why no process can be started now; `nil` if there are descriptors enough for it.
-    ///
-    /// swift-subprocess (1.0.2) ends the agent by a trap if they run out while it makes the pipes of a process.
-    package static var ofDescriptors: Shortage? {
-        var copies: [CInt] = []
-        defer { for copy in copies { close(copy) } }
-        for _ in 0..<startingDescriptors {
-            let copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
-            guard copy >= 0 else { return Shortage(Errno(rawValue: errno)) }
-            copies.append(copy)
-        }
-        return nil
-    }
-
     /// The same for an error of the start of a process, for which EAGAIN means that there are too many.
     package init?(starting errno: Errno) {
         if errno == .resourceTemporarilyUnavailable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import Subprocess
 package import SyncPlan
 package import SystemPackage
 
@@ -20,18 +19,6 @@ package struct ParseHelper: Sendable {
         self.timeout = timeout
     }
 
-    /// What the child has of an environment; that of the agent is none of its business.
-    ///
-    /// Backtraces would take seconds.
-    private static var environment: [Environment.Key: String] {
-        var environment: [Environment.Key: String] = ["SWIFT_BACKTRACE": "enable=no", "LIBDISPATCH_LOG": "NO"]
-        #if SANITIZED
-            // To look for leaks, a process would be started.
-            environment["ASAN_OPTIONS"] = "detect_leaks=0"
-        #endif
-        return environment
-    }
-
     /// Parses an open file from its first byte, wherever its offset stands.
     ///
     /// The file is left open.
@@ -45,41 +32,36 @@ package struct ParseHelper: Sendable {
     /// - Returns: The app list in the file, or why there is none.
     package func parse(_ file: FileDescriptor, within limit: Duration? = nil) async -> ListVerdict {
         let timeout = min(limit ?? self.timeout, self.timeout)
-        return await withTaskGroup { group in
-            group.addTask { await run(file) }
-            group.addTask {
-                do {
-                    try await Task.sleep(for: timeout)
-                    return .failure(.parserTimeout(limit: DurationText.format(timeout)))
-                } catch {
-                    return .failure(.cancelled)
-                }
-            }
-            // The first to end has the say; cancelling the other one kills the process, and the group awaits its end.
-            let verdict = await group.next() ?? .failure(.cancelled)
-            group.cancelAll()
-            return Task.isCancelled ? .failure(.cancelled) : verdict
+        let killer = HelperKiller()
+        let verdict = await withTaskCancellationHandler {
+            await onOwnThread("parser") { run(file, within: timeout, killer) }
+        } onCancel: {
+            killer.kill()
         }
+        return Task.isCancelled ? .failure(.cancelled) : verdict
     }
 
-    private func run(_ file: FileDescriptor) async -> ListVerdict {
-        if let shortage = Shortage.ofDescriptors { return .failure(.outOfResources(shortage.reason)) }
-        do {
-            let result = try await Subprocess.run(
-                .path(executable),
-                arguments: Arguments(arguments),
-                environment: .custom(Self.environment),
-                input: .fileDescriptor(file, closeAfterSpawningProcess: false),
-                output: .bytes(limit: limits.maxText.bytes),
-                error: .discarded)
-            return verdict(result.terminationStatus, result.standardOutput)
-        } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-            return .failure(.parserNonsense)
+    private func run(_ file: FileDescriptor, within timeout: Duration, _ killer: HelperKiller) -> ListVerdict {
+        let deadline = ContinuousClock.now + timeout
+        let process: HelperProcess
+        do throws(Errno) {
+            process = try HelperProcess(executable, arguments, input: .file(file))
         } catch {
-            if let shortage = (error as? SubprocessError)?.underlyingError.flatMap({ Shortage(starting: $0) }) {
-                return .failure(.outOfResources(shortage.reason))
+            if let shortage = Shortage(starting: error) { return .failure(.outOfResources(shortage.reason)) }
+            return .failure(.parserUnavailable("\(FileError("start", executable.string, error))"))
+        }
+        defer { process.end() }
+        killer.note(process)
+        var output: [UInt8] = []
+        while true {
+            switch process.next(by: deadline) {
+            case .output(let bytes):
+                output += bytes
+                guard output.count <= limits.maxText.bytes else { return .failure(.parserNonsense) }
+            case .message, .outputEnded: continue
+            case .ended: return verdict(process.end(), output)
+            case .late: return .failure(.parserTimeout(limit: DurationText.format(timeout)))
             }
-            return .failure(Task.isCancelled ? .cancelled : .parserUnavailable("\(error)"))
         }
     }
 
@@ -90,19 +72,19 @@ package struct ParseHelper: Sendable {
         ] + (limits.iconBase.map { ["--icon-base-url", $0.url] } ?? [])
     }
 
-    private func verdict(_ status: TerminationStatus, _ output: [UInt8]) -> ListVerdict {
-        switch status {
-        case .exited(0):
+    private func verdict(_ exit: HelperProcess.Exit, _ output: [UInt8]) -> ListVerdict {
+        switch exit {
+        case .code(0):
             do throws(ParseRecord.Malformed) {
                 return try ParseRecord.decode(output, maxEntries: limits.maxEntries)
             } catch {
                 return .failure(.parserNonsense)
             }
-        case .exited(let code): return .failure(.parserFailed(status: Int(code)))
-        case .signaled(SIGXCPU): return .failure(.parserTimeout(limit: "its processor time"))
-        case .signaled(let signal) where [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal):
+        case .code(let code): return .failure(.parserFailed(status: Int(code)))
+        case .signal(SIGXCPU): return .failure(.parserTimeout(limit: "its processor time"))
+        case .signal(let signal) where [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal):
             return .failure(.parserKilled(signal: Self.name(ofSignal: signal)))
-        case .signaled(let signal): return .failure(.parserDied(signal: Self.name(ofSignal: signal)))
+        case .signal(let signal): return .failure(.parserDied(signal: Self.name(ofSignal: signal)))
         }
     }
 

@@ -9,7 +9,7 @@ package final class WatchBell: Sendable {
     private struct State {
         /// What was at the path at the last look since the watcher began; `nil` if there was none.
         var folder: FolderIdentity??
-        var watcher: AsyncStream<Void>.Continuation?
+        var ask: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -19,7 +19,7 @@ package final class WatchBell: Sendable {
     /// Notes what a look found at the path, and rings if that is not what the look before found.
     package func note(_ folder: FolderIdentity?) {
         state.withLock { state in
-            if state.folder != .some(folder) { state.watcher?.yield() }
+            if state.folder != .some(folder) { state.ask?() }
             state.folder = .some(folder)
         }
     }
@@ -29,10 +29,8 @@ package final class WatchBell: Sendable {
         state.withLock { $0.folder = nil }
     }
 
-    /// An element whenever the watcher that has just begun is to be asked.
-    func rings() -> AsyncStream<Void> {
-        let (rings, watcher) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        state.withLock { $0.watcher = watcher }
-        return rings
+    /// Is to ask the watcher that has just begun; `nil` if there is none any more.
+    func connect(_ ask: (@Sendable () -> Void)?) {
+        state.withLock { $0.ask = ask }
     }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Subprocess
 import SyncPlan
-import Synchronization
 package import SystemPackage
 
 /// Watches the lists folder in `syncagent-watch`, a process of its own, because the library in it can die and is under
@@ -55,110 +53,27 @@ package struct WatchHelper: Sendable {
     /// - Throws: `CancellationError`, and nothing else. By then the helper is gone.
     package func run(_ report: @Sendable (WatchSignal) async -> Void) async throws {
         try Task.checkCancellation()
-        let death: String?
-        do {
-            death = try await listen(report)
-        } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-            death = "spoke nonsense, and too much of it"
-        } catch {
-            death = "\(error)"
-        }
-        try Task.checkCancellation()
-        if let death { await report(.died(death)) }
-    }
-
-    /// Starts a helper and passes on what it says.
-    ///
-    /// - Returns: What it died of, or `nil` if its own last word was the end.
-    private func listen(_ report: (WatchSignal) async -> Void) async throws -> String? {
-        if let shortage = Shortage.ofDescriptors { return shortage.reason }
-        let result = try await Subprocess.run(
-            .path(executable), arguments: [folder.string],
-            // No backtraces: they take seconds. Nothing else of the agent's environment is the helper's business.
-            environment: .custom(["SWIFT_BACKTRACE": "enable=no", "LIBDISPATCH_LOG": "NO"]),
-            // A pipe that stays open as long as this process lives, however it ends: that is how the helper knows.
-            input: .inputWriter,
-            output: .sequence,
-            error: .string(limit: 16 << 10)
-        ) { execution -> Bool in
-            let question = Question()
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    while true {
-                        try await Task.sleep(for: interval)
-                        guard question.ask() else { return try execution.send(signal: .kill) }
-                        // One that cannot be asked has ended, and so has what it says.
-                        _ = try? await execution.standardInputWriter.write("?")
-                    }
-                }
-                let rings = bell.rings()
-                group.addTask {
-                    for await _ in rings { _ = try? await execution.standardInputWriter.write("?") }
-                }
-                defer { group.cancelAll() }
-                var hasSaidItsLast = false
-                for try await line in execution.standardOutput.strings(
-                    separatedBy: .unicodeScalarSequence(["\n"]), bufferingPolicy: .maxLineLength(Self.longestLine))
-                {
-                    question.noteAnswer()
-                    if line == Question.answer { continue }
-                    guard let signal = WatchSignal(line: line) else { throw Nonsense(text: line) }
-                    await report(signal)
-                    hasSaidItsLast = signal.isLast
-                    if hasSaidItsLast { break }
-                }
-                // It is about to end; one that is not is of no use any more.
-                await execution.teardown(using: [])
-                if question.isUnanswered { throw Hung() }
-                return hasSaidItsLast
+        let killer = HelperKiller()
+        let watcher = WatcherProcess(askingEvery: interval, killer)
+        try await withTaskCancellationHandler {
+            defer { bell.connect(nil) }
+            do throws(Errno) {
+                let process = try await watcher.start(executable, folder)
+                bell.connect { process.send(WatcherProcess.question) }
+            } catch {
+                try Task.checkCancellation()
+                let reason = Shortage(starting: error)?.reason ?? "\(FileError("start", executable.string, error))"
+                return await report(.died(reason))
             }
-        }
-        return result.closureResult ? nil : Self.death(result.terminationStatus, message: result.standardError)
-    }
-
-    /// The longest line that is read, in bytes; the helper's are far shorter.
-    private static let longestLine = 128
-
-    private static func death(_ status: TerminationStatus, message: String) -> String {
-        let end =
-            switch status {
-            case .exited(let code): "exit code \(code)"
-            case .signaled(let signal): "signal \(signal)"
+            while true {
+                let signal = await watcher.next()
+                try Task.checkCancellation()
+                await report(signal)
+                if signal.isLast { return await watcher.end() }
             }
-        return ([end] + message.split(whereSeparator: \.isNewline).suffix(1).map(String.init)).joined(separator: ": ")
-    }
-
-    /// Whether all is well, as a helper is asked from time to time.
-    private final class Question: Sendable {
-        static let answer = "alive"
-        private let state = Mutex((isOpen: false, isUnanswered: false))
-
-        /// Whether it was asked again without having had an answer.
-        var isUnanswered: Bool { state.withLock(\.isUnanswered) }
-
-        /// Notes that it is asked, unless it was and nothing has been said since.
-        func ask() -> Bool {
-            state.withLock { state in
-                defer { state.isOpen = true }
-                state.isUnanswered = state.isOpen
-                return !state.isOpen
-            }
+        } onCancel: {
+            killer.kill()
         }
-
-        /// Notes that something was said, which shows as much as an answer.
-        func noteAnswer() {
-            state.withLock { $0.isOpen = false }
-        }
-    }
-
-    private struct Hung: Error, CustomStringConvertible {
-        var description: String { "does not answer" }
-    }
-
-    /// Something that a helper does not say.
-    private struct Nonsense: Error, CustomStringConvertible {
-        var text: String
-        var description: String { "spoke nonsense: \(text.debugDescription)" }
     }
 }
 

@@ -65,7 +65,7 @@ struct WatchHelperTests {
     func notInstalled() async throws {
         let signals = try await signals(of: "/nonexistent/syncagent-watch", folder: "/")
         #expect(
-            signals == [.died("Executable \"/nonexistent/syncagent-watch\" is not found or cannot be executed.")])
+            signals == [.died("Cannot start /nonexistent/syncagent-watch: No such file or directory")])
     }
 
     @Test("a helper is killed and reaped when its task is cancelled")

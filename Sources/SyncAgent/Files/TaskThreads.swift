@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import DequeModule
+import Glibc
+import HeapModule
+import Synchronization
+package import SystemPackage
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
+
+/// The threads that tasks run on: they wake up for a task or at a time, and not otherwise.
+///
+/// Those of libdispatch are looked at every second by another one, once there was one. They are started as they are
+/// needed, up to a limit, and stay. Priorities make no difference.
+package final class TaskThreads: TaskExecutor {
+    private struct Timer: Comparable {
+        var time: ContinuousClock.Instant
+        var job: UnownedJob
+
+        static func == (left: Timer, right: Timer) -> Bool { left.time == right.time }
+        static func < (left: Timer, right: Timer) -> Bool { left.time < right.time }
+    }
+
+    private struct State {
+        /// What is to be run, in order.
+        var jobs = Deque<UnownedJob>()
+        /// What is to be run later.
+        var timers = Heap<Timer>()
+        var threads = 0
+        /// The threads that have nothing to do.
+        var idle = 0
+        /// Whether there is a thread that waits for the time.
+        var isTimed = false
+    }
+
+    private let most: Int
+    private let state = Mutex(State())
+    /// Counts the jobs that threads are to take (sem_post(3)).
+    nonisolated(unsafe) private let waiting: UnsafeMutablePointer<sem_t>
+    /// Readable at the time of the first timer (timerfd_create(2)).
+    private let timer: Int32
+
+    /// - Parameter most: The most threads. The default is one for each processor, and four at least: a call that blocks
+    ///   after all is not to hold up everything.
+    /// - Throws: `Errno` if there is no descriptor for the time.
+    package init(most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) throws(Errno) {
+        timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))
+        guard timer >= 0 else { throw Errno(rawValue: errno) }
+        self.most = most
+        waiting = .allocate(capacity: 1)
+        sem_init(waiting, 0, 0)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        add([UnownedJob(job)])
+    }
+
+    private func add(_ jobs: some Collection<UnownedJob>) {
+        let lacking = state.withLock { state in
+            state.jobs.append(contentsOf: jobs)
+            let lacking = max(0, min(state.jobs.count - state.idle, most - state.threads))
+            state.threads += lacking
+            return lacking
+        }
+        for _ in jobs { sem_post(waiting) }
+        for _ in 0..<lacking where !Self.startThread("task", { self.work() }) {
+            let isOnly = state.withLock { state in
+                state.threads -= 1
+                return state.threads == 0
+            }
+            // Others do its work. Where there are none, there is nothing but to try again.
+            guard isOnly else { return }
+            usleep(Self.pause)
+            add([])
+        }
+    }
+
+    /// How long to wait before a thread that could not be started is tried again, in microseconds.
+    private static let pause: UInt32 = 10_000
+
+    private func work() {
+        while true {
+            state.withLock { $0.idle += 1 }
+            while sem_wait(waiting) != 0 {}
+            let job = state.withLock { state in
+                state.idle -= 1
+                return state.jobs.popFirst()
+            }
+            job?.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}
+
+// MARK: Time
+
+extension TaskThreads: SchedulingExecutor {
+    package func enqueue<C: Clock>(
+        _ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C
+    ) {
+        guard let delay = clock.now.duration(to: instant) as? Duration else {
+            preconditionFailure("a clock that does not count in seconds")
+        }
+        let timer = Timer(time: instant as? ContinuousClock.Instant ?? .now + delay, job: UnownedJob(job))
+        let isFirst = state.withLock { state in
+            state.timers.insert(timer)
+            if state.timers.min == timer { set(to: timer.time) }
+            defer { state.isTimed = true }
+            return !state.isTimed
+        }
+        if isFirst { while !Self.startThread("time", { self.tell() }) { usleep(Self.pause) } }
+    }
+
+    /// Passes on what is due, whenever something is.
+    private func tell() {
+        while true {
+            var count: UInt64 = 0
+            _ = read(timer, &count, MemoryLayout.size(ofValue: count))
+            let jobs = state.withLock { state in
+                var jobs: [UnownedJob] = []
+                let now = ContinuousClock.now
+                while let first = state.timers.min, first.time <= now {
+                    jobs.append(first.job)
+                    state.timers.removeMin()
+                }
+                if let first = state.timers.min { set(to: first.time) }
+                return jobs
+            }
+            add(jobs)
+        }
+    }
+
+    private func set(to time: ContinuousClock.Instant) {
+        // No time at all would turn it off.
+        let rest = max(.nanoseconds(1), ContinuousClock.now.duration(to: time)).components
+        var setting = itimerspec()
+        setting.it_value = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+        timerfd_settime(timer, 0, &setting, nil)
+    }
+}
+
+// MARK: Threads
+
+extension TaskThreads {
+    /// - Returns: Whether it was started.
+    private static func startThread(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+        final class Work: Sendable {
+            let name: StaticString
+            let body: @Sendable () -> Void
+
+            init(_ name: StaticString, _ body: @escaping @Sendable () -> Void) {
+                (self.name, self.body) = (name, body)
+            }
+        }
+        let work = Unmanaged.passRetained(Work(name, body))
+        var thread = pthread_t()
+        let error = pthread_create(
+            &thread, nil,
+            { work in
+                guard let work else { return nil }
+                let start = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()
+                var signals = sigset_t()
+                sigfillset(&signals)
+                // Those of faults come where the fault is.
+                for signal in [SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV] { sigdelset(&signals, signal) }
+                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                _ = process_control(PR_SET_NAME, UInt(bitPattern: start.name.utf8Start), nil)
+                start.body()
+                return nil
+            }, work.toOpaque())
+        if error == 0 { pthread_detach(thread) } else { work.release() }
+        return error == 0
+    }
+}
+
+// MARK: Taking the place of libdispatch
+
+extension TaskThreads {
+    private enum Factory: ExecutorFactory {
+        static let threads = try? TaskThreads()
+        static var mainExecutor: any MainExecutor { PlatformExecutorFactory.mainExecutor }
+        static var defaultExecutor: any TaskExecutor { threads ?? PlatformExecutorFactory.defaultExecutor }
+    }
+
+    /// Has all tasks of this process run on such threads, if there can be any; to be called before there is a task.
+    package static func install() {
+        _createExecutors(factory: Factory.self)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import SyncAgent
+import Synchronization
+import Testing
+
+@Suite("Threads for tasks", .timeLimit(.minutes(2)))
+struct TaskThreadsTests {
+    private let threads: TaskThreads
+
+    init() throws {
+        threads = try TaskThreads(most: 2)
+    }
+
+    /// The name of the thread that this runs on.
+    private static var name: String {
+        (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? ""
+    }
+
+    private static var number: UInt { pthread_self() }
+
+    @Test("every task is run, on no more threads than there may be")
+    func many() async {
+        let seen = Seen<UInt>()
+        await withTaskExecutorPreference(threads) {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<10_000 {
+                    group.addTask {
+                        let number = Self.number
+                        await Task.yield()
+                        seen.append(number)
+                    }
+                }
+            }
+        }
+        #expect(seen.all.count == 10_000 && (1...2).contains(Set(seen.all).count))
+    }
+
+    @Test("a call that blocks one thread holds nothing up on the other")
+    func blocked() async {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        let (reading, writing) = (ends[0], ends[1])
+        defer { for end in ends { close(end) } }
+        await withTaskExecutorPreference(threads) {
+            async let byte = {
+                var byte: UInt8 = 0
+                return read(reading, &byte, 1)
+            }()
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(write(writing, "x", 1) == 1)
+            #expect(await byte == 1)
+        }
+    }
+
+    @Test("what sleeps is woken at its time, in order, on a thread for tasks")
+    func time() async throws {
+        let start = ContinuousClock.now
+        let woken = Seen<Int>()
+        try await withTaskExecutorPreference(threads) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in [3, 1, 2, 0] {
+                    group.addTask {
+                        try await Task.sleep(until: start + .milliseconds(100 * number), clock: .continuous)
+                        #expect(ContinuousClock.now >= start + .milliseconds(100 * number))
+                        #expect(Self.name == "task\n")
+                        woken.append(number)
+                    }
+                }
+                group.addTask { try await Task.sleep(for: .milliseconds(1), clock: .suspending) }
+                group.addTask { try await Task.sleep(nanoseconds: 1) }
+                try await group.waitForAll()
+            }
+        }
+        #expect(woken.all == [0, 1, 2, 3])
+    }
+
+    @Test("a sleep that is cancelled ends at once")
+    func cancelled() async {
+        await withTaskExecutorPreference(threads) {
+            let task = Task(executorPreference: threads) { try await Task.sleep(for: .seconds(600)) }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+}
+
+/// What was seen so far.
+private final class Seen<Element: Sendable>: Sendable {
+    private let storage = Mutex<[Element]>([])
+
+    var all: [Element] { storage.withLock(\.self) }
+
+    func append(_ element: Element) {
+        storage.withLock { $0.append(element) }
+    }
+}
