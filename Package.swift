@@ -13,6 +13,12 @@ let settings: [SwiftSetting] = [
 /// A download crosses to no other thread for what is there already.
 let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
+/// Programs export no symbols: the linker drops what nothing refers to, which the static standard library's own options
+/// prevent. Only the programs' targets have it, since packages with such flags in what they use are refused.
+let exportingNothing: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+]
+
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
@@ -73,7 +79,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: settings
+            swiftSettings: settings, linkerSettings: exportingNothing
         ),
 
         // How the servers of the agent and of the demo end, and how they are asked.
@@ -102,9 +108,13 @@ let package = Package(
 
         // The helper programs: what they touch can die, so each is a process of its own.
         .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
-        .executableTarget(name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings),
+        .executableTarget(
+            name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings,
+            linkerSettings: exportingNothing),
         .target(name: "ListParse", dependencies: ["CLinux", "IconCache", "SyncPlan"], swiftSettings: settings),
-        .executableTarget(name: "ListParseCLI", dependencies: ["ListParse", "SyncPlan"], swiftSettings: settings),
+        .executableTarget(
+            name: "ListParseCLI", dependencies: ["ListParse", "SyncPlan"], swiftSettings: settings,
+            linkerSettings: exportingNothing),
 
         .target(
             name: "TestSupport",
