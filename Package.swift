@@ -13,8 +13,10 @@ let settings: [SwiftSetting] = [
 /// A download crosses to no other thread for what is there already.
 let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
-/// Programs export no symbols: the linker drops what nothing refers to, which the static standard library's own options
-/// prevent. Only the programs' targets have it, since packages with such flags in what they use are refused.
+/// Has programs export no symbols.
+///
+/// The options of the static standard library have them export those of all packages, so that the linker may drop none.
+/// Only programs have this flag: a library that had one of its kind could not be used by other packages.
 let exportingNothing: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
 ]

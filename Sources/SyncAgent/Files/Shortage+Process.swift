@@ -22,6 +22,23 @@ extension Shortage {
         }
     }
 
+    /// How many descriptors are to be left when a list is read: for the process, and for what the list then has to be done.
+    private static let spareDescriptors = 24
+
+    /// Why no list can be read now; `nil` if there are descriptors enough.
+    ///
+    /// With few left, a list could be read and its icons be downloaded, but then not be published: icons would fail.
+    package static var ofDescriptors: Shortage? {
+        var copies: [CInt] = []
+        defer { for copy in copies { close(copy) } }
+        for _ in 0..<spareDescriptors {
+            let copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else { return Shortage(Errno(rawValue: errno)) }
+            copies.append(copy)
+        }
+        return nil
+    }
+
     /// The same for an error of the start of a process, for which EAGAIN means that there are too many.
     package init?(starting errno: Errno) {
         if errno == .resourceTemporarilyUnavailable {

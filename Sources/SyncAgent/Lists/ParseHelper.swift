@@ -31,6 +31,7 @@ package struct ParseHelper: Sendable {
     ///   - limit: How long this one may take, if that is less than any file may.
     /// - Returns: The app list in the file, or why there is none.
     package func parse(_ file: FileDescriptor, within limit: Duration? = nil) async -> ListVerdict {
+        if let shortage = Shortage.ofDescriptors { return .failure(.outOfResources(shortage.reason)) }
         let timeout = min(limit ?? self.timeout, self.timeout)
         let killer = HelperKiller()
         let verdict = await withTaskCancellationHandler {
