@@ -177,3 +177,11 @@ if Context.environment["SYNCAGENT_FUZZ"] != nil {
             // gold ends with an internal error.
             linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
 }
+
+// What `Tests/Benchmarks/count` counts instructions of, in a release build.
+if Context.environment["SYNCAGENT_COSTS"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Costs", dependencies: ["IconCache", "ListParse", "SyncPlan", system],
+            path: "Tests/Benchmarks/Costs", swiftSettings: settings))
+}
