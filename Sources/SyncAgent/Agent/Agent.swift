@@ -80,7 +80,7 @@ package struct Agent: Sendable {
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
-        let (plan, known, store, partials) = try await begin(in: folder, once: once, listsMode: open, clock: clock)
+        let (plan, known, old, store, partials) = try await begin(in: folder, once: once, listsMode: open, clock: clock)
 
         let held = HeldImages()
         let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
@@ -97,7 +97,7 @@ package struct Agent: Sendable {
         }
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
-            known: known, clock: clock, logger: logger)
+            known: known, old: old, clock: clock, logger: logger)
         if once { return try await runOnce(plan, loop, lists) }
         return try await run(
             plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock, wakeUps: wakeUps)
@@ -109,7 +109,8 @@ package struct Agent: Sendable {
     private func begin(
         in folder: CacheFolder, once: Bool, listsMode: FilePermissions, clock: AgentClock
     ) async throws -> (
-        plan: Handover<Reconciler>, known: [ListName: KnownList], store: StateStore, partials: [PartialDownload]
+        plan: Handover<Reconciler>, known: [ListName: KnownList], old: Set<ListName>, store: StateStore,
+        partials: [PartialDownload]
     ) {
         // The one reads the cache while the other reads the database.
         async let opening = StateStore(folder: folders.state, clock: clock, logger: logger)
@@ -139,9 +140,10 @@ package struct Agent: Sendable {
                 "lists": "\(restored.manifests.last?.lists.count ?? 0)",
             ])
         let partials = restored.partials
+        let old = Set(restored.manifests.last?.lists.keys.map(\.self) ?? [])
         let plan = Reconciler(
             settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
-        return (Handover(plan), plan.knownLists, store, partials)
+        return (Handover(plan), plan.knownLists, old, store, partials)
     }
 
     private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws

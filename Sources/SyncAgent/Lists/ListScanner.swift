@@ -11,12 +11,18 @@ package struct ListScanner: Sendable {
     private static let tick: Duration = .milliseconds(50)
     /// How long a list may take before it has to wait for all others to be read.
     private static let patience: Duration = .seconds(2)
+    /// For how long new lists are read before those that were are told: so many times what it takes to list the folder.
+    private static let listings = 10
 
     private let folder: ListFolder
     private let parser: ParseHelper
     private let maxBytes: ByteCount
     /// What files are known to say that were not read yet.
     private var unread: [ListName: KnownList]
+    /// The lists that an earlier run published.
+    private let old: Set<ListName>
+    /// For how long new lists are read, at least, before those that were are told.
+    private let round: Duration
     /// The files that were read, as they were then.
     private var known: [ListName: Version] = [:]
     /// The files that are slow to parse, and not read yet.
@@ -35,6 +41,8 @@ package struct ListScanner: Sendable {
         package var unsettled: Set<ListName> = []
         /// The files that are slow to parse, and are read at later looks.
         package var slow: Set<ListName> = []
+        /// The new files that are read at the next look, which need not wait for anything.
+        package var rest: Set<ListName> = []
         /// Why the agent had not the means to read some, which are to be read as soon as it has; `nil` if all were read.
         package var shortage: String?
         /// What has a list's name, and is no file.
@@ -50,7 +58,14 @@ package struct ListScanner: Sendable {
     ///   - parser: What reads the lists in it.
     ///   - maxBytes: The largest file that is read.
     ///   - known: What an earlier run read: files that are as they were then are not parsed.
-    package init(folder: FilePath, parser: ParseHelper, maxBytes: ByteCount, known: [ListName: KnownList] = [:]) {
+    ///   - old: The lists that it published.
+    ///   - round: For how long new lists are read, at least, before those that were are told. The default is 100 ms.
+    package init(
+        folder: FilePath, parser: ParseHelper, maxBytes: ByteCount, known: [ListName: KnownList] = [:],
+        old: Set<ListName> = [], round: Duration = .milliseconds(100)
+    ) {
+        self.old = old
+        self.round = round
         self.folder = ListFolder(folder)
         self.parser = parser
         self.maxBytes = maxBytes
@@ -61,7 +76,9 @@ package struct ListScanner: Sendable {
     ///
     /// - Parameters:
     ///   - isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
-    ///     parsed at once: so that, however many there are, no other list waits for more than one of them.
+    ///     parsed at once: so that, however many there are, no other list waits for more than one of them. Of many new
+    ///     files some are left to the next look, so that the icons of the first ones need not wait for the last; not so
+    ///     of files that were read before: what a change retires is judged as a whole.
     ///   - isThorough: Whether the files that look as they did are read too. What is written through a mapping changes
     ///     nothing else of a file, until the system gets round to writing it to the disk (mmap(2)).
     /// - Returns: What there is to tell, and the files that are to be looked at again.
@@ -87,9 +104,14 @@ package struct ListScanner: Sendable {
         var unsettled: Set<ListName> = []
         var readings: [ListName: ListReading] = [:]
         var shortage: String?
-        let results =
-            await read(changed.filter { !slow.contains($0) }, within: isHasty ? Self.patience : nil)
-            + read(Array(late), within: nil)
+        let new = isHasty ? Set(changed.filter(isNew)).subtracting(slow) : []
+        let timeout = isHasty ? Self.patience : nil
+        let end = ContinuousClock.now + max(round, cost * Self.listings)
+        var results =
+            await read(changed.filter { !slow.contains($0) && !new.contains($0) }, within: timeout)
+            + read(new.sorted(), within: timeout, until: end)
+        let rest = new.subtracting(results.map(\.0))
+        if new.isEmpty { results += await read(Array(late), within: nil) }
         for (name, result) in results {
             // What made it be looked at may show at this look only: what is not read now is unknown.
             known[name] = nil
@@ -113,8 +135,13 @@ package struct ListScanner: Sendable {
         listed.shortage = shortage
         return Look(
             scan: .listed(listed, present: listing.illegible.union(listing.files.keys), changed: readings),
-            unsettled: unsettled,
-            slow: slow, shortage: shortage, others: listing.others, trouble: listing.trouble, cost: cost)
+            unsettled: unsettled, slow: slow, rest: rest, shortage: shortage, others: listing.others,
+            trouble: listing.trouble, cost: cost)
+    }
+
+    /// Whether no earlier version of a list is in force.
+    private func isNew(_ name: ListName) -> Bool {
+        known[name] == nil && unread[name] == nil && !old.contains(name)
     }
 
     /// Whether there is something else in a file than when it was read.
@@ -136,10 +163,13 @@ package struct ListScanner: Sendable {
         case unread(String)
     }
 
-    private func read(_ names: [ListName], within timeout: Duration?) async -> [(ListName, Result)] {
+    private func read(
+        _ names: [ListName], within timeout: Duration?, until end: ContinuousClock.Instant? = nil
+    ) async -> [(ListName, Result)] {
         await withTaskGroup(of: (ListName, Result).self) { group in
             var results: [(ListName, Result)] = []
             for (index, name) in names.enumerated() {
+                if let end, index > 0, .now >= end { break }
                 if index >= Self.parsers, let result = await group.next() { results.append(result) }
                 group.addTask { (name, await read(name, within: timeout)) }
             }

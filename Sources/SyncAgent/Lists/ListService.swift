@@ -40,6 +40,8 @@ package final class ListService: Sendable {
     private let settings: Settings.Lists
     /// What an earlier run read.
     private let known: Handover<[ListName: KnownList]>
+    /// The lists that it published.
+    private let old: Set<ListName>
     private let clock: AgentClock
     private let logger: Logger
     private let watchState = Mutex(WatchState())
@@ -50,9 +52,10 @@ package final class ListService: Sendable {
 
     package init(
         folder: FilePath, watchProgram: FilePath, parseProgram: FilePath, settings: Settings.Lists,
-        known: [ListName: KnownList] = [:], clock: AgentClock, logger: Logger
+        known: [ListName: KnownList] = [:], old: Set<ListName> = [], clock: AgentClock, logger: Logger
     ) {
         self.folder = folder
+        self.old = old
         self.known = Handover(known)
         self.watchProgram = watchProgram
         parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings))
@@ -130,7 +133,7 @@ package final class ListService: Sendable {
     }
 
     private func makeScanner() -> ListScanner {
-        ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes, known: known.take() ?? [:])
+        ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes, known: known.take() ?? [:], old: old)
     }
 
     private func look(_ report: @Sendable (ListScan) -> Void) async {
@@ -170,7 +173,10 @@ package final class ListService: Sendable {
                 noteFolder(of: look.scan)
                 noteShortage(look.shortage)
                 nextScan = clock.now + (look.shortage == nil ? interval(after: look) : Self.pause)
-                if look.shortage != nil {
+                if !look.rest.isEmpty {
+                    // What somebody changed meanwhile comes first.
+                    listAgain()
+                } else if look.shortage != nil {
                     // Who waits for the lists goes on waiting.
                     window.reset()
                 } else if overdue.count == look.unsettled.count, look.slow.isEmpty {

@@ -38,6 +38,9 @@ extension Reconciler {
         actions.append(.look)
     }
 
+    /// For how long a new list waits for its first icon.
+    private static let firstIcons: Duration = .milliseconds(250)
+
     private mutating func applyListing(
         present: Set<ListName>, gone: Set<ListName>, changed: [ListName: ListReading], now: Timestamp,
         to actions: inout [Action]
@@ -73,7 +76,9 @@ extension Reconciler {
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
                 if !isAsBefore {
                     readmit(name)
-                    markDirty(name, now: now)
+                    // A new list waits a moment for its first icons: what comes after a large document is long in coming.
+                    let lacksSome = old == nil && diff.added.contains { catalog.icons[$0]?.hasImage != true }
+                    markDirty(name, now: lacksSome ? now + Self.firstIcons : now)
                 }
                 if !diff.removed.isEmpty { rewrittenLists.insert(name) }
                 added.formUnion(diff.added)

@@ -53,6 +53,35 @@ struct ListScannerTests {
         }
     }
 
+    @Test("new lists are told before all of them are read; lists that were there are told together")
+    func rounds() async throws {
+        try await withTemporaryFolder { folder in
+            let new = Set((0..<20).map { ListName("new\($0).plist") })
+            let old = Set((0..<5).map { ListName("old\($0).plist") })
+            for name in new.union(old) { try write("(\"http://a/\(name)\")", to: folder.appending(name.text)) }
+            // From then on none of them is young enough to be still being written.
+            var other = scanner(folder)
+            _ = try await settled(&other)
+            var scanner = ListScanner(
+                folder: folder, parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse")),
+                maxBytes: .mebibytes(8), old: old, round: .zero)
+            var told: [Set<ListName>] = []
+            repeat {
+                let look = await scanner.look(isHasty: true)
+                guard case .listed(_, let present, let changed) = look.scan else {
+                    Issue.record("the folder is unavailable")
+                    return
+                }
+                #expect(present == new.union(old))
+                #expect(look.rest.isDisjoint(with: changed.keys) && look.rest.isSubset(of: new))
+                told.append(Set(changed.keys))
+                if look.rest.isEmpty { break }
+            } while told.count < 25
+            #expect(told[0].isSuperset(of: old) && told[0].count < 25)
+            #expect(told.count > 1 && told.reduce(Set()) { $0.union($1) } == new.union(old))
+        }
+    }
+
     @Test("what is known of a file is not read from it again, until it says something else")
     func known() async throws {
         try await withTemporaryFolder { folder in

@@ -317,4 +317,29 @@ struct ListScenarioTests {
         try agent.drop(["2.plist": nil])
         #expect(agent.publication == nil && !agent.plan.status.inSync)
     }
+
+    @Test("a new list is published with its first icons, and without them if none comes soon")
+    func firstIcons() throws {
+        let (b, c, d): (IconURL, IconURL, IconURL) = (
+            "https://h.example/2", "https://h.example/3", "https://i.example/4"
+        )
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["2.plist": [b, c]])
+        try agent.pass(.milliseconds(200))
+        #expect(agent.publication == nil)
+        try agent.finish(b, with: "y")
+        try agent.pass(.milliseconds(50))
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("y")), .pending])
+        try agent.drop(["3.plist": [d]])
+        try agent.pass(.milliseconds(300))
+        try agent.finishPublication()
+        #expect(try agent.published("3.plist") == [.pending])
+        // Nothing is to come for a list of icons that are there.
+        try agent.drop(["4.plist": [Self.a]])
+        try agent.pass(.milliseconds(50))
+        try agent.finishPublication()
+        #expect(try agent.published("4.plist") == [.ready(Sample.image("x"))])
+    }
 }
