@@ -19,8 +19,8 @@ package struct ListScanner: Sendable {
     private let maxBytes: ByteCount
     /// What files are known to say that were not read yet.
     private var unread: [ListName: KnownList]
-    /// The lists that an earlier run published.
-    private let old: Set<ListName>
+    /// The lists that an earlier run published, and those that were tried since.
+    private var old: Set<ListName>
     /// For how long new lists are read, at least, before those that were are told.
     private let round: Duration
     /// The files that were read, as they were then.
@@ -92,6 +92,8 @@ package struct ListScanner: Sendable {
         }
         let cost = ContinuousClock.now - start
         known = known.filter { listing.files[$0.key] != nil }
+        // Lists that are gone for a moment are no new ones.
+        if old.count > 2 * listing.files.count + 1000 { old = old.filter { listing.files[$0] != nil } }
         unread = unread.filter { listing.files[$0.key] != nil }
         var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
         if isThorough {
@@ -112,6 +114,7 @@ package struct ListScanner: Sendable {
             + read(new.sorted(), within: timeout, until: end)
         let rest = new.subtracting(results.map(\.0))
         if new.isEmpty { results += await read(Array(late), within: nil) }
+        old.formUnion(results.map(\.0))
         for (name, result) in results {
             // What made it be looked at may show at this look only: what is not read now is unknown.
             known[name] = nil
@@ -139,10 +142,8 @@ package struct ListScanner: Sendable {
             trouble: listing.trouble, cost: cost)
     }
 
-    /// Whether no earlier version of a list is in force.
-    private func isNew(_ name: ListName) -> Bool {
-        known[name] == nil && unread[name] == nil && !old.contains(name)
-    }
+    /// Whether no version of a list can be in force.
+    private func isNew(_ name: ListName) -> Bool { unread[name] == nil && !old.contains(name) }
 
     /// Whether there is something else in a file than when it was read.
     private func hasOtherContents(_ name: ListName) async -> Bool {

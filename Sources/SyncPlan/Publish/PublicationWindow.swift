@@ -111,7 +111,10 @@ package struct PublicationWindow: Sendable {
 
     /// The changed lists that a publication is to have.
     package func lists(dueAt now: Timestamp, during traffic: Traffic) -> Set<ListName> {
-        Set(changes.filter { $0.value <= now && mayPublish($0.key, at: now, during: traffic) }.keys)
+        Set(
+            changes.filter {
+                ($0.value <= now || traffic == .ending) && mayPublish($0.key, at: now, during: traffic)
+            }.keys)
     }
 
     /// Whether a list has not written more than it may, and there is room for its document.
@@ -138,7 +141,9 @@ package struct PublicationWindow: Sendable {
 
     private mutating func noteDue(of list: ListName, since: Timestamp, during traffic: Traffic) {
         guard !crowded.contains(list) else { return }
-        let due = max(since + Self.gathering(during: traffic), nextDue(of: list, during: traffic))
+        // What waits for something to come with it waits no longer at the end.
+        let start = traffic == .ending ? .distantPast : since + Self.gathering(during: traffic)
+        let due = max(start, nextDue(of: list, during: traffic))
         firstDue[traffic.rawValue] = min(firstDue[traffic.rawValue] ?? due, due)
     }
 

@@ -39,7 +39,8 @@ struct PublicationWindowTests {
             for time in [Self.start, Self.start + .milliseconds(40)] {
                 if let list { window.noteChange(of: list, at: time) } else { window.noteChange(at: time) }
             }
-            #expect(window.due(during: .none) == Self.start && window.due(during: .ending) == Self.start)
+            #expect(
+                window.due(during: .none) == Self.start && window.due(during: .ending).map { $0 <= Self.start } == true)
             #expect(window.due(during: .flowing) == Self.start + .milliseconds(50))
         }
     }
@@ -100,7 +101,9 @@ struct PublicationWindowTests {
         #expect(window.due(during: .flowing) == now + .milliseconds(50))
         #expect(window.lists(dueAt: now + .milliseconds(50), during: .flowing).isEmpty)
         #expect(window.lists(dueAt: Self.start + .seconds(14), during: .flowing) == ["large"])
-        #expect(window.lists(dueAt: now, during: .ending) == ["large"] && window.due(during: .ending) == now)
+        #expect(
+            window.lists(dueAt: now, during: .ending) == ["large"]
+                && window.due(during: .ending).map { $0 <= now } == true)
     }
 
     @Test("when idle, one document may come before its time, and is made up for")
