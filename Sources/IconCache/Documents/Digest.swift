@@ -69,15 +69,22 @@ public struct Digest: Hashable, Sendable {
     /// The 64 lower-case hexadecimal digits.
     public var hex: String {
         String(unsafeUninitializedCapacity: 64) { buffer in
-            var index = 0
-            for word in [a, b, c, d] {
-                for shift in stride(from: UInt64(60), through: 0, by: -4) {
-                    let value = UInt8(truncatingIfNeeded: word >> shift & 0xF)
-                    buffer[index] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-                    index += 1
-                }
+            writeDigits { buffer[$0] = $1 }
+            return 64
+        }
+    }
+
+    /// Appends the 64 digits.
+    func write(to bytes: inout [UInt8]) {
+        writeDigits { bytes.append($1) }
+    }
+
+    private func writeDigits(_ write: (Int, UInt8) -> Void) {
+        for (number, word) in [a, b, c, d].enumerated() {
+            for digit in 0..<16 {
+                let value = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * digit) & 0xF)
+                write(16 * number + digit, value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
             }
-            return index
         }
     }
 }

@@ -44,22 +44,39 @@ public struct Manifest: Equatable, Sendable {
     }
 
     /// The JSON text: keys in a fixed order, one list a line, sorted by name.
-    package var json: String {
-        let lists = self.lists.sorted { $0.key < $1.key }.map { name, list in
-            (
-                key: name.text,
-                value: [
-                    "document": .string(list.document), "sha256": .string(list.sha256.hex), "apps": .number(list.apps),
-                    "ready": .number(list.ready), "pending": .number(list.pending), "failed": .number(list.failed),
-                ] as JSON
-            )
+    package var text: [UInt8] {
+        var text = JSONText(capacity: 300 * (lists.count + 1))
+        text.words("{ \"format\": ")
+        text.number(CacheLayout.format)
+        text.words(", \"generation\": ")
+        text.number(generation)
+        text.words(", \"published\": ")
+        text.string(published.description)
+        text.words(", \"lists\": {")
+        for (index, name) in lists.keys.sorted().enumerated() {
+            guard let list = lists[name] else { continue }
+            text.newLine(isFirst: index == 0)
+            text.string(name.text)
+            text.words(": { \"document\": ")
+            text.document(list.sha256)
+            text.words(", \"sha256\": ")
+            text.digest(list.sha256)
+            text.words(", \"apps\": ")
+            text.number(list.apps)
+            text.words(", \"ready\": ")
+            text.number(list.ready)
+            text.words(", \"pending\": ")
+            text.number(list.pending)
+            text.words(", \"failed\": ")
+            text.number(list.failed)
+            text.words(" }")
         }
-        let object: JSON = [
-            "format": .number(CacheLayout.format), "generation": .number(generation),
-            "published": .string(published.description), "lists": .lines(.object(lists)),
-        ]
-        return object.text + "\n"
+        if lists.isEmpty { text.words("} }\n") } else { text.words("\n} }\n") }
+        return text.bytes
     }
+
+    /// The same as a string.
+    package var json: String { String(decoding: text, as: UTF8.self) }
 
     /// Reads a manifest.
     ///

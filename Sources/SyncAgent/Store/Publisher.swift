@@ -37,7 +37,7 @@ package actor Publisher {
     /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
     package func publish(_ publication: Publication) -> PublicationResult {
         var done = Progress()
-        let texts = publication.documents.map { Array($0.json.utf8) }
+        let texts = publication.documents.map(\.text)
         if let shortage = shortage(for: publication, texts) { return shortage }
         do throws(FileError) {
             if let error = folder.takeFailedFlush() { throw error }
@@ -129,7 +129,7 @@ package actor Publisher {
             manifest.lists[document.list] = summary
         }
         let generation = CacheLayout.generation(manifest.generation)
-        let text = Array(manifest.json.utf8)
+        let text = manifest.text
         // Readers take a generation without a manifest for damage: the first one gets its number when it is in force.
         let isFirst = try folder.entry(CacheLayout.manifest) == nil
         try put(text, at: isFirst ? Self.first : generation, placed: &done.placed)

@@ -65,7 +65,7 @@ private struct CheckFinding {
         return refused
     }
 
-    private var hasListName: Bool { ListName.isAppList((FilePath(file).lastComponent?.string ?? "").utf8) }
+    private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
 
     /// The finding in words, a line for each thing that is wrong.
     var lines: [String] {

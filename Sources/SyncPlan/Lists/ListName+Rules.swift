@@ -6,10 +6,10 @@ extension ListName {
     ///
     /// What editors and package managers leave behind has a suffix of its own after this one (`apps.plist~`,
     /// `apps.plist.dpkg-new`), and so is no app list.
-    package var isAppList: Bool { Self.isAppList(text.utf8) }
+    package var isAppList: Bool { Self.isAppList(Array(text.utf8)) }
 
     /// The same of a name that may be in any encoding.
-    package static func isAppList(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    package static func isAppList(_ name: [UInt8]) -> Bool {
         name.suffix(6).elementsEqual(".plist".utf8) && name.first != UInt8(ascii: ".")
             && name.first != UInt8(ascii: "#")
     }

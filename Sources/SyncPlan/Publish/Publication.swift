@@ -33,7 +33,7 @@ package struct Publication: Sendable {
     ///
     /// - Complexity: That of writing its documents.
     package var bytes: Int {
-        moves.reduce(0) { $0 + $1.image.bytes } + documents.reduce(0) { $0 + $1.json.utf8.count }
+        moves.reduce(0) { $0 + $1.image.bytes } + documents.reduce(0) { $0 + $1.text.count }
     }
 }
 

@@ -17,6 +17,8 @@ enum CacheLook: Equatable {
 extension Reconciler {
     /// How many documents a quick look looks at, and how many images.
     private static let sample = (documents: 64, images: 256)
+    /// How many times fewer where a publication waits for the look.
+    private static let haste = 8
 
     /// Whether nothing is being done on disk that must not meet a publication or an eviction.
     var isStoreIdle: Bool {
@@ -62,28 +64,35 @@ extension Reconciler {
         let hasSample = cacheLook == .due(isComplete: false)
         isCompleteLookDue = false
         cacheLook = .underWay(isComplete: isComplete)
-        var documents = manifest?.lists.mapValues(\.sha256) ?? [:]
-        if !isComplete, documents.count > Self.sample.documents {
+        let share = window.isEmpty ? 1 : Self.haste
+        var documents: [ListName: Digest] = [:]
+        let published = manifest?.lists ?? [:]
+        if isComplete || published.count <= Self.sample.documents / share {
+            documents = published.mapValues(\.sha256)
+        } else {
             // Another part each time.
-            let start = Int.random(in: 0..<documents.count, using: &generator)
-            let sample = documents.dropFirst(start).prefix(Self.sample.documents)
-            documents = Dictionary(uniqueKeysWithValues: sample.map { ($0.key, $0.value) })
+            let start = published.index(
+                published.startIndex, offsetBy: Int.random(in: 0..<published.count, using: &generator))
+            for (name, list) in published[start...].prefix(Self.sample.documents / share) {
+                documents[name] = list.sha256
+            }
         }
         actions.append(
             .inspect(
                 CacheExpectation(
                     generation: manifest?.generation, documents: documents,
-                    images: isComplete ? imagesOnDisk : nil, sample: hasSample ? sampleOfImages() : [],
+                    images: isComplete ? imagesOnDisk : nil,
+                    sample: hasSample ? sampleOfImages(atMost: Self.sample.images / share) : [],
                     removesOthers: isComplete && !isCacheSearched)))
     }
 
     /// Some images that lists show, others each time; all of them if they are few.
     ///
     /// - Complexity: O(*n*) in the number of lists and of images in the sample.
-    private mutating func sampleOfImages() -> [CacheExpectation.Naming] {
+    private mutating func sampleOfImages(atMost limit: Int) -> [CacheExpectation.Naming] {
         let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
-        var chosen = Array(0..<min(total, Self.sample.images))
-        if total > Self.sample.images {
+        var chosen = Array(0..<min(total, limit))
+        if total > limit {
             chosen = chosen.map { _ in Int.random(in: 0..<total, using: &generator) }.sorted()
         }
         var images: [CacheExpectation.Naming] = []

@@ -111,13 +111,12 @@ extension Reconciler {
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
     private func doubt(about present: Set<ListName>) -> String? {
-        for name in present.sorted() {
-            guard let list = catalog.lists[name] else { return "\(name) is still being written" }
-            if let rejection = list.rejection, !ListVerdict.failure(rejection).isOfTheFile {
-                return "\(name): \(rejection.message)"
-            }
+        let unknown = present.filter { name in
+            guard let list = catalog.lists[name] else { return true }
+            return list.rejection.map { !ListVerdict.failure($0).isOfTheFile } ?? false
         }
-        return nil
+        guard let name = unknown.min() else { return nil }
+        return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" } ?? "\(name) is still being written"
     }
 
     /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.

@@ -148,7 +148,7 @@ extension Reconciler {
                 manifest, newDocuments: Dictionary(documents) { a, _ in a },
                 moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: now)
             self.manifest = manifest
-            for (name, list) in manifest.lists {
+            for (name, list) in manifest.lists where catalog.lists[name]?.published != list {
                 if catalog.lists[name]?.source == nil {
                     // The list was removed in the meantime.
                     window.noteChange(at: now)
