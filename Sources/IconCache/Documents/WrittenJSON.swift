@@ -63,13 +63,24 @@ package struct WrittenJSON {
     ///
     /// - Returns: The digest, and the suffix of the path.
     mutating func image() -> (sha256: Digest, suffix: String)? {
-        guard take("\"icons/"), bytes.count - position > 5 else { return nil }
-        let fan = bytes[position..<position + 2]
-        position += 2
-        guard take("/"), bytes[position...].starts(with: fan), let named = digits(), take("."), let suffix = rest(),
-            !suffix.utf8.contains(UInt8(ascii: "/")), take(", \"sha256\": "), digest() == named
+        guard take("\"icons/"), bytes.count - position > 67 else { return nil }
+        let fan = position
+        position += 3
+        let name = position
+        guard bytes[fan] == bytes[name], bytes[fan + 1] == bytes[name + 1], bytes[fan + 2] == UInt8(ascii: "/"),
+            let named = digits(), take("."), let suffix = rest(), !suffix.utf8.contains(UInt8(ascii: "/")),
+            take(", \"sha256\": \""), bytes.count - position > 64, isSame(as: name, count: 64)
         else { return nil }
+        position += 64
+        guard take("\"") else { return nil }
         return (named, suffix)
+    }
+
+    /// Whether the bytes that are next are those at another place.
+    private func isSame(as place: Int, count: Int) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { memcmp($0 + position, $0 + place, count) == 0 } ?? false
+        }
     }
 
     /// The number that is next, if it is a natural one.

@@ -56,15 +56,18 @@ package struct Freshness: Equatable, Sendable {
     ///   - response: What is remembered of it.
     ///   - longestGuess: The most that is believed of an image of which only its last change is known.
     package init(of response: StoredResponse, longestGuess: Duration = RefreshPolicy().longestGuess) {
-        basis = Basis(of: response)
-        lifetime = basis.lifetime(of: response, longestGuess: longestGuess)
+        // Each field is read once: this is done for every response.
+        let control = response.cacheControl
+        let date = response.date
+        basis = Basis(of: response, control, date: date)
+        lifetime = basis.lifetime(control, longestGuess: longestGuess)
         receivedAge = ReceivedAge(
             field: response.age, delay: max(response.responseTime - response.requestTime, .zero),
-            apparent: max(response.responseTime - response.date, .zero))
+            apparent: max(response.responseTime - date, .zero))
         receivedAt = response.responseTime
         hasValidator = !response.validators.isEmpty
-        staleUse = StaleUse(of: response)
-        isImmutable = response.cacheControl.flags.contains(.immutable)
+        staleUse = StaleUse(of: response, control)
+        isImmutable = control.flags.contains(.immutable)
     }
 
     /// The first moment at which it is not fresh any more.
@@ -90,9 +93,8 @@ package struct Freshness: Equatable, Sendable {
 }
 
 extension Freshness.Basis {
-    fileprivate init(of response: StoredResponse) {
-        let control = response.cacheControl
-        if response.forbidsStoring {
+    fileprivate init(of response: StoredResponse, _ control: CacheControl, date: Timestamp) {
+        if response.forbidsStoring(control) {
             self = .denied(.noStore)
         } else if control.flags.contains(.noCache) {
             self = .denied(.noCache)
@@ -102,18 +104,18 @@ extension Freshness.Basis {
             self = control.maxAge == .malformed ? .denied(.malformedMaxAge) : .maxAge
         } else if let expires = response.fields["expires"].first {
             let time = HTTPDate.parse(expires, now: response.responseTime)
-            self = time.map { .expires($0, date: response.date) } ?? .denied(.malformedExpires)
-        } else if response.mayBeGuessedFresh, let changed = response.lastModified, changed < response.date {
-            self = .guess(lastModified: changed, date: response.date)
+            self = time.map { .expires($0, date: date) } ?? .denied(.malformedExpires)
+        } else if response.mayBeGuessedFresh(control), let changed = response.lastModified, changed < date {
+            self = .guess(lastModified: changed, date: date)
         } else {
             self = .unsaid
         }
     }
 
-    fileprivate func lifetime(of response: StoredResponse, longestGuess: Duration) -> Duration {
+    fileprivate func lifetime(_ control: CacheControl, longestGuess: Duration) -> Duration {
         switch self {
         case .maxAge:
-            guard case .duration(let duration) = response.cacheControl.maxAge else { return .zero }
+            guard case .duration(let duration) = control.maxAge else { return .zero }
             return duration
         case .expires(let time, let date): return max(time - date, .zero)
         case .guess(let lastModified, let date): return min((date - lastModified) / 10, longestGuess)

@@ -23,9 +23,12 @@ package struct StaleUse: Equatable, Sendable {
     }
 
     /// What the directives of a response allow; the strictest one counts.
-    package init(of response: StoredResponse) {
-        let control = response.cacheControl
-        guard control.flags.isDisjoint(with: [.noCache, .mustRevalidate]), !response.forbidsStoring,
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - control: Its ``StoredResponse/cacheControl``.
+    init(of response: StoredResponse, _ control: CacheControl) {
+        guard control.flags.isDisjoint(with: [.noCache, .mustRevalidate]), !response.forbidsStoring(control),
             !response.variesOnEverything
         else {
             self = .forbidden

@@ -7,20 +7,23 @@ extension StoredResponse {
     /// then, and the next request asks for it again.
     package var mayBeStored: Bool {
         let control = cacheControl
-        guard !forbidsStoring, isUnderstood || !control.flags.contains(.mustUnderstand) else { return false }
+        guard !forbidsStoring(control), isUnderstood || !control.flags.contains(.mustUnderstand) else { return false }
         return isUnderstood || control.maxAge != .unsaid || fields["expires"].first != nil
             || !control.flags.isDisjoint(with: [.public, .private])
     }
 
     /// Whether `no-store` counts: it does not beside `must-understand` if the status is understood
     /// (RFC 9111, section 5.2.2.3).
-    package var forbidsStoring: Bool {
-        let flags = cacheControl.flags
-        return flags.contains(.noStore) && !(flags.contains(.mustUnderstand) && isUnderstood)
+    ///
+    /// It takes the response's ``cacheControl``.
+    func forbidsStoring(_ control: CacheControl) -> Bool {
+        control.flags.contains(.noStore) && !(control.flags.contains(.mustUnderstand) && isUnderstood)
     }
 
     /// Whether a lifetime may be guessed (RFC 9111, section 4.2.2).
-    package var mayBeGuessedFresh: Bool { isUnderstood || cacheControl.flags.contains(.public) }
+    ///
+    /// It takes the response's ``cacheControl``.
+    func mayBeGuessedFresh(_ control: CacheControl) -> Bool { isUnderstood || control.flags.contains(.public) }
 
     /// Whether the status is one whose meaning to caches is known and followed: those of RFC 9110, section 15.1,
     /// without 206, because parts are not stored.

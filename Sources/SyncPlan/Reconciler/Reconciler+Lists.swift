@@ -38,6 +38,12 @@ extension Reconciler {
         actions.append(.look)
     }
 
+    /// Whether an icon is to be downloaded for a list alone: one that has another name now, say, waits for nothing.
+    private func isNew(_ url: IconURL, in list: ListName) -> Bool {
+        guard let icon = catalog.icons[url] else { return false }
+        return !icon.hasImage && icon.lists == [list]
+    }
+
     /// For how long a new list waits for its first icon.
     private static let firstIcons: Duration = .milliseconds(250)
 
@@ -77,7 +83,7 @@ extension Reconciler {
                 if !isAsBefore {
                     readmit(name)
                     // A new list waits a moment for its first icons: what comes after a large document is long in coming.
-                    let lacksSome = old == nil && diff.added.contains { catalog.icons[$0]?.hasImage != true }
+                    let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
                     markDirty(name, now: lacksSome ? now + Self.firstIcons : now)
                 }
                 if !diff.removed.isEmpty { rewrittenLists.insert(name) }

@@ -42,15 +42,17 @@ extension Reconciler {
     /// The changed lists that are due, and those that share a new image with them, as far as they may be published.
     private func listsToPublish(now: Timestamp) -> Set<ListName> {
         var names = window.lists(dueAt: now, during: traffic)
-        var rest = stagedURLs.isEmpty ? [] : Array(names)
-        while let name = rest.popLast() {
-            for url in stagedURLs(of: name) {
+        var rest = stagedURLs.isEmpty ? [] : names
+        while !rest.isEmpty {
+            var found: Set<ListName> = []
+            for url in stagedURLs(of: rest) {
                 for other in lists(showing: url, beside: names)
                 where window.isChanged(other) && window.mayPublish(other, at: now, during: traffic) {
                     names.insert(other)
-                    rest.append(other)
+                    found.insert(other)
                 }
             }
+            rest = found
         }
         return names
     }
@@ -63,7 +65,7 @@ extension Reconciler {
         var staged: [IconURL: StagedImage] = [:]
         var held: Set<IconURL> = []
         guard !stagedURLs.isEmpty else { return (staged, held) }
-        for url in names.lazy.flatMap({ stagedURLs(of: $0) }) {
+        for url in stagedURLs(of: names) {
             guard let image = catalog.icons[url]?.staged else { continue }
             if lists(showing: url, beside: names).isEmpty {
                 staged[url] = image
@@ -92,8 +94,15 @@ extension Reconciler {
         return images
     }
 
-    private func stagedURLs(of list: ListName) -> [IconURL] {
-        catalog.lists[list]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? []
+    /// The URLs of lists that have an image which waits to be published.
+    ///
+    /// - Complexity: O(*n*) in the number of such URLs, or in that of the entries of the lists, whichever is less.
+    private func stagedURLs(of names: Set<ListName>) -> [IconURL] {
+        let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
+        guard stagedURLs.count > entries else {
+            return stagedURLs.filter { url in catalog.icons[url]?.lists.contains(where: names.contains) ?? false }
+        }
+        return names.flatMap { catalog.lists[$0]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? [] }
     }
 
     /// The lists whose newest documents have an image on disk for a URL, apart from some.

@@ -61,7 +61,7 @@ struct AbsenceScenarioTests {
     func renamed() throws {
         var agent = try Self.agent()
         try agent.drop(["3.plist": ["https://h.example/c.png"]])
-        try agent.pass(.milliseconds(100))
+        try agent.pass(.milliseconds(300))
         while agent.publication != nil { try agent.finishPublication() }
         // The file with the new name is still being looked at.
         try agent.drop(["3.plist": nil], waits: false)

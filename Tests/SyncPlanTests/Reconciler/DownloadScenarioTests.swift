@@ -31,7 +31,7 @@ struct DownloadScenarioTests {
         var agent = AgentScenario()
         try agent.drop(["1.plist": [Self.a]])
         #expect(agent.publication == nil)
-        try agent.pass(.milliseconds(50))
+        try agent.pass(.milliseconds(300))
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [.pending])
     }
