@@ -105,6 +105,17 @@ struct SimulatedDisk {
         manifest.lists.values.flatMap { documents[$0.sha256]?.readyImages ?? [] }
     }
 
+    /// The images that generations on disk name, by URL.
+    var namedImages: [IconURL: Set<Digest>] {
+        var named: [IconURL: Set<Digest>] = [:]
+        for list in generations.values.flatMap(\.lists.values) {
+            for app in documents[list.sha256]?.apps ?? [] {
+                if case .ready(let image) = app.state { named[app.icon, default: []].insert(image.sha256) }
+            }
+        }
+        return named
+    }
+
     /// Fails if a plan would remove what a generation on disk names.
     func check(_ plan: RetirementPlan) throws(Violation) {
         let plan = sparing(plan)

@@ -382,6 +382,9 @@ struct SimulatedWorld {
         }
         var restored = disk.restore()
         memory.restore(to: &restored)
+        // What no generation names is not known to be there.
+        let named = disk.namedImages
+        fresh = fresh.filter { named[$0.key]?.contains($0.value.image) ?? false }
         plan = Reconciler(settings: settings, seed: generator.next(), restored: restored, now: now)
         for (name, known) in plan.knownLists {
             let source = Sample.source(known.list.entries.map(\.icon))
