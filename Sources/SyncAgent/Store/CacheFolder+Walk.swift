@@ -3,19 +3,6 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A folder that is open for as long as somebody uses it.
-final class OpenFolder: Sendable {
-    let descriptor: Int32
-
-    init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
-
-    deinit {
-        close(descriptor)
-    }
-}
-
 extension CacheFolder {
     /// Calls the body with the open folder that a path leads to, and the last name of the path.
     ///
@@ -29,7 +16,7 @@ extension CacheFolder {
         guard Self.isName(last) || path == "." else { throw failure("use", path, .invalidArgument) }
         guard let slash else { return try body(descriptor.rawValue, path) }
         let folder = try openFolder(path[..<slash])
-        return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.descriptor, String(last)) }
+        return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.raw, String(last)) }
     }
 
     /// The same for two paths.
@@ -53,7 +40,7 @@ extension CacheFolder {
         return try body()
     }
 
-    private func openFolder(_ path: Substring) throws(FileError) -> OpenFolder {
+    private func openFolder(_ path: Substring) throws(FileError) -> OwnedDescriptor {
         if let folder = kept.withLock({ $0?[path] }) { return folder }
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path
@@ -61,10 +48,10 @@ extension CacheFolder {
         let parent = try slash.map { (slash) throws(FileError) in try openFolder(path[..<slash]) }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = withExtendedLifetime(parent) {
-            openat(parent?.descriptor ?? descriptor.rawValue, String(name), flags)
+            openat(parent?.raw ?? descriptor.rawValue, String(name), flags)
         }
         guard opened >= 0 else { throw failure("open the folder", String(path), Errno(rawValue: errno)) }
-        let folder = OpenFolder(descriptor: opened)
+        let folder = OwnedDescriptor(opened)
         kept.withLock { folders in
             if folders?.count == keptLimit { folders = [:] }
             folders?[path] = folder

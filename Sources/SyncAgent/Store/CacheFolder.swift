@@ -24,7 +24,7 @@ package final class CacheFolder: Sendable {
     /// Why the last flush failed, until the next publication takes it; see ``Barrier``.
     private let failedFlush = Mutex<FileError?>(nil)
     /// The folders inside that are kept open, by their paths; `nil` if none are to be.
-    let kept = Mutex<[Substring: OpenFolder]?>(nil)
+    let kept = Mutex<[Substring: OwnedDescriptor]?>(nil)
     /// How many folders are kept open at once.
     let keptLimit: Int
 

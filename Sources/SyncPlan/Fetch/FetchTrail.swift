@@ -15,7 +15,7 @@ package struct FetchTrail: Hashable, Sendable {
         package var proxy: String?
 
         package init(_ target: FetchTarget, through proxy: Proxy? = nil) {
-            url = String(LogURL(target.url).description.prefix(Self.longest))
+            url = Self.text(LogURL(target.url))
             self.proxy = proxy.map { "\($0)" }
         }
 
@@ -26,8 +26,8 @@ package struct FetchTrail: Hashable, Sendable {
             self.proxy = proxy
         }
 
-        /// The most characters of a URL: servers choose how long those are that they redirect to.
-        fileprivate static let longest = 256
+        /// A URL as a hop tells it: servers choose how long those are that they redirect to.
+        fileprivate static func text(_ url: LogURL) -> String { String(url.description.prefix(256)) }
     }
 
     package var hops: [Hop]
@@ -40,13 +40,12 @@ package struct FetchTrail: Hashable, Sendable {
 
     /// The trail without the icon's own URL, so that those of most icons are equal.
     func leavingOut(_ url: IconURL) -> FetchTrail {
-        let own = String(LogURL(url).description.prefix(Hop.longest))
-        return replacing(own, by: "")
+        replacing(Hop.text(LogURL(url)), by: "")
     }
 
     /// The trail with the icon's own URL where that was left out.
     func puttingIn(_ url: IconURL) -> FetchTrail {
-        replacing("", by: String(LogURL(url).description.prefix(Hop.longest)))
+        replacing("", by: Hop.text(LogURL(url)))
     }
 
     private func replacing(_ url: String, by other: String) -> FetchTrail {
