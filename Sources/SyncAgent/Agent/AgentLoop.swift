@@ -175,6 +175,7 @@ package final class AgentLoop: Sendable {
                         metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
                     requests.append(request)
                 case .cancel(let url): downloads.cancel(url)
+                case .writeAhead(let staged): publisher.writeAhead(staged)
                 case .publish, .release, .remove, .measureSpace, .inspect: start(action)
                 case .look: Task { await look() }
                 case .discard, .discardPartials, .remember: desk.yield(action)
@@ -214,7 +215,7 @@ package final class AgentLoop: Sendable {
             case .remove(let plan): post(.removed(failed: await evictor.remove(plan)))
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))
-            case .fetch, .look, .cancel, .discard, .discardPartials, .remember:
+            case .fetch, .look, .cancel, .writeAhead, .discard, .discardPartials, .remember:
                 preconditionFailure("nothing waits for this to end")
             }
         }
@@ -225,10 +226,10 @@ package final class AgentLoop: Sendable {
         var unstored = MemoChanges()
         for await chore in chores {
             switch chore {
-            case .discard(let names): await staging.discard(names)
+            case .discard(let names): await publisher.discard(names)
             case .discardPartials(let urls): await staging.discardPartials(of: urls)
             case .remember(let changes): await store(changes, after: &unstored)
-            case .fetch, .cancel, .publish, .release, .remove, .measureSpace, .inspect, .look: break
+            case .fetch, .cancel, .writeAhead, .publish, .release, .remove, .measureSpace, .inspect, .look: break
             }
         }
     }

@@ -92,6 +92,8 @@ final class ActiveDownload: TransferReceiver {
         if body.length != nil {
             count = body.partial?.bytes ?? 0
             stream()
+        } else if let announced = body.announced, announced <= Self.heldLimit {
+            held.reserveCapacity(announced)
         }
         return true
     }

@@ -5,11 +5,15 @@ import Transfers
 
 extension Downloads {
     /// Makes an image of a body that came as a whole.
-    func finish(_ download: ActiveDownload, _ body: Download.Body) async {
+    func finish(_ download: ActiveDownload, _ body: Download.Body) {
+        let bytes = download.takeHeld()
         do {
-            let bytes = download.takeHeld()
             let image = try inspector.image(of: bytes)
-            try await keep(bytes, image, body.response, of: download)
+            if let name = staging.hold(bytes) {
+                end(download, .image(StagedImage(name: name, image: image), body.response))
+            } else {
+                Task { await keep(bytes, image, body.response, of: download) }
+            }
         } catch {
             end(download, because: error)
         }
@@ -18,10 +22,14 @@ extension Downloads {
     /// Has the bytes of an image wait to be published.
     func keep(
         _ bytes: [UInt8], _ image: AppListDocument.Image, _ response: StoredResponse, of download: ActiveDownload
-    ) async throws {
-        let name = try await staging.keep(bytes)
-        guard !download.hasEnded else { return await staging.discard([name]) }
-        end(download, .image(StagedImage(name: name, image: image), response))
+    ) async {
+        do {
+            let name = try await staging.keep(bytes)
+            guard !download.hasEnded else { return await staging.discard([name]) }
+            end(download, .image(StagedImage(name: name, image: image), response))
+        } catch {
+            end(download, because: error)
+        }
     }
 
     /// Writes a body to a file as it comes, and makes an image of it when it has come.

@@ -110,9 +110,26 @@ package actor Downloads {
                 let download = ActiveDownload(request, limits: settings.fetch, clock: clock, turn: nextTurn)
                 active[request.url] = download
                 check(by: download.deadline)
-                Task { await begin(download) }
+                if !beginAtOnce(download) { Task { await begin(download) } }
             }
         case .cancel(let url): if let download = active[url] { giveUp(download, because: CancellationError()) }
+        }
+    }
+
+    /// Begins a download for which nothing need be waited for, as most.
+    ///
+    /// - Returns: `false` if something must be, and nothing was done.
+    private func beginAtOnce(_ download: ActiveDownload) -> Bool {
+        let request = download.request
+        guard case .server(let target) = request.source, !request.mayResume, staging.hasRoom(for: nil) else {
+            return false
+        }
+        do {
+            download.steps = try Download(request, at: target, from: nil, rules: rules)
+            return askAtOnce(download)
+        } catch {
+            end(download, because: error)
+            return true
         }
     }
 
@@ -133,7 +150,7 @@ package actor Downloads {
                 let (bytes, info) = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 let now = clock.now
                 let response = StoredResponse(fields: HTTPFields([]), requestTime: now, responseTime: now)
-                try await keep(bytes, AppListDocument.Image(of: bytes, info), response, of: download)
+                await keep(bytes, AppListDocument.Image(of: bytes, info), response, of: download)
             }
         } catch {
             end(download, because: error)
@@ -142,13 +159,28 @@ package actor Downloads {
 
     /// Sends the next request of a download.
     private func ask(_ download: ActiveDownload) async throws {
-        guard let target = download.steps?.target else {
-            preconditionFailure("an image that is there is not asked for")
-        }
-        let proxy = proxies.proxy(for: target)
-        download.steps?.begin(through: proxy)
+        guard !askAtOnce(download), let (target, proxy) = nextRequest(of: download) else { return }
         let route = try await resolver.route(to: target, through: proxy)
         if let error = download.givenUp { throw error }
+        send(download, to: target, through: proxy, by: route)
+    }
+
+    /// Sends the next request of a download, if the way there is known.
+    private func askAtOnce(_ download: ActiveDownload) -> Bool {
+        guard let (target, proxy) = nextRequest(of: download) else {
+            preconditionFailure("an image that is there is not asked for")
+        }
+        download.steps?.begin(through: proxy)
+        guard let route = resolver.knownRoute(to: target, through: proxy) else { return false }
+        send(download, to: target, through: proxy, by: route)
+        return true
+    }
+
+    private func nextRequest(of download: ActiveDownload) -> (target: FetchTarget, proxy: Proxy?)? {
+        download.steps.map { ($0.target, proxies.proxy(for: $0.target)) }
+    }
+
+    private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
         download.restart()
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
         let request = TransferRequest(
@@ -258,7 +290,7 @@ package actor Downloads {
             download.endBody(failure.map { .failure($0) } ?? .success(()))
             guard !download.isStreamed else { return }
             if case .failure(let error) = download.bodyEnd { return end(download, because: error) }
-            Task { await finish(download, body) }
+            finish(download, body)
         case nil:
             if let refusal = failure as? AddressPolicy.Refusal, let host = download.steps?.target.host {
                 end(download, because: FetchFailure.address(refusal, of: host))

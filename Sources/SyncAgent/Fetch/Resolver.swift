@@ -15,6 +15,16 @@ final class Resolver: Sendable {
         var expires: ContinuousClock.Instant
     }
 
+    /// How many answers, and how many ways, are kept before those are looked for that count no more.
+    private static let limit = 1000
+
+    /// What a way depends on.
+    private struct Way: Hashable {
+        var host: String
+        var port: Int
+        var proxy: Proxy?
+    }
+
     /// How long what is known of the network's translation to IPv4 counts.
     private static let discoveryLifetime: Duration = .seconds(3600)
 
@@ -25,10 +35,17 @@ final class Resolver: Sendable {
 
     private let policy: NetworkPolicy
     private let answers = Mutex<[String: Answer]>([:])
+    private let routes = Mutex<[Way: (route: Route, expires: ContinuousClock.Instant)]>([:])
     private let discovery = Mutex<Discovery?>(nil)
 
     init(policy: NetworkPolicy) {
         self.policy = policy
+    }
+
+    /// The way of a request, if it was found out a moment ago for another one.
+    func knownRoute(to target: FetchTarget, through proxy: Proxy?) -> Route? {
+        let way = Way(host: target.host, port: target.port, proxy: proxy)
+        return routes.withLock { $0[way] }.flatMap { $0.expires > .now ? $0.route : nil }
     }
 
     /// Finds out where a request goes, if it may.
@@ -40,6 +57,19 @@ final class Resolver: Sendable {
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if the system has not the means
     ///   to look.
     func route(to target: FetchTarget, through proxy: Proxy?) async throws -> Route {
+        if let route = knownRoute(to: target, through: proxy) { return route }
+        let route = try await findRoute(to: target, through: proxy)
+        let expires = answers.withLock { $0[route.host]?.expires } ?? .now + Self.lifetime
+        let way = Way(host: target.host, port: target.port, proxy: proxy)
+        routes.withLock { routes in
+            if routes.count >= Self.limit { routes = routes.filter { $0.value.expires > .now } }
+            if routes.count >= Self.limit { routes = [:] }
+            routes[way] = (route, expires)
+        }
+        return route
+    }
+
+    private func findRoute(to target: FetchTarget, through proxy: Proxy?) async throws -> Route {
         var policy = policy.addresses(for: target.host)
         // RFC 6761, section 6.3: these are loopback, and no name server is asked.
         if Self.isLocalhost(target.host) {
@@ -135,7 +165,7 @@ final class Resolver: Sendable {
         let now = ContinuousClock.now
         return answers.withLock { answers in
             if let answer = answers[host], answer.expires > now { return answer.task }
-            if answers.count >= 1000 { answers = answers.filter { $0.value.expires > now } }
+            if answers.count >= Self.limit { answers = answers.filter { $0.value.expires > now } }
             let task = Task { await Self.ask(host) }
             answers[host] = Answer(task: task, expires: now + Self.lifetime)
             return task

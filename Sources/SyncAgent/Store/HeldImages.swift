@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Small images that were downloaded and are in no file yet: each is written once, by the publisher.
+/// Small images that were downloaded, and that no manifest names yet: each is written once, by the publisher.
+///
+/// Until then they are in memory. Where the publisher had the time to write one ahead of its publication, the file is
+/// there under its last name, and is noted here until somebody answers for it.
 package final class HeldImages: Sendable {
-    /// The most bytes of all of them.
+    /// The most bytes of all in memory.
     package static let limit = 64 << 20
 
+    /// Where an image is.
+    enum Place: Equatable {
+        case memory([UInt8])
+        /// In a file that was written ahead, at this path; `nil` if a publication has named the file meanwhile.
+        case file(String?)
+    }
+
     private struct State {
-        var images: [String: [UInt8]] = [:]
+        var images: [String: Place] = [:]
+        /// The files that were written ahead, and that no publication has named.
+        var files: Set<String> = []
         var bytes = 0
         var isClosed = false
     }
@@ -22,18 +34,44 @@ package final class HeldImages: Sendable {
     func hold(_ bytes: [UInt8], as name: String) -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.bytes + bytes.count <= Self.limit else { return false }
-            state.images[name] = bytes
+            state.images[name] = .memory(bytes)
             state.bytes += bytes.count
             return true
         }
     }
 
-    /// Gives an image away; `nil` if it is not held.
-    func take(_ name: String) -> [UInt8]? {
+    /// The bytes of an image that is in memory.
+    func bytes(of name: String) -> [UInt8]? {
         state.withLock { state in
-            guard let bytes = state.images.removeValue(forKey: name) else { return nil }
-            state.bytes -= bytes.count
+            guard case .memory(let bytes) = state.images[name] else { return nil }
             return bytes
+        }
+    }
+
+    /// Notes that an image was written, and is in memory no more.
+    func wrote(_ name: String, to path: String) {
+        state.withLock { state in
+            guard case .memory(let bytes) = state.images.updateValue(.file(path), forKey: name) else { return }
+            state.bytes -= bytes.count
+            state.files.insert(path)
+        }
+    }
+
+    /// Notes that a publication names a file, whoever has written it.
+    func name(_ path: String) {
+        state.withLock { _ = $0.files.remove(path) }
+    }
+
+    /// Gives an image away, and the file that it may be in; `nil` if it is not held.
+    func take(_ name: String) -> Place? {
+        state.withLock { state in
+            switch state.images.removeValue(forKey: name) {
+            case .memory(let bytes):
+                state.bytes -= bytes.count
+                return .memory(bytes)
+            case .file(let path): return .file(path.flatMap { state.files.remove($0) })
+            case nil: return nil
+            }
         }
     }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
 package import SyncPlan
+import Synchronization
 import SystemPackage
 
 /// Makes a generation true: bytes, names, barrier, and then the one name that readers open.
 package actor Publisher {
-    private let folder: CacheFolder
-    private let held: HeldImages
+    let folder: CacheFolder
+    let held: HeldImages
     private let barrier: Barrier
     private let reserve: SpaceReserve?
     private let thread: FileThread
+    /// The images that are to be written ahead.
+    nonisolated let waiting = Mutex<[StagedImage]>([])
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -75,9 +78,8 @@ package actor Publisher {
     private func takeBack(_ publication: Publication, _ done: Progress) {
         // The plan distrusts everything that is not published yet.
         _ = folder.takeFailedFlush()
-        let staged = (publication.moves + publication.discards).map(\.name)
-        leftovers += done.placed + staged.filter { held.take($0) == nil }.map(StagingPath.of)
-        leftovers.append(Self.temporary)
+        let staged = (publication.moves + publication.discards).compactMap { takePath(of: $0.name) }
+        leftovers += done.placed + staged + [Self.temporary]
         // First what makes room: on a full disk a name can be taken back only then.
         leftovers.removeAll { folder.remove($0) == nil }
         misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
@@ -159,18 +161,19 @@ package actor Publisher {
         }
     }
 
-    /// Gives an image its name in `icons/`.
+    /// Gives an image its name in `icons/`, in place of whatever has that name.
     private func place(_ staged: StagedImage) throws(FileError) {
         let name = staged.image.path
-        guard let bytes = held.take(staged.name) else {
-            return try folder.rename(StagingPath.of(staged.name), to: name)
+        switch held.take(staged.name) {
+        case nil: try folder.rename(StagingPath.of(staged.name), to: name)
+        case .memory(let bytes): try replace(name, by: bytes)
+        case .file:
+            guard try folder.isPlausible(staged.image, at: name) else {
+                folder.remove(name)
+                throw folder.failure("find", name, .noSuchFileOrDirectory)
+            }
         }
-        do throws(FileError) {
-            // Under its last name at once: until a manifest names it, nobody takes it for whole.
-            try folder.write(bytes, to: name, mode: CacheFolder.imageMode)
-        } catch  where error.errno == .fileExists {
-            try replace(name, by: bytes)
-        }
+        held.name(name)
     }
 
     /// Puts a download in the place of the same image's file on disk, if that is missing or damaged.
@@ -182,12 +185,7 @@ package actor Publisher {
         // A file that may be whole must not be taken away if the publication fails.
         case .unreadable(let error): throw error
         case .missing, .wrong:
-            // A generation names it: nobody must see half of it.
-            if let bytes = held.take(staged.name) {
-                try replace(staged.image.path, by: bytes)
-            } else {
-                try place(staged)
-            }
+            try place(staged)
             return true
         }
     }

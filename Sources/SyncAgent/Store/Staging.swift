@@ -36,8 +36,12 @@ package actor Staging {
     ///
     /// If there was room a moment ago, that still counts: before a byte is written it is looked at again.
     package nonisolated func checkRoom(for bytes: Int?) async throws(Shortage) {
-        if let reading = gauge.latest, reading.space?.shortage(for: bytes, above: reserve) == nil { return }
-        try await look(for: bytes)
+        if !hasRoom(for: bytes) { try await look(for: bytes) }
+    }
+
+    /// Whether there was room for so many bytes a moment ago; `false` if nobody looked.
+    package nonisolated func hasRoom(for bytes: Int?) -> Bool {
+        gauge.latest.map { $0.space?.shortage(for: bytes, above: reserve) == nil } ?? false
     }
 
     private func look(for bytes: Int?) throws(Shortage) {
@@ -87,11 +91,17 @@ package actor Staging {
     /// - Throws: ``FileError``, or a `Shortage`.
     package nonisolated func keep(_ bytes: [UInt8]) async throws -> String {
         try await checkRoom(for: bytes.count)
-        let name = nextName()
-        if gauge.last?.space?.shortage(for: 2 * HeldImages.limit, above: reserve) == nil, held.hold(bytes, as: name) {
-            return name
-        }
+        if let name = hold(bytes) { return name }
         return try await write(bytes)
+    }
+
+    /// Holds a small image in memory, if there was much room for files a moment ago.
+    ///
+    /// - Returns: Its name; `nil` if it was not held.
+    package nonisolated func hold(_ bytes: [UInt8]) -> String? {
+        guard hasRoom(for: 2 * HeldImages.limit) else { return nil }
+        let name = nextName()
+        return held.hold(bytes, as: name) ? name : nil
     }
 
     /// Writes a whole small image to a file, if there is room for it.

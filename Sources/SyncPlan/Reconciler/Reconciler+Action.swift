@@ -5,13 +5,15 @@ package import IconCache
 extension Reconciler {
     /// What is to be done.
     ///
-    /// Each one but `discard`, `discardPartials`, `remember` and `cancel` ends with an event.
+    /// Each one but `writeAhead`, `discard`, `discardPartials`, `remember` and `cancel` ends with an event.
     package enum Action: Sendable {
         /// Download an icon; ends with `.fetched`.
         case fetch(FetchRequest)
         /// No list names the URL any more: end its download, which then ends with `.fetched` as `.cancelled`.
         case cancel(url: IconURL)
-        /// Remove files from `staging/`.
+        /// Write a staged image into `icons/` ahead of its publication: no generation names it yet.
+        case writeAhead(StagedImage)
+        /// Remove staged images.
         case discard([String])
         /// Remove what is kept in `staging/` of these URLs' images, for downloads that will not go on.
         case discardPartials(Set<IconURL>)

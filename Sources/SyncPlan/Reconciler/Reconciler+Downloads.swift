@@ -29,6 +29,8 @@ extension Reconciler {
                     $0.stagedAnswer = answer
                 }
                 stagedURLs.insert(url)
+                // Before the first look at the folder, what is there and nobody names would be removed by it.
+                if isCacheSearched, !ledger.knows(staged.image.sha256) { actions.append(.writeAhead(staged)) }
             } else {
                 actions.append(.discard([staged.name]))
                 if staged.image.sha256 == icon.image?.sha256 {

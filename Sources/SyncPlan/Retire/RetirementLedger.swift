@@ -63,6 +63,9 @@ package struct RetirementLedger: Sendable {
     /// Whether the image is in `icons/`.
     package func isOnDisk(_ image: Digest) -> Bool { images[image]?.isOnDisk ?? false }
 
+    /// Whether a generation names the image, or it is in `icons/` since one did.
+    func knows(_ image: Digest) -> Bool { images[image] != nil }
+
     /// The images that generations name and are in `icons/`.
     package var imagesOnDisk: [AppListDocument.Image] {
         images.values.lazy.filter { $0.isOnDisk && $0.documents > 0 }.compactMap(\.boxed.wrappedValue)

@@ -93,7 +93,7 @@ struct PlannedWorld {
             case .remove: events.append(.removed())
             case .measureSpace: events.append(.space(.success(Fixed.space)))
             case .inspect: events.append(.inspected(.whole))
-            case .cancel, .discard, .discardPartials, .remember, .look: break
+            case .cancel, .writeAhead, .discard, .discardPartials, .remember, .look: break
             }
         }
     }

@@ -14,10 +14,10 @@ struct HeldImagesTests {
         let held = HeldImages()
         let half = [UInt8](repeating: 1, count: HeldImages.limit / 2)
         #expect(held.hold(half, as: "1") && held.hold(half, as: "2") && !held.hold([1], as: "3"))
-        #expect(held.take("1") == half && held.take("1") == nil && held.take("3") == nil)
+        #expect(held.take("1") == .memory(half) && held.take("1") == nil && held.take("3") == nil)
         #expect(held.hold([1], as: "3"))
         held.close()
-        #expect(!held.hold([1], as: "4") && held.take("3") == [1])
+        #expect(!held.hold([1], as: "4") && held.take("3") == .memory([1]))
     }
 
     @Test("are in no file until they are published, and then in one, whatever has its name", arguments: [true, false])
@@ -59,6 +59,91 @@ struct HeldImagesTests {
                 return
             }
             #expect(staged.allSatisfy { cache.held.take($0.name) == nil && !cache.exists($0.image.path) })
+        }
+    }
+
+    // MARK: Written ahead of their publication
+
+    /// Has images written ahead, and waits until they are.
+    private func writeAhead(_ images: StagedImage..., in cache: CacheFixture) async {
+        for image in images { cache.publisher.writeAhead(image) }
+        while images.contains(where: { cache.held.bytes(of: $0.name) != nil && !cache.exists($0.image.path) }) {
+            await cache.publisher.discard([])
+        }
+        // The thread has ended what it was doing.
+        await cache.publisher.discard([])
+    }
+
+    @Test("that are written ahead are under their last names, in memory no more, and stay when they are published")
+    func ahead() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            let staged = try await cache.stage("one")
+            await writeAhead(staged, in: cache)
+            let inode = try #require(try cache.folder.entry(staged.image.path)?.inode)
+            #expect(cache.held.bytes(of: staged.name) == nil)
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            publication.moves = [staged]
+            guard case .published = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+            #expect(try cache.folder.entry(staged.image.path)?.inode == inode)
+            await cache.publisher.discard([staged.name])
+            #expect(cache.exists(staged.image.path))
+        }
+    }
+
+    @Test("that are written ahead and not published are removed")
+    func aheadInVain() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            let staged = [try await cache.stage("one"), try await cache.stage("two")]
+            await writeAhead(staged[0], staged[1], in: cache)
+            await cache.publisher.discard([staged[0].name])
+            #expect(!cache.exists(staged[0].image.path) && cache.exists(staged[1].image.path))
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            publication.moves = [StagedImage(name: "none", image: CacheFixture.image("three")), staged[1]]
+            guard case .failed = await cache.publisher.publish(publication) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(!cache.exists(staged[1].image.path))
+        }
+    }
+
+    @Test("that two URLs have are written once, and stay where one of the two is not published")
+    func aheadTwice() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            let staged = [try await cache.stage("one"), try await cache.stage("one")]
+            await writeAhead(staged[0], staged[1], in: cache)
+            #expect(cache.held.bytes(of: staged[0].name) == nil && cache.held.bytes(of: staged[1].name) != nil)
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            publication.moves = [staged[1]]
+            guard case .published = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+            await cache.publisher.discard([staged[0].name])
+            #expect(try FileBytes.read(path.pushing(FilePath(staged[0].image.path))) == Array("one".utf8))
+        }
+    }
+
+    @Test("that are written ahead and gone when they are to be published fail the publication")
+    func aheadGone() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            let staged = try await cache.stage("one")
+            await writeAhead(staged, in: cache)
+            cache.folder.remove(staged.image.path)
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            publication.moves = [staged]
+            guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(reason.contains(staged.image.path))
         }
     }
 }

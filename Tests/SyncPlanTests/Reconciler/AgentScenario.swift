@@ -32,6 +32,8 @@ struct AgentScenario {
     private(set) var expectation: CacheExpectation?
     /// What was expected at the looks that ended.
     private(set) var inspections: [CacheExpectation] = []
+    /// What was to be written ahead of its publication.
+    private(set) var writtenAhead: [StagedImage] = []
     private var lastStaged = 0
     /// What is at the path of the lists folder.
     var folder = Sample.folder
@@ -52,6 +54,7 @@ struct AgentScenario {
                 try #require(downloads.updateValue(request, forKey: request.url) == nil, "one request in flight a URL")
                 requests.append(request)
             case .cancel(let url): cancelled.append(url)
+            case .writeAhead(let staged): writtenAhead.append(staged)
             case .discard(let names): disk.staging.subtract(names)
             case .discardPartials(let urls): disk.partials.subtract(urls)
             case .publish(let new): publication = new

@@ -361,4 +361,25 @@ struct DownloadScenarioTests {
         }
         #expect(agent.requests.count == 10)
     }
+
+    @Test("an image is written ahead of its publication, unless a generation names it")
+    func ahead() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.writtenAhead.map(\.image) == [Sample.image("x")])
+        try agent.finishPublication()
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.finish(Self.b, with: "x")
+        #expect(agent.writtenAhead.count == 1)
+    }
+
+    @Test("no image is written ahead before the first look at the folder has ended")
+    func aheadOfTheLook() throws {
+        var agent = AgentScenario()
+        agent.answersInspections = false
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.writtenAhead.isEmpty)
+    }
 }

@@ -72,7 +72,7 @@ struct PassingWorld {
             case .discard(let names): files.subtract(names)
             case .measureSpace: events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
             case .inspect: events.append(.inspected(.whole))
-            case .cancel, .discardPartials, .remember, .look: break
+            case .cancel, .writeAhead, .discardPartials, .remember, .look: break
             }
         }
     }

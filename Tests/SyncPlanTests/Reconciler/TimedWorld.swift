@@ -101,7 +101,7 @@ struct TimedWorld {
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
             case .remove: after(.milliseconds(1), .removed())
             case .inspect: after(.microseconds(200), .inspected(.whole))
-            case .cancel, .discard, .discardPartials, .remember, .measureSpace, .look: break
+            case .cancel, .writeAhead, .discard, .discardPartials, .remember, .measureSpace, .look: break
             }
         }
     }
