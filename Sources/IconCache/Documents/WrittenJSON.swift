@@ -88,10 +88,10 @@ package struct WrittenJSON {
         var value = 0
         let start = position
         while position < bytes.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = bytes[position] {
+            // Longer ones may be more than there is room for.
+            guard position - start < 18 else { return nil }
             value = 10 * value + Int(bytes[position] - UInt8(ascii: "0"))
             position += 1
-            // Longer ones may be more than there is room for.
-            guard position - start <= 18 else { return nil }
         }
         guard position > start, position == start + 1 || bytes[start] != UInt8(ascii: "0") else { return nil }
         return value

@@ -53,7 +53,8 @@ package struct RetirementLedger: Sendable {
         func count(_ image: Image?, _ sign: Int) {
             guard let image, image.isOnDisk else { return }
             holdings.images += sign
-            holdings.bytes += sign * image.bytes
+            // Documents that somebody else wrote may say anything.
+            holdings.bytes &+= sign &* image.bytes
         }
         count(images[digest], -1)
         change(&images[digest])
