@@ -32,6 +32,10 @@ package final class TaskThreads: TaskExecutor {
         var isTimed = false
     }
 
+    /// Starts a thread with a name, and tells whether it could.
+    package typealias Start = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
+
+    private let startThread: Start
     private let most: Int
     private let state = Mutex(State())
     /// Counts the jobs that threads are to take (sem_post(3)).
@@ -39,10 +43,15 @@ package final class TaskThreads: TaskExecutor {
     /// Readable at the time of the first timer (timerfd_create(2)).
     private let timer: Int32
 
-    /// - Parameter most: The most threads. The default is one for each processor, and four at least: a call that blocks
-    ///   after all is not to hold up everything.
+    /// - Parameters:
+    ///   - most: The most threads. The default is one for each processor, and four at least: a call that blocks after all is
+    ///     not to hold up everything.
+    ///   - start: What starts a thread. The default is `pthread_create(3)`.
     /// - Throws: `Errno` if there is no descriptor for the time.
-    package init(most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) throws(Errno) {
+    package init(
+        most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))), start: @escaping Start = startThread
+    ) throws(Errno) {
+        startThread = start
         timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))
         guard timer >= 0 else { throw Errno(rawValue: errno) }
         self.most = most
@@ -62,15 +71,15 @@ package final class TaskThreads: TaskExecutor {
             return lacking
         }
         for _ in jobs { sem_post(waiting) }
-        for _ in 0..<lacking where !Self.startThread("task", { self.work() }) {
-            let isOnly = state.withLock { state in
-                state.threads -= 1
+        for started in 0..<lacking where !startThread("task", { self.work() }) {
+            let areNone = state.withLock { state in
+                state.threads -= lacking - started
                 return state.threads == 0
             }
-            // Others do its work. Where there are none, there is nothing but to try again.
-            guard isOnly else { return }
+            // Others do the work. Where there are none, there is nothing but to try again.
+            guard areNone else { return }
             usleep(Self.pause)
-            add([])
+            return add([])
         }
     }
 
@@ -106,7 +115,7 @@ extension TaskThreads: SchedulingExecutor {
             defer { state.isTimed = true }
             return !state.isTimed
         }
-        if isFirst { while !Self.startThread("time", { self.tell() }) { usleep(Self.pause) } }
+        if isFirst { while !startThread("time", { self.tell() }) { usleep(Self.pause) } }
     }
 
     /// Passes on what is due, whenever something is.
@@ -140,8 +149,10 @@ extension TaskThreads: SchedulingExecutor {
 // MARK: Threads
 
 extension TaskThreads {
+    /// Starts a thread, whose signals are left to others.
+    ///
     /// - Returns: Whether it was started.
-    private static func startThread(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func startThread(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
         final class Work: Sendable {
             let name: StaticString
             let body: @Sendable () -> Void

@@ -54,6 +54,41 @@ struct TaskThreadsTests {
         }
     }
 
+    @Test("threads that cannot be started for a while are started later")
+    func shortage() async throws {
+        let tries = Atomic(0)
+        let threads = try TaskThreads(most: 4) { name, body in
+            let number = tries.add(1, ordering: .relaxed).newValue
+            // The first one comes, then none for a while.
+            return (2...20).contains(number) ? false : TaskThreads.startThread(name, body)
+        }
+        let seen = Seen<UInt>()
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        let (reading, writing) = (ends[0], ends[1])
+        defer { for end in ends { close(end) } }
+        await withTaskExecutorPreference(threads) {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<100 { group.addTask { await Task.yield() } }
+            }
+            // Four that block have a thread each, or the first one would not end.
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        seen.append(Self.number)
+                        var byte: UInt8 = 0
+                        _ = read(reading, &byte, 1)
+                    }
+                }
+                group.addTask {
+                    while seen.all.count < 3 { await Task.yield() }
+                    for _ in 0..<3 { _ = write(writing, "x", 1) }
+                }
+            }
+        }
+        #expect(Set(seen.all).count == 3)
+    }
+
     @Test("what sleeps is woken at its time, in order, on a thread for tasks")
     func time() async throws {
         let start = ContinuousClock.now
