@@ -136,6 +136,7 @@ package struct ListScanner: Sendable {
         for name in listing.illegible { readings[name] = ListReading(source: nil, verdict: .failure(.nameNotUTF8)) }
         var listed = listing.folder
         listed.shortage = shortage
+        listed.hasUnread = !rest.isEmpty
         return Look(
             scan: .listed(listed, present: listing.illegible.union(listing.files.keys), changed: readings),
             unsettled: unsettled, slow: slow, rest: rest, shortage: shortage, others: listing.others,

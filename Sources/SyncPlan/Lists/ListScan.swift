@@ -28,6 +28,8 @@ package struct ListedFolder: Equatable, Sendable {
     package var listed: Timestamp?
     /// Why some of the lists in it could not be read, which says nothing of them; `nil` if all were.
     package var shortage: String?
+    /// Whether there are new lists that the next look reads.
+    package var hasUnread = false
 
     package init(path: String, identity: FolderIdentity, listed: Timestamp? = nil) {
         self.path = path

@@ -19,7 +19,10 @@ extension Reconciler {
             if unavailable != nil { break }
             if manifest == nil, publishing == nil { window.noteChange(at: now) }
             let known = catalog.lists.keys.filter { $0 != Self.pinList }
-            let gone = absent.note(Set(known).subtracting(present), at: min(folder.listed ?? now, now))
+            // A list with another name now goes when that has been read, and not before.
+            let gone =
+                folder.hasUnread
+                ? [] : absent.note(Set(known).subtracting(present), at: min(folder.listed ?? now, now))
             applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
             if let shortage = folder.shortage { listDoubt = listDoubt ?? "some lists could not be read: \(shortage)" }
         }
@@ -122,7 +125,7 @@ extension Reconciler {
             return list.rejection.map { !ListVerdict.failure($0).isOfTheFile } ?? false
         }
         guard let name = unknown.min() else { return nil }
-        return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" } ?? "\(name) is still being written"
+        return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" } ?? "\(name) is still being written, or waits to be read"
     }
 
     /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.

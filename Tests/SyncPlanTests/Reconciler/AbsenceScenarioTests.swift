@@ -123,4 +123,26 @@ struct AbsenceScenarioTests {
         try agent.pass(.seconds(3600))
         #expect(agent.downloads[Self.b] != nil)
     }
+
+    @Test("lists with other names stay until the new ones are all read")
+    func renamedInRounds() throws {
+        var agent = AgentScenario()
+        let a: IconURL = "https://h.example/a.png"
+        try agent.publish(["old.plist": [a: "x"]])
+        var folder = agent.folder
+        folder.hasUnread = true
+        for _ in 0..<3 {
+            try agent.handle(.scanned(.listed(folder, present: ["new.plist"], changed: [:])))
+            try agent.pass(.seconds(1))
+        }
+        #expect(agent.publication == nil && agent.plan.status.lists.map(\.name) == ["old.plist"])
+        folder.hasUnread = false
+        let reading = Sample.reading([a])
+        try agent.handle(.scanned(.listed(folder, present: ["new.plist"], changed: ["new.plist": reading])))
+        try agent.pass(.seconds(1))
+        try agent.handle(.scanned(.listed(folder, present: ["new.plist"], changed: [:])))
+        try agent.finishPublication()
+        #expect(try agent.published("new.plist") == [.ready(Sample.image("x"))])
+        #expect(agent.requests.count == 1)
+    }
 }
