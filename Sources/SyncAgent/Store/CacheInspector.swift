@@ -108,7 +108,8 @@ package actor CacheInspector {
             found.lostDocuments.insert(list)
         }
         // What another folder has is not known yet.
-        var search = FolderSearch(folder, removesOthers: expected.removesOthers && adopted == nil)
+        var search = FolderSearch(
+            folder, removesOthers: expected.removesOthers && adopted == nil, doubtful: expected.doubtful)
         var restored: [String] = []
         try folder.keepingFoldersOpen { () throws(FileError) in
             try search.findImages(images, isThorough: isThorough, temporary: Self.temporary, &restored)

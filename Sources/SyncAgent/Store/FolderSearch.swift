@@ -9,6 +9,7 @@ import SystemPackage
 struct FolderSearch {
     private let folder: CacheFolder
     private let removesOthers: Bool
+    private let doubtful: Set<Digest>
     /// The images that are not there, and are under none of their other names.
     private(set) var lost: Set<Digest> = []
     /// The inode of each image that is there.
@@ -17,9 +18,11 @@ struct FolderSearch {
     /// - Parameters:
     ///   - folder: The cache folder.
     ///   - removesOthers: Whether what else there is beside images and names is removed.
-    init(_ folder: CacheFolder, removesOthers: Bool) {
+    ///   - doubtful: The images that are read in any case.
+    init(_ folder: CacheFolder, removesOthers: Bool, doubtful: Set<Digest> = []) {
         self.folder = folder
         self.removesOthers = removesOthers
+        self.doubtful = doubtful
     }
 
     // MARK: Images
@@ -40,14 +43,20 @@ struct FolderSearch {
         for (fan, expected) in fans.named {
             let fan = "\(CacheLayout.icons)/\(fan)"
             var others = try listing(of: fan)
+            lazy var sameImages = Dictionary(grouping: expected) { images[$0].image.sha256 }
             for image in expected.lazy.map({ images[$0].image })
             where inodes[image.sha256] == nil && !lost.contains(image.sha256) {
                 let path = image.path
                 // A path of another form is in no listing, or in that of another folder.
                 let name = path.hasPrefix(fan + "/") ? String(path.dropFirst(fan.utf8.count + 1)) : nil
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
-                let names = { expected.filter { images[$0].image.sha256 == image.sha256 }.flatMap { images[$0].names } }
-                if try isThere(image, names, isThorough: isThorough, temporary: temporary, &restored) {
+                var isThere = try isThere(image, isThorough: isThorough || doubtful.contains(image.sha256))
+                if !isThere {
+                    let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
+                    isThere = try putBack(image, from: names, temporary: temporary)
+                    if isThere { restored.append(path) }
+                }
+                if isThere {
                     inodes[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
                 } else {
                     lost.insert(image.sha256)
@@ -58,19 +67,20 @@ struct FolderSearch {
         }
     }
 
-    /// Whether an image is there, or was put back from one of its other names.
-    private func isThere(
-        _ image: AppListDocument.Image, _ names: () -> [String], isThorough: Bool, temporary: String,
-        _ restored: inout [String]
+    private func isThere(_ image: AppListDocument.Image, isThorough: Bool) throws(FileError) -> Bool {
+        guard try folder.isPlausible(image, at: image.path) else { return false }
+        return isThorough ? try isWhole(image, at: image.path) : true
+    }
+
+    /// Gives an image its name again, if one of its other names leads to it.
+    ///
+    /// - Returns: Whether one does.
+    private func putBack(
+        _ image: AppListDocument.Image, from names: [String], temporary: String
     ) throws(FileError) -> Bool {
-        if try folder.isPlausible(image, at: image.path) {
-            if !isThorough { return true }
-            if try isWhole(image, at: image.path) { return true }
-        }
-        for name in names() where try folder.isPlausible(image, at: name) {
+        for name in names where try folder.isPlausible(image, at: name) {
             guard try isWhole(image, at: name) else { continue }
             try folder.replaceLink(name, at: image.path, temporary: temporary)
-            restored.append(image.path)
             return true
         }
         return false

@@ -24,16 +24,19 @@ package struct CacheExpectation: Sendable {
     package var sample: [Naming]
     /// Whether other files beside them are what a crash has left: so it is at the first look after a start.
     package var removesOthers: Bool
+    /// The images that are read, and not only looked at.
+    package var doubtful: Set<Digest>
 
     package init(
         generation: Int?, documents: [ListName: Digest], images: [Naming]? = nil, sample: [Naming] = [],
-        removesOthers: Bool = false
+        removesOthers: Bool = false, doubtful: Set<Digest> = []
     ) {
         self.generation = generation
         self.documents = documents
         self.images = images
         self.sample = sample
         self.removesOthers = removesOthers
+        self.doubtful = doubtful
     }
 }
 

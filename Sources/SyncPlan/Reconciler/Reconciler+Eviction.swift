@@ -9,7 +9,7 @@ extension Reconciler {
         return listDoubt
     }
 
-    var mayEvict: Bool { hasScanned && evictionDoubt == nil && !isStopping }
+    var mayEvict: Bool { hasScanned && isCacheSearched && evictionDoubt == nil && !isStopping }
 
     /// How long generations are kept as things are.
     var retention: RetentionRule {

@@ -27,15 +27,15 @@ extension Reconciler {
         return true
     }
 
-    /// Whether a quick look found something amiss, and it is not known yet what.
+    /// Whether a quick look found something amiss, and it is not known yet what; so it is too before the first look.
     var isCacheInDoubt: Bool {
-        isCacheSearched && (cacheLook == .due(isComplete: true) || cacheLook == .underWay(isComplete: true))
+        !isCacheSearched || cacheLook == .due(isComplete: true) || cacheLook == .underWay(isComplete: true)
     }
 
     /// Whether no look at the cache folder is to come or under way that may find something missing.
     var isCacheKnown: Bool {
         switch cacheLook {
-        case .current, .stale: true
+        case .current, .stale: !isCompleteLookDue
         case .due, .underWay: false
         }
     }
@@ -83,7 +83,7 @@ extension Reconciler {
                     generation: manifest?.generation, documents: documents,
                     images: isComplete ? imagesOnDisk : nil,
                     sample: hasSample ? sampleOfImages(atMost: Self.sample.images / share) : [],
-                    removesOthers: isComplete && !isCacheSearched)))
+                    removesOthers: isComplete && !isCacheSearched, doubtful: doubtfulImages)))
     }
 
     /// Some images that lists show, others each time; all of them if they are few.
@@ -141,7 +141,7 @@ extension Reconciler {
             return
         }
         cacheLook = .current
-        if isComplete { isCacheSearched = true }
+        if isComplete { (isCacheSearched, doubtfulImages) = (true, []) }
         nextGeneration = max(nextGeneration, found.latestGeneration + 1)
         if let adopted = found.adopted { adopt(adopted, besides: found.lostImages, now: now) }
         guard let summary = found.summary else { return }

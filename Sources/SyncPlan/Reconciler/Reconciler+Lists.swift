@@ -125,7 +125,8 @@ extension Reconciler {
             return list.rejection.map { !ListVerdict.failure($0).isOfTheFile } ?? false
         }
         guard let name = unknown.min() else { return nil }
-        return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" } ?? "\(name) is still being written, or waits to be read"
+        return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }
+            ?? "\(name) is still being written, or waits to be read"
     }
 
     /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.

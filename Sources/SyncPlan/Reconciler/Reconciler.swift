@@ -64,6 +64,8 @@ package struct Reconciler: Sendable {
     var cacheLook = CacheLook.due(isComplete: true)
     /// Whether it was looked at completely since the start.
     var isCacheSearched = false
+    /// The images that the first look reads.
+    var doubtfulImages: Set<Digest> = []
     /// When something was missing in the cache folder for the last time, and what.
     var lastRepair: String?
 

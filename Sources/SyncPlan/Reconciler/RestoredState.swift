@@ -55,6 +55,8 @@ struct RestoredCatalog: Sendable {
     private(set) var ledger = RetirementLedger()
     /// The lists whose documents are out of date: an image is missing, or an older generation has one.
     private(set) var outdatedLists: Set<ListName> = []
+    /// The images that an older generation has for a URL and the newest has not: they may have been found damaged.
+    private(set) var doubtfulImages: Set<Digest> = []
 
     /// - Parameters:
     ///   - manifests: The generations, the oldest first.
@@ -99,6 +101,7 @@ struct RestoredCatalog: Sendable {
         if missing.contains(image.sha256) { return noteMissing(app.icon) }
         guard let boxed = ledger.boxed(image.sha256) else { return }
         catalog.updateIcon(app.icon) { $0.boxedImage = boxed }
+        doubtfulImages.insert(image.sha256)
         outdatedLists.formUnion(known?.lists ?? [])
     }
 
@@ -120,7 +123,8 @@ extension Reconciler {
     mutating func restore(_ state: consuming RestoredState, now: Timestamp) {
         state.takeApart()
         if let known = state.catalog {
-            (catalog, ledger, damagedLists) = (known.catalog, known.ledger, known.outdatedLists)
+            (catalog, ledger) = (known.catalog, known.ledger)
+            (damagedLists, doubtfulImages) = (known.outdatedLists, known.doubtfulImages)
         }
         // What has two owners is copied when it changes.
         state.catalog = nil

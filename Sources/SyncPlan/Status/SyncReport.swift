@@ -66,8 +66,8 @@ extension Reconciler {
             : names.allSatisfy(isUpToDate)
         // A list that is missing may be back in a moment, or is gone then.
         let isDecided = names.isEmpty ? absent.isEmpty : absent.names.isDisjoint(with: names)
-        // What failed for other lists is nothing to those that are published.
-        let failure = names.isEmpty || !isPublished ? publicationFailure : nil
+        // What failed for other lists is nothing to those that are published, unless nobody knows what is there.
+        let failure = names.isEmpty || !isPublished || !isCacheKnown ? publicationFailure : nil
         report.error = unavailable ?? failure ?? crowded
         report.isDone =
             hasScanned

@@ -190,4 +190,23 @@ struct DamageScenarioTests {
         let costs = (try cost(lists: 10), try cost(lists: 600))
         #expect(costs.1 < costs.0 * 5, "\(costs.0) with 10 lists, \(costs.1) with 600")
     }
+
+    @Test("a start reads the images that an older generation alone has: they may be what was found damaged")
+    func restarted() throws {
+        var agent = try Self.agent()
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+        try agent.finishPublication()
+        agent.answersInspections = false
+        try agent.restart()
+        #expect(agent.plan.icon(Self.a)?.image != nil)
+        try agent.look()
+        #expect(agent.expectation?.doubtful == [Sample.image("x").sha256])
+        agent.excuse(["x"])
+        var found = CacheInspection()
+        found.lostImages = [Sample.image("x").sha256]
+        agent.answersInspections = true
+        try agent.finishInspection(found)
+        #expect(agent.plan.icon(Self.a)?.image == nil)
+    }
 }

@@ -228,4 +228,25 @@ struct InspectionScenarioTests {
         #expect(agent.isOnDisk("x") && Self.urls(of: agent.expectation?.images)["x"] == [Self.a, c])
         #expect(agent.downloads.isEmpty)
     }
+
+    @Test("before the first look has ended, nothing is in sync, and nothing is removed")
+    func first() throws {
+        var agent = try Self.agent()
+        try agent.restart()
+        try agent.look()
+        #expect(agent.expectation?.removesOthers == true && !agent.plan.status.inSync && !agent.plan.isSettled)
+        try agent.finishInspection(.whole)
+        #expect(agent.plan.status.inSync)
+    }
+
+    @Test("who waits for a list is told that the folder cannot be looked at, and not that all is done")
+    func troubleForLists() throws {
+        var agent = try Self.suspiciousAgent()
+        #expect(!agent.plan.syncReport(of: ["1.plist"]).isDone)
+        var found = CacheInspection()
+        found.trouble = "the disk is broken"
+        try agent.finishInspection(found)
+        let report = agent.plan.syncReport(of: ["1.plist"])
+        #expect(report.error == "the disk is broken" && report.isDone)
+    }
 }
