@@ -149,8 +149,8 @@ package struct Agent: Sendable {
     private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws
         -> StatusReport
     {
-        async let end = loop.run(plan, untilSettled: true) { loop.post(.scanned(await lists.lookOnce())) }
-        loop.post(.scanned(await lists.lookOnce()))
+        async let end = loop.run(plan, untilSettled: true) { await lists.lookOnce { loop.post(.scanned($0)) } }
+        await lists.lookOnce { loop.post(.scanned($0)) }
         return await end
     }
 

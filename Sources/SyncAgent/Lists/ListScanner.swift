@@ -76,13 +76,15 @@ package struct ListScanner: Sendable {
     ///
     /// - Parameters:
     ///   - isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
-    ///     parsed at once: so that, however many there are, no other list waits for more than one of them. Of many new
-    ///     files some are left to the next look, so that the icons of the first ones need not wait for the last; not so
-    ///     of files that were read before: what a change retires is judged as a whole.
+    ///     parsed at once: so that, however many there are, no other list waits for more than one of them.
+    ///   - inRounds: Whether some of many new files are left to the next look, so that the icons of the first ones need not
+    ///     wait for the last; not so of files that were read before: what a change retires is judged as a whole.
     ///   - isThorough: Whether the files that look as they did are read too. What is written through a mapping changes
     ///     nothing else of a file, until the system gets round to writing it to the disk (mmap(2)).
     /// - Returns: What there is to tell, and the files that are to be looked at again.
-    package mutating func look(isHasty: Bool = false, isThorough: Bool = false) async -> Look {
+    package mutating func look(
+        isHasty: Bool = false, inRounds: Bool = false, isThorough: Bool = false
+    ) async -> Look {
         let start = ContinuousClock.now
         let listing: ListFolder.Listing
         do {
@@ -106,7 +108,7 @@ package struct ListScanner: Sendable {
         var unsettled: Set<ListName> = []
         var readings: [ListName: ListReading] = [:]
         var shortage: String?
-        let new = isHasty ? Set(changed.filter(isNew)).subtracting(slow) : []
+        let new = inRounds ? Set(changed.filter(isNew)).subtracting(slow) : []
         let timeout = isHasty ? Self.patience : nil
         let end = ContinuousClock.now + max(round, cost * Self.listings)
         var results =

@@ -106,7 +106,9 @@ package final class ListService: Sendable {
     /// Looks at the folder until no file in it is being written any more.
     ///
     /// A file that is still being written after `lists.rescan` has a verdict that says so.
-    package func lookOnce() async -> ListScan {
+    ///
+    /// - Parameter report: Gets what was found: new lists as they are read, and at the end those that were there.
+    package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = makeScanner()
         var log = ScanLog(logger: logger)
         var readings: [ListName: ListReading] = [:]
@@ -114,21 +116,24 @@ package final class ListService: Sendable {
         let end = clock.now + settings.rescan
         while true {
             let start = clock.now
-            let look = await scanner.look()
+            let look = await scanner.look(inRounds: true)
             log.note(others: look.others)
-            guard case .listed(let folder, let present, let changed) = look.scan else {
-                return look.scan
-            }
+            guard case .listed(let folder, let present, let changed) = look.scan else { return report(look.scan) }
             let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
             noteShortage(look.shortage)
             let isUnread = look.shortage != nil && clock.now < end
-            if isUnread || overdue.count < look.unsettled.count, (try? await Task.sleep(for: settings.settle)) != nil {
+            if look.rest.isEmpty, isUnread || overdue.count < look.unsettled.count,
+                (try? await Task.sleep(for: settings.settle)) != nil
+            {
                 continue
             }
-            return ListScan.listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
-                .listed(at: start)
+            report(
+                ListScan.listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
+                    .listed(at: start))
+            if look.rest.isEmpty { return }
+            readings = [:]
         }
     }
 
@@ -164,7 +169,7 @@ package final class ListService: Sendable {
                 let start = clock.now
                 let isThorough = nextReading <= clock.now
                 if isThorough { nextReading = clock.now + settings.rescanContent }
-                let look = await scanner.look(isHasty: true, isThorough: isThorough)
+                let look = await scanner.look(isHasty: true, inRounds: true, isThorough: isThorough)
                 let overdue = unsettled.note(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue).listed(at: start)
                 log.note(others: look.others)

@@ -10,6 +10,7 @@ extension Reconciler {
         hasScanned = true
         lastScan = now
         isLookWanted = false
+        hasUnreadLists = false
         suspectCache(isComplete: false)
         switch scan {
         case .unavailable(let reason):
@@ -20,15 +21,16 @@ extension Reconciler {
             if manifest == nil, publishing == nil { window.noteChange(at: now) }
             let known = catalog.lists.keys.filter { $0 != Self.pinList }
             // A list with another name now goes when that has been read, and not before.
+            hasUnreadLists = folder.hasUnread
             let gone =
-                folder.hasUnread
+                hasUnreadLists
                 ? [] : absent.note(Set(known).subtracting(present), at: min(folder.listed ?? now, now))
             applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
             if let shortage = folder.shortage { listDoubt = listDoubt ?? "some lists could not be read: \(shortage)" }
         }
         if unavailable != nil { absent.reset() }
         if isFirst { considerAll(now: now) }
-        if unavailable == nil, !hasBrakedAtStart {
+        if unavailable == nil, !hasUnreadLists, !hasBrakedAtStart {
             hasBrakedAtStart = true
             brakeAtStart(now: now)
         }

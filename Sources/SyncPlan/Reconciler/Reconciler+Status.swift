@@ -18,8 +18,9 @@ extension Reconciler {
         report.generation = manifest?.generation
         report.published = manifest?.published.description
         report.inSync =
-            hasScanned && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0 && publishing == nil
-            && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && absent.isEmpty && !isCacheInDoubt
+            hasScanned && !hasUnreadLists && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0
+            && publishing == nil && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && absent.isEmpty
+            && !isCacheInDoubt
             && publicationFailure == nil
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }

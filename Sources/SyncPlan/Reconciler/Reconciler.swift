@@ -26,6 +26,8 @@ package struct Reconciler: Sendable {
 
     /// Whether the lists folder has been looked at since the start: nothing is published or removed before.
     var hasScanned = false
+    /// Whether there are new lists that have not been read yet.
+    var hasUnreadLists = false
     /// Whether what earlier runs left is held against lists that could be read.
     var hasBrakedAtStart = false
     /// Why the lists folder could not be listed at the last look, or what was listed is not taken for it.
@@ -187,7 +189,7 @@ package struct Reconciler: Sendable {
 
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
-        guard hasScanned || isStopping, absent.isEmpty || isStopping, isIdle, isStoreIdle else { return false }
+        guard isStopping || hasScanned && !hasUnreadLists && absent.isEmpty, isIdle, isStoreIdle else { return false }
         return !hasScanned || window.due(during: .ending) == nil || publicationFailure != nil
     }
 

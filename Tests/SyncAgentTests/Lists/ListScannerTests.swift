@@ -67,7 +67,7 @@ struct ListScannerTests {
                 maxBytes: .mebibytes(8), old: old, round: .zero)
             var told: [Set<ListName>] = []
             repeat {
-                let look = await scanner.look(isHasty: true)
+                let look = await scanner.look(isHasty: true, inRounds: true)
                 guard case .listed(_, let present, let changed) = look.scan else {
                     Issue.record("the folder is unavailable")
                     return
@@ -192,7 +192,7 @@ struct ListScannerTests {
             var looks: [[ListName: ListReading]] = []
             var look: ListScanner.Look
             repeat {
-                look = await scanner.look(isHasty: true)
+                look = await scanner.look(isHasty: true, inRounds: true)
                 guard case .listed(_, _, let changed) = look.scan else { break }
                 looks.append(changed)
             } while !look.unsettled.isEmpty || !look.slow.isEmpty
@@ -215,7 +215,7 @@ struct ListScannerTests {
             let service = ListService(
                 folder: folder, watchProgram: "/nowhere", parseProgram: BuiltProducts.path("syncagent-parse"),
                 settings: settings, clock: AgentClock(), logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() })
-            let scan = await withTaskGroup(of: Void.self) { group in
+            let scans = await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     while !Task.isCancelled {
                         utimensat(AT_FDCWD, folder.appending("b.plist").string, nil, 0)
@@ -223,13 +223,19 @@ struct ListScannerTests {
                     }
                 }
                 defer { group.cancelAll() }
-                return await service.lookOnce()
+                var scans: [ListScan] = []
+                await service.lookOnce { scans.append($0) }
+                return scans
             }
-            guard case .listed(_, let present, let changed) = scan else {
-                Issue.record("the folder is unavailable")
-                return
+            var changed: [ListName: ListReading] = [:]
+            for (index, scan) in scans.enumerated() {
+                guard case .listed(let folder, let present, let new) = scan else {
+                    Issue.record("the folder is unavailable")
+                    return
+                }
+                #expect(present == ["a.plist", "b.plist"] && folder.hasUnread == (index < scans.count - 1))
+                changed.merge(new) { $1 }
             }
-            #expect(present == ["a.plist", "b.plist"])
             #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/1"])
             #expect(changed["b.plist"]?.verdict == .failure(.stillBeingWritten))
         }
