@@ -15,7 +15,8 @@ package struct DataURL: Hashable, Sendable {
 
     /// A URL whose scheme is `data`; `nil` for every other.
     package init?(_ text: String) {
-        guard Substring(text.utf8.prefix(5)).lowercased() == "data:" else { return nil }
+        let isData = text.utf8.starts(with: "data:".utf8) { $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 }
+        guard isData else { return nil }
         self.text = text
     }
 

@@ -27,6 +27,15 @@ package struct FetchTarget: Hashable, Sendable {
     /// - Throws: A ``FetchFailure`` with one of the codes `bad-url`, `scheme-refused`, `userinfo-refused`,
     ///   `host-refused`, `port-refused`.
     package init(_ text: String) throws(FetchFailure) {
+        if let plain = FetchTarget(plain: text) {
+            self = plain
+        } else {
+            try self.init(parsing: text)
+        }
+    }
+
+    /// Reads any URL, by way of the URL parser.
+    package init(parsing text: String) throws(FetchFailure) {
         guard text.utf8.count <= Self.maxLength else {
             throw Self.bad("it is longer than \(Self.maxLength) bytes")
         }

@@ -37,6 +37,9 @@ extension FuzzTarget {
             if let target = try? FetchTarget(line) {
                 try check(target)
             }
+            if let plain = FetchTarget(plain: line) {
+                try hold((try? FetchTarget(parsing: line)) == plain, "the URL parser reads \(line) in another way")
+            }
             if AppEntry.flaw(inIcon: line) == nil {
                 try hold(line.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }, "an icon's URL is not one word")
             }
