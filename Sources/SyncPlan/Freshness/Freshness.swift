@@ -59,13 +59,14 @@ package struct Freshness: Equatable, Sendable {
         // Each field is read once: this is done for every response.
         let control = response.cacheControl
         let date = response.date
-        basis = Basis(of: response, control, date: date)
+        let lastModified = response.lastModified
+        basis = Basis(of: response, control, date: date, lastModified: lastModified)
         lifetime = basis.lifetime(control, longestGuess: longestGuess)
         receivedAge = ReceivedAge(
             field: response.age, delay: max(response.responseTime - response.requestTime, .zero),
             apparent: max(response.responseTime - date, .zero))
         receivedAt = response.responseTime
-        hasValidator = !response.validators.isEmpty
+        hasValidator = lastModified != nil || response.entityTag != nil
         staleUse = StaleUse(of: response, control)
         isImmutable = control.flags.contains(.immutable)
     }
@@ -93,7 +94,7 @@ package struct Freshness: Equatable, Sendable {
 }
 
 extension Freshness.Basis {
-    fileprivate init(of response: StoredResponse, _ control: CacheControl, date: Timestamp) {
+    fileprivate init(of response: StoredResponse, _ control: CacheControl, date: Timestamp, lastModified: Timestamp?) {
         if response.forbidsStoring(control) {
             self = .denied(.noStore)
         } else if control.flags.contains(.noCache) {
@@ -105,7 +106,7 @@ extension Freshness.Basis {
         } else if let expires = response.fields["expires"].first {
             let time = HTTPDate.parse(expires, now: response.responseTime)
             self = time.map { .expires($0, date: date) } ?? .denied(.malformedExpires)
-        } else if response.mayBeGuessedFresh(control), let changed = response.lastModified, changed < date {
+        } else if response.mayBeGuessedFresh(control), let changed = lastModified, changed < date {
             self = .guess(lastModified: changed, date: date)
         } else {
             self = .unsaid

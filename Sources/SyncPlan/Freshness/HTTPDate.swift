@@ -21,12 +21,12 @@ package enum HTTPDate {
         while let last = text.last, isWhitespace(last) { text.removeLast() }
         guard let end = text.firstIndex(where: { !(0x61...0x7A).contains($0) }) else { return nil }
         let weekday = text[..<end]
-        let isShort = weekdays.contains { $0.utf8.prefix(3).elementsEqual(weekday) }
+        let isShort = weekdays.contains { $0.prefix(3) == weekday }
         // From here on the indices count from the day of the week.
         let rest = Array(text[end...])
         if rest.first != UInt8(ascii: ",") { return isShort ? asctime(rest) : nil }
         if isShort { return fixed(rest) }
-        return weekdays.contains { $0.utf8.elementsEqual(weekday) } ? dashed(rest, now: now) : nil
+        return weekdays.contains { $0[...] == weekday } ? dashed(rest, now: now) : nil
     }
 
     /// The date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -85,7 +85,7 @@ package enum HTTPDate {
         _ year: Int, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
     ) -> Timestamp? {
         let start = clock.startIndex
-        guard let index = months.firstIndex(where: { $0.utf8.elementsEqual(month) }), let day = number(day),
+        guard let index = months.firstIndex(where: { $0[...] == month }), let day = number(day),
             clock[start + 2] == UInt8(ascii: ":"), clock[start + 5] == UInt8(ascii: ":"),
             let hour = number(clock[start..<(start + 2)]), let minute = number(clock[(start + 3)..<(start + 5)]),
             let second = number(clock[(start + 6)...])
@@ -113,20 +113,23 @@ package enum HTTPDate {
 
     /// Whether the text has the pattern's characters where the pattern has no dot; both have the same length.
     private static func matches(_ text: [UInt8], _ pattern: StaticString) -> Bool {
-        zip(text, pattern.description.utf8).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 }
+        pattern.withUTF8Buffer { zip(text, $0).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 } }
     }
 
     private static func string(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: Array(bytes), as: UTF8.self)
     }
 
-    private static func capitalized(_ word: some StringProtocol) -> String {
-        word.prefix(1).uppercased() + word.dropFirst()
+    private static func capitalized(_ word: some Sequence<UInt8>) -> String {
+        let word = string(word)
+        return word.prefix(1).uppercased() + word.dropFirst()
     }
 
-    private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+    private static let weekdays = bytes(
+        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 
-    private static let months = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ]
+    private static let months = bytes(
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+    private static func bytes(_ words: String...) -> [[UInt8]] { words.map { Array($0.utf8) } }
 }
