@@ -67,6 +67,20 @@ extension FetchQueue {
         var isMultiplexed = false
         var standing = Standing.untried
 
+        /// A download for a list begins, of what was queued.
+        mutating func begin(_ list: ListName) -> Standing {
+            queued -= 1
+            active += 1
+            shares[list]?.queued -= 1
+            return standing
+        }
+
+        /// A download ends.
+        mutating func end() -> Standing {
+            active -= 1
+            return standing
+        }
+
         /// Lets a list wait, in the place of this number.
         mutating func wait(_ list: ListName, _ number: Int, first: Bool) {
             shares[list]?.turn = .waiting(number)
@@ -76,6 +90,9 @@ extension FetchQueue {
             let shares = shares
             waiting[index].removeAll { shares[$0.list]?.turn != .waiting($0.number) }
         }
+
+        /// The list that is to ask for a slot next, if there may be one more; it does not wait from here on.
+        mutating func nextToAsk() -> ListName? { asking.count < Self.mostAsking ? nextWaiting() : nil }
 
         /// The list that is offered a slot next; it does not wait from here on.
         mutating func nextWaiting() -> ListName? {
@@ -116,6 +133,23 @@ extension FetchQueue {
         var time: Int
         /// How many of its URLs are queued or being downloaded.
         var work = 0
+
+        /// Takes the first turn that is still valid, for an origin of one of these standings; those before it go too.
+        mutating func takeTurn(of standings: [Standing], where isValid: (Turn) -> Bool) -> Turn? {
+            for priority in Priority.allCases.indices {
+                var first: (turn: Turn, standing: Int)?
+                for standing in standings.lazy.map(\.rawValue) where asking[standing] > 0 {
+                    while let turn = turns[standing][priority].first, !isValid(turn) {
+                        turns[standing][priority].removeFirst()
+                    }
+                    guard let turn = turns[standing][priority].first else { continue }
+                    if first.map({ turn.number < $0.turn.number }) ?? true { first = (turn, standing) }
+                }
+                guard let first else { continue }
+                return turns[first.standing][priority].removeFirst()
+            }
+            return nil
+        }
     }
 
     /// A list's place among those that ask; where its flow has been served more since, its place is further back.

@@ -55,16 +55,18 @@ extension FetchQueue {
             guard let list = admitted.compactMap({ firstSeat($0) }).min()?.list,
                 let origin = takeTurn(of: list, admitted)
             else { return nil }
-            if let active = lanes[origin]?.active, active < fairSlots(of: origin) { return (list, origin) }
+            let slots = slots(of: origin)
+            let active = lanes[origin]?.active ?? slots.all
+            if active < slots.fair { return (list, origin) }
             wait(list, at: origin)
-            noteGreed(of: origin)
+            if active < slots.all { greedy.insert(origin) }
         }
     }
 
     /// The turn of an origin that has its share already, when all others have what they can take.
     mutating func nextGreedyTurn() -> (list: ListName, origin: String)? {
         while let origin = greedy.min(by: { (lanes[$0]?.active ?? 0, $0) < (lanes[$1]?.active ?? 0, $1) }) {
-            if let active = lanes[origin]?.active, active < slots(of: origin),
+            if let active = lanes[origin]?.active, active < slots(of: origin).all,
                 let standing = lanes[origin]?.standing, isAdmitted(standing), let list = lanes[origin]?.nextWaiting()
             {
                 return (list, origin)
@@ -76,25 +78,19 @@ extension FetchQueue {
 
     /// The origin of a list's first turn, which it has no more from here on.
     private mutating func takeTurn(of list: ListName, _ admitted: [Standing]) -> String? {
-        for priority in Priority.allCases {
-            let next = admitted.compactMap { standing in
-                firstTurn(of: list, standing, priority).map { (turn: $0, standing: standing) }
-            }
-            guard let (turn, standing) = next.min(by: { $0.turn.number < $1.turn.number }) else { continue }
-            flows[list]?.turns[standing.rawValue][priority.rawValue].removeFirst()
-            withdraw(list, turn.origin)
-            return turn.origin
-        }
-        return nil
+        guard let origin = takeValidTurn(of: list, admitted)?.origin else { return nil }
+        withdraw(list, origin)
+        return origin
     }
 
-    /// The first turn that is still valid; those before it are taken away.
-    private mutating func firstTurn(of list: ListName, _ standing: Standing, _ priority: Priority) -> Turn? {
-        while let turn = flows[list]?.turns[standing.rawValue][priority.rawValue].first {
-            if lanes[turn.origin]?.shares[list]?.turn == .asking(turn.number) { return turn }
-            flows[list]?.turns[standing.rawValue][priority.rawValue].removeFirst()
+    /// The first turn of a list that is still valid, which it has no more from here on.
+    ///
+    /// Apart, so that `lanes` is not shared any more when it changes next: all of it would be copied then.
+    private mutating func takeValidTurn(of list: ListName, _ admitted: [Standing]) -> Turn? {
+        let lanes = lanes
+        return flows[list]?.takeTurn(of: admitted) {
+            lanes[$0.origin]?.shares[list]?.turn == .asking($0.number)
         }
-        return nil
     }
 
     // MARK: Asking and waiting
@@ -165,27 +161,20 @@ extension FetchQueue {
 
     // MARK: Slots
 
-    /// How many slots an origin has while others wait.
-    private func fairSlots(of origin: String) -> Int { min(slots(of: origin), (concurrency + 1) / 2) }
-
     /// Has lists that wait for an origin ask for its slots, if it has any.
     mutating func offerSlots(of origin: String) {
-        guard let active = lanes[origin]?.active, active < slots(of: origin) else { return }
-        if lanes[origin]?.standing != .trusted {
+        guard let (active, standing) = lanes[origin].map({ ($0.active, $0.standing) }) else { return }
+        let slots = slots(of: origin)
+        guard active < slots.all else { return }
+        if standing != .trusted {
             setStanding(of: origin, active == 0 && restrictions[origin] == nil ? .untried : .doubtful)
         }
-        guard active < fairSlots(of: origin) else { return noteGreed(of: origin) }
-        while let asking = lanes[origin]?.asking.count, asking < Lane.mostAsking,
-            let list = lanes[origin]?.nextWaiting()
-        {
-            ask(list, origin)
+        guard active < slots.fair else {
+            // It could take more than its share.
+            greedy.insert(origin)
+            return
         }
-    }
-
-    /// Notes an origin that could take more than its share.
-    private mutating func noteGreed(of origin: String) {
-        guard let active = lanes[origin]?.active, active < slots(of: origin) else { return }
-        greedy.insert(origin)
+        while let list = lanes[origin]?.nextToAsk() { ask(list, origin) }
     }
 
     /// Changes an origin's standing; the lists that ask it have new turns.

@@ -165,8 +165,7 @@ package struct FetchQueue: Sendable {
     @discardableResult
     package mutating func finish(_ url: IconURL) -> String? {
         guard let (origin, list) = activePlaces.removeValue(forKey: url) else { return nil }
-        if lanes[origin]?.standing != .trusted { activeUntrusted -= 1 }
-        lanes[origin]?.active -= 1
+        if lanes[origin]?.end() != .trusted { activeUntrusted -= 1 }
         flows[list]?.work -= 1
         forgetIfIdle(origin)
         offerSlots(of: origin)
@@ -191,12 +190,14 @@ package struct FetchQueue: Sendable {
 
     /// Lifts the restriction of an origin that answered, and trusts it.
     package mutating func trust(_ origin: String) {
+        guard restrictions[origin] != nil || lanes[origin]?.standing != .trusted else { return }
         setRestriction(of: origin, nil)
         setTrust(in: origin, true)
     }
 
     /// Notes whether an origin answers many requests over one connection at once.
     package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
+        guard lanes[origin].map({ $0.isMultiplexed != isMultiplexed }) ?? false else { return }
         lanes[origin]?.isMultiplexed = isMultiplexed
         offerSlots(of: origin)
     }
@@ -218,9 +219,11 @@ package struct FetchQueue: Sendable {
         offerSlots(of: origin)
     }
 
-    func slots(of origin: String) -> Int {
+    /// How many downloads from an origin may run at once; and how many while others wait.
+    func slots(of origin: String) -> (all: Int, fair: Int) {
         let limit = lanes[origin]?.isMultiplexed == true ? max(perOrigin, Self.streams) : perOrigin
-        return min(restrictions[origin] ?? limit, limit)
+        let all = min(restrictions[origin] ?? limit, limit)
+        return (all, min(all, (concurrency + 1) / 2))
     }
 
     func isAdmitted(_ standing: Standing) -> Bool {
@@ -267,14 +270,18 @@ package struct FetchQueue: Sendable {
     /// The URL of a list's next valid ticket for an origin that has a free slot.
     private mutating func takeTicket(of list: ListName, _ origin: String) -> IconURL? {
         while let (ticket, priority) = lanes[origin]?.shares[list]?.next() {
-            guard places[ticket.url]?.ticket == ticket.number else { continue }
-            unplace(ticket.url)
+            guard let place = places.index(forKey: ticket.url), places.values[place].ticket == ticket.number else {
+                continue
+            }
+            places.remove(at: place)
             activePlaces[ticket.url] = (origin, list)
-            lanes[origin]?.active += 1
-            flows[list]?.work += 1
-            if lanes[origin]?.standing != .trusted { activeUntrusted += 1 }
+            if lanes[origin]?.begin(list) != .trusted { activeUntrusted += 1 }
             charge(list, priority)
-            if lanes[origin]?.shares[list] != nil { wait(list, at: origin) }
+            if lanes[origin]?.shares[list]?.queued == 0 {
+                forgetShareIfEmpty(list, origin)
+            } else {
+                wait(list, at: origin)
+            }
             return ticket.url
         }
         return nil
