@@ -27,7 +27,10 @@ package struct FetchTrail: Hashable, Sendable {
         }
 
         /// A URL as a hop tells it: servers choose how long those are that they redirect to.
-        fileprivate static func text(_ url: LogURL) -> String { String(url.description.prefix(256)) }
+        fileprivate static func text(_ url: LogURL) -> String {
+            let text = url.description
+            return text.utf8.count <= 256 ? text : String(text.prefix(256))
+        }
     }
 
     package var hops: [Hop]

@@ -13,6 +13,10 @@ package struct LogURL: CustomStringConvertible {
     }
 
     private static func withoutSecrets(_ url: String) -> String {
+        func mayHide(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "@")
+        }
+        guard url.utf8.contains(where: mayHide) else { return url }
         // By bytes: a mark that combines with “?” or “@” makes it another character, and hides nothing from a server.
         let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
         let plain = url[..<end]
