@@ -185,8 +185,8 @@ package struct Catalog: Sendable {
     }
 
     private func state(of url: IconURL, without held: Set<IconURL>) -> AppListDocument.State {
-        guard let icon = icons[url] else { return .pending }
-        if !held.isEmpty, held.contains(url), let image = icon.image { return .ready(image) }
-        return icon.state
+        guard let place = icons.index(of: url) else { return .pending }
+        if !held.isEmpty, held.contains(url), let image = icons[place].icon.image { return .ready(image) }
+        return icons[place].icon.state
     }
 }

@@ -18,6 +18,9 @@ package struct IconTable: Sendable {
         places[url].map { elements[Int($0)].icon }
     }
 
+    /// Where the record of a URL is, until one is taken out; `nil` if there is none.
+    package func index(of url: IconURL) -> Int? { places[url].map { Int($0) } }
+
     /// The URL that is a key here, for one that equals it: there is no need for the text of both.
     func spelling(of url: IconURL) -> IconURL {
         places[url].map { elements[Int($0)].url } ?? url
@@ -73,5 +76,8 @@ package struct IconTable: Sendable {
 extension IconTable: RandomAccessCollection {
     package var startIndex: Int { 0 }
     package var endIndex: Int { elements.count }
-    package subscript(index: Int) -> Element { elements[index] }
+    package subscript(index: Int) -> Element {
+        // A record is not copied to look at a part of it.
+        _read { yield elements[index] }
+    }
 }

@@ -36,13 +36,13 @@ extension Reconciler {
 
     /// Puts an icon in the queue if it is due, or notes when it will be.
     mutating func consider(_ url: IconURL, now: Timestamp) {
-        guard let icon = catalog.icons[url] else { return }
-        switch FetchPlan(for: icon, now: now) {
+        guard let place = catalog.icons.index(of: url) else { return }
+        switch FetchPlan(for: catalog.icons[place].icon, now: now) {
         case .fetch(let reason): enqueue(url, reason, now: now)
         case .fresh(let time), .waiting(let time):
             // A list that comes and goes must not leave a note each time.
-            guard icon.noted != time else { break }
-            catalog.updateIcon(url) { $0.noted = time }
+            guard catalog.icons[place].icon.noted != time else { break }
+            catalog.updateIcon(at: place) { $0.noted = time }
             dueTimes.insert(DueTime(time: time, key: url))
             sweepDueTimes()
         case .refused, .inline, .unreferenced, .underWay: break
@@ -77,8 +77,9 @@ extension Reconciler {
         do {
             let source = try IconSource(url)
             try network.judge(source)
-            queue.add(url, origin: source.origin, list: catalog.shortestList(naming: url), priority: reason.priority)
-            catalog.updateIcon(url) { $0.phase = .queued(origin: source.origin) }
+            let origin = source.origin
+            queue.add(url, origin: origin, list: catalog.shortestList(naming: url), priority: reason.priority)
+            catalog.updateIcon(url) { $0.phase = .queued(origin: origin) }
         } catch {
             let before = catalog.icons[url]?.state ?? .pending
             noteFailure(error, of: url, now: now)
@@ -116,11 +117,12 @@ extension Reconciler {
     private mutating func startDownloads(now: Timestamp, to actions: inout [Action]) {
         guard mayDownload else { return }
         for url in queue.start() {
-            guard let icon = catalog.icons[url], let source = try? IconSource(url) else {
+            guard let place = catalog.icons.index(of: url), let source = try? IconSource(url) else {
                 preconditionFailure("only known icons with a valid URL are queued")
             }
+            catalog.updateIcon(at: place) { $0.phase = .fetching }
+            let icon = catalog.icons[place].icon
             let condition = icon.image == nil ? nil : icon.response?.condition
-            catalog.updateIcon(url) { $0.phase = .fetching }
             actions.append(
                 .fetch(
                     FetchRequest(

@@ -5,41 +5,44 @@ extension Reconciler {
     mutating func applyOutcome(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, now: Timestamp, to actions: inout [Action]
     ) {
-        guard let icon = catalog.icons[url] else {
+        guard let place = catalog.icons.index(of: url) else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
-        let before = icon.state
+        let before = catalog.icons[place].icon.state
+        let isReferenced = catalog.icons[place].icon.isReferenced
+        let image = catalog.icons[place].icon.image?.sha256
         let isDistrusted = distrusted.remove(url) != nil
         let shared = share(trail, of: url)
-        catalog.updateIcon(url) {
-            $0.phase = .idle
-            if outcome != .cancelled { $0.trail = shared }
+        let judged = judged(outcome, ofIconAt: place)
+        var news: (image: StagedImage, answer: IconRecord.Answer)?
+        if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isDistrusted {
+            // Judged now, and not when it is published: then all others wait for it.
+            news = (staged, judge(response))
+            stagedURLs.insert(url)
         }
-        let judged = judged(outcome, of: url)
-        if case .image(let staged, _) = outcome, judged != outcome { actions.append(.discard([staged.name])) }
+        catalog.updateIcon(at: place) {
+            $0.phase = .idle
+            if case .cancelled = outcome {} else { $0.trail = shared }
+            if let news { ($0.staged, $0.stagedAnswer) = news }
+        }
         switch judged {
         case .cancelled: break
         case .notModified(let answer): noteNotModified(url, answer, now: now)
         case .image(let staged, let response):
-            if icon.isReferenced, staged.image.sha256 != icon.image?.sha256, !isDistrusted {
-                // Not when it is published: then all others wait for it.
-                let answer = judge(response)
-                catalog.updateIcon(url) {
-                    $0.staged = staged
-                    $0.stagedAnswer = answer
-                }
-                stagedURLs.insert(url)
+            if news != nil {
                 // Before the first look at the folder, what is there and nobody names would be removed by it.
                 if isCacheSearched, !ledger.knows(staged.image.sha256) { actions.append(.writeAhead(staged)) }
             } else {
                 actions.append(.discard([staged.name]))
-                if staged.image.sha256 == icon.image?.sha256 {
+                if staged.image.sha256 == image {
                     noteFresh(url, judge(response), now: now)
-                } else if icon.isReferenced {
+                } else if isReferenced {
                     noteFailure(FetchFailure("disk", "a publication failed meanwhile", .passing), of: url, now: now)
                 }
             }
-        case .failed(let failure): noteFailure(failure, of: url, now: now)
+        case .failed(let failure):
+            if case .image(let staged, _) = outcome { actions.append(.discard([staged.name])) }
+            noteFailure(failure, of: url, now: now)
         case .noRoom(let shortage): crowdOut(url, shortage, now: now)
         }
         notePartial(of: url, after: outcome, isTrusted: !isDistrusted, to: &actions)
@@ -57,14 +60,17 @@ extension Reconciler {
 
     /// The end of a download, held against what the lists say of the image.
     package func judged(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome {
-        guard let icon = catalog.icons[url] else { return outcome }
+        catalog.icons.index(of: url).map { judged(outcome, ofIconAt: $0) } ?? outcome
+    }
+
+    private func judged(_ outcome: FetchOutcome, ofIconAt place: Int) -> FetchOutcome {
         let image: Digest? =
             switch outcome {
             case .image(let staged, _): staged.image.sha256
-            case .notModified: icon.image?.sha256
+            case .notModified: catalog.icons[place].icon.image?.sha256
             case .failed, .noRoom, .cancelled: nil
             }
-        guard let image, !icon.accepts(image) else { return outcome }
+        guard let image, !catalog.icons[place].icon.accepts(image) else { return outcome }
         return .failed(.digestMismatch)
     }
 
@@ -74,9 +80,19 @@ extension Reconciler {
         return IconRecord.Answer(response: response, freshUntil: check.time)
     }
 
-    mutating func noteFresh(_ url: IconURL, _ answer: IconRecord.Answer, now: Timestamp) {
+    /// Takes note of what a server said of the image of an icon.
+    ///
+    /// - Parameters:
+    ///   - url: The icon.
+    ///   - answer: What the server said.
+    ///   - now: The present time.
+    ///   - change: Changes the icon's record first.
+    mutating func noteFresh(
+        _ url: IconURL, _ answer: IconRecord.Answer, now: Timestamp, _ change: (inout IconRecord) -> Void = { _ in }
+    ) {
         let response = answer.response.sharing(url)
         catalog.updateIcon(url) {
+            change(&$0)
             $0.failure = nil
             $0.wasMissing = false
             $0.response = response

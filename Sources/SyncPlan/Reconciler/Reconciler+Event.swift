@@ -94,8 +94,8 @@ extension Reconciler {
 
     /// Marks the lists of an icon whose documents tell of it otherwise than it is now.
     mutating func noteState(of url: IconURL, was before: AppListDocument.State, now: Timestamp) {
-        guard let icon = catalog.icons[url], icon.state != before else { return }
-        for list in icon.lists { markDirty(list, now: now) }
+        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.state != before else { return }
+        for list in catalog.icons[place].icon.lists { markDirty(list, now: now) }
     }
 
     mutating func markDirty(_ list: ListName, now: Timestamp) {

@@ -32,8 +32,8 @@ extension Reconciler {
 
     /// Removes what no generation names, or else takes away the generations whose grace is over.
     mutating func evict(now: Timestamp, to actions: inout [Action]) {
-        let plan = removable
-        if !plan.isEmpty {
+        if hasRemovable {
+            let plan = removable
             eviction = .removing(plan)
             retire(plan, now: now)
             actions.append(.remove(plan))
@@ -42,9 +42,11 @@ extension Reconciler {
         let expired = ledger.expired(under: retention, now: now).filter { release in
             unreleased[release.generation].map { $0.time <= now } ?? true
         }
-        let tried = Set(expired.map(\.generation))
-        // Some are not to go any more: they are held, or the system slept.
-        unreleased = unreleased.filter { $0.value.time > now || tried.contains($0.key) }
+        if !unreleased.isEmpty {
+            let tried = Set(expired.map(\.generation))
+            // Some are not to go any more: they are held, or the system slept.
+            unreleased = unreleased.filter { $0.value.time > now || tried.contains($0.key) }
+        }
         guard !expired.isEmpty else { return }
         eviction = .releasing
         actions.append(.release(expired))

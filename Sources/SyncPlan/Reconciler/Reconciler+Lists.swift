@@ -108,15 +108,14 @@ extension Reconciler {
 
     /// Acts on what lists name now and what they name no more.
     mutating func take(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
+        // What waits already may be wanted by a shorter list now, or no more by the one that it counted for.
+        let waiting = queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // What one list drops another one may have taken up: a renamed list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false {
             dereference(url, now: now, to: &actions)
         }
         for url in diff.added { consider(url, now: now) }
-        // What waits already may be wanted by a shorter list now, or no more by the one that it counted for.
-        for url in diff.added.union(diff.removed) where catalog.icons[url]?.isQueued == true {
-            queue.move(url, to: catalog.shortestList(naming: url))
-        }
+        for url in waiting { queue.move(url, to: catalog.shortestList(naming: url)) }
         discardUnnamedPartials(to: &actions)
     }
 
@@ -160,9 +159,9 @@ extension Reconciler {
 
     /// Forgets an icon that no list names and of which nothing is on disk or under way.
     mutating func forgetIfDone(_ url: IconURL, now: Timestamp) {
-        guard let icon = catalog.icons[url], !icon.isReferenced, icon.image == nil, icon.staged == nil,
-            icon.phase == .idle
-        else { return }
+        guard let place = catalog.icons.index(of: url), !catalog.icons[place].icon.isReferenced else { return }
+        let icon = catalog.icons[place].icon
+        guard !icon.hasImage, !icon.hasStaged, icon.phase == .idle else { return }
         catalog.forgetIcon(url)
         remember(url, now: now)
     }

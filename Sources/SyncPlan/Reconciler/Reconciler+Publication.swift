@@ -167,12 +167,11 @@ extension Reconciler {
             }
             for (url, staged) in done.staged {
                 guard let answer = catalog.icons[url]?.stagedAnswer else { continue }
-                catalog.updateIcon(url) {
+                noteFresh(url, answer, now: now) {
                     $0.image = staged.image
                     $0.staged = nil
                     $0.stagedAnswer = nil
                 }
-                noteFresh(url, answer, now: now)
                 consider(url, now: now)
             }
             // What was taken for an image on disk turned out to be damaged meanwhile.
