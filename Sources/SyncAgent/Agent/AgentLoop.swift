@@ -7,7 +7,8 @@ import Synchronization
 /// The one loop of the agent: events go in, the plan decides, its actions are carried out, and what comes of them are events.
 package final class AgentLoop: Sendable {
     private enum Message: Sendable {
-        case event(Reconciler.Event)
+        /// What happened at once.
+        case events([Reconciler.Event])
         case alarm
         /// Something that somebody wants to know of the plan; there is none any more when the loop has ended.
         case question(@Sendable (Reconciler?) -> Void)
@@ -42,10 +43,11 @@ package final class AgentLoop: Sendable {
         let (inbox, mailbox) = AsyncStream.makeStream(of: Message.self)
         (self.inbox, self.mailbox) = (inbox, mailbox)
         self.downloads = downloads { ends in
-            for end in ends {
-                mailbox.yield(
-                    .event(.fetched(url: end.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed)))
-            }
+            mailbox.yield(
+                .events(
+                    ends.map {
+                        .fetched(url: $0.url, $0.outcome, trail: $0.trail, isMultiplexed: $0.isMultiplexed)
+                    }))
         }
     }
 
@@ -54,7 +56,7 @@ package final class AgentLoop: Sendable {
 
     /// Takes note of something that happened outside.
     package func post(_ event: Reconciler.Event) {
-        mailbox.yield(.event(event))
+        mailbox.yield(.events([event]))
     }
 
     /// What there is to tell at the moment; `nil` if the loop has ended.
@@ -129,7 +131,7 @@ package final class AgentLoop: Sendable {
         return await withTaskCancellationHandler {
             await work.value
         } onCancel: {
-            mailbox.yield(.event(.stopping))
+            mailbox.yield(.events([.stopping]))
         }
     }
 
@@ -144,28 +146,25 @@ package final class AgentLoop: Sendable {
         alarm.set(plan.nextWake)
         var scanLog = ScanLog(logger: logger)
         for await message in inbox {
-            let event: Reconciler.Event
+            let events: [Reconciler.Event]
             switch message {
             case .question(let answer):
                 answer(plan)
                 continue
             case .alarm:
                 alarm.rang()
-                event = .tick
-            case .event(let happened):
-                event = happened
+                events = [.tick]
+            case .events(let happened):
+                events = happened
             }
-            if case .fetched(let url, let outcome, _, _) = event {
-                log(plan.judged(outcome, of: url), of: url)
-            }
-            if case .published(let result) = event { log(result) }
+            for event in events { log(event, plan) }
             let doubt = plan.unavailable
             var actions: [Reconciler.Action] = []
             if let time = sleep.read() {
                 logger.info("the system slept", metadata: ["time": "\(DurationText.format(time))"])
                 actions = plan.handle(.slept(time), now: clock.now)
             }
-            actions += plan.handle(event, now: clock.now)
+            actions += plan.handle(events, now: clock.now)
             var requests: [FetchRequest] = []
             for action in actions {
                 switch action {
@@ -182,12 +181,14 @@ package final class AgentLoop: Sendable {
                 }
             }
             if !requests.isEmpty { downloads.begin(requests) }
-            if case .scanned(let scan) = event { scanLog.note(scan) { plan.hasGoodVersion(of: $0) } }
-            if case .scanned(.listed) = event, plan.unavailable != doubt { logDoubt(plan.unavailable) }
+            for case .scanned(let scan) in events {
+                scanLog.note(scan) { plan.hasGoodVersion(of: $0) }
+                if case .listed = scan, plan.unavailable != doubt { logDoubt(plan.unavailable) }
+            }
             feed.note()
             let isSettled = plan.isSettled
             if isSettled, untilSettled || plan.isStopping { break }
-            heap.note(isAtRest: isSettled, now: clock.now)
+            heap.note(changes: events.count, isAtRest: isSettled, now: clock.now)
             alarm.set(plan.nextWake)
         }
         desk.yield(.remember(plan.takeMemoChanges()))
@@ -198,7 +199,7 @@ package final class AgentLoop: Sendable {
         for await message in inbox {
             switch message {
             case .question(let answer): answer(nil)
-            case .event, .alarm: break
+            case .events, .alarm: break
             }
         }
         return report
@@ -238,6 +239,15 @@ package final class AgentLoop: Sendable {
     private func logDoubt(_ reason: String?) {
         guard let reason else { return logger.notice("the lists folder is taken for what it says") }
         logger.warning("the lists folder is in doubt: all lists stay as they were", metadata: ["reason": "\(reason)"])
+    }
+
+    /// Logs what happened, before the plan takes it in.
+    private func log(_ event: Reconciler.Event, _ plan: borrowing Reconciler) {
+        switch event {
+        case .fetched(let url, let outcome, _, _): log(plan.judged(outcome, of: url), of: url)
+        case .published(let result): log(result)
+        default: break
+        }
     }
 
     private func log(_ result: PublicationResult) {

@@ -21,10 +21,11 @@ struct HeapTrimmer {
     /// Takes note that something was done.
     ///
     /// - Parameters:
+    ///   - count: How much.
     ///   - isAtRest: Whether nothing more is to be done for now.
     ///   - now: The present time.
-    mutating func note(isAtRest: Bool, now: Timestamp) {
-        changes += 1
+    mutating func note(changes count: Int, isAtRest: Bool, now: Timestamp) {
+        changes += count
         let pause = isAtRest ? Self.pauses.atRest : Self.pauses.atWork
         guard changes >= Self.leastChanges, last.map({ now >= $0 + pause }) ?? isAtRest else { return }
         (last, changes) = (now, 0)

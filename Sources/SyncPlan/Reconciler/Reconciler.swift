@@ -169,8 +169,15 @@ package struct Reconciler: Sendable {
     ///
     /// - Returns: What is to be done now, in this order.
     package mutating func handle(_ event: Event, now: Timestamp) -> [Action] {
+        handle([event], now: now)
+    }
+
+    /// Takes events in that came at once, in this order.
+    ///
+    /// - Returns: What is to be done after all of them, in this order.
+    package mutating func handle(_ events: [Event], now: Timestamp) -> [Action] {
         var actions: [Action] = []
-        apply(event, now: now, to: &actions)
+        for event in events { apply(event, now: now, to: &actions) }
         advance(now: now, to: &actions)
         return actions
     }

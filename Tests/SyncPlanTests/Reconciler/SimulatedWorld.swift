@@ -97,7 +97,7 @@ struct SimulatedWorld {
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<10: changeLists()
         case 10..<25: try look()
-        case 25..<55: try endDownload()
+        case 25..<55: try endDownloads()
         case 55..<67: try endPublication(fails: chance(10), isCrowded: chance(8))
         case 67..<75: try endEviction()
         case 75: try changeSpace()
@@ -159,10 +159,29 @@ struct SimulatedWorld {
         try handle(.scanned(.listed(Sample.folder, present: Set(files.keys), changed: changed)))
     }
 
-    private mutating func endDownload(succeeds: Bool = false) throws(Violation) {
+    /// Lets a download end, or several at once.
+    private mutating func endDownloads(succeeds: Bool = false) throws(Violation) {
+        var ends: [(url: IconURL, outcome: FetchOutcome)] = []
+        repeat {
+            guard let end = endDownload(succeeds: succeeds) else { break }
+            ends.append(end)
+        } while chance(30)
+        guard !ends.isEmpty else { return }
+        try handle(
+            ends.map {
+                let isMultiplexed = [true, false, nil].randomElement(using: &generator) ?? nil
+                return .fetched(url: $0.url, $0.outcome, isMultiplexed: isMultiplexed)
+            })
+        for (url, outcome) in ends {
+            received[url] = now
+            if case .notModified = outcome { noteFresh(url) }
+        }
+    }
+
+    private mutating func endDownload(succeeds: Bool) -> (url: IconURL, outcome: FetchOutcome)? {
         guard let url = downloads.keys.sorted().randomElement(using: &generator), let content = contents[url],
             let request = downloads.removeValue(forKey: url)
-        else { return }
+        else { return nil }
         let etag = "\(content)"
         let image = Sample.image(etag)
         let outcome: FetchOutcome
@@ -189,10 +208,7 @@ struct SimulatedWorld {
         note("\(url): \(outcome.summary)")
         leavePart(of: url, after: outcome)
         servers.note(outcome, of: request, at: now)
-        try handle(
-            .fetched(url: url, outcome, isMultiplexed: [true, false, nil].randomElement(using: &generator) ?? nil))
-        received[url] = now
-        if case .notModified = outcome { noteFresh(url) }
+        return (url, outcome)
     }
 
     /// Leaves the beginning of an image, or none.
@@ -395,8 +411,10 @@ struct SimulatedWorld {
 
     // MARK: The plan
 
-    private mutating func handle(_ event: Reconciler.Event) throws(Violation) {
-        for action in plan.handle(event, now: now) {
+    private mutating func handle(_ event: Reconciler.Event) throws(Violation) { try handle([event]) }
+
+    private mutating func handle(_ events: [Reconciler.Event]) throws(Violation) {
+        for action in plan.handle(events, now: now) {
             actionCount += 1
             try perform(action)
         }
@@ -527,7 +545,7 @@ struct SimulatedWorld {
     }
 
     private mutating func finishWork() throws(Violation) {
-        try endDownload(succeeds: true)
+        try endDownloads(succeeds: true)
         try endPublication(fails: false)
         try endEviction()
         try endLook()
