@@ -167,7 +167,7 @@ package struct Download: Sendable {
         if let coding = head.fields["content-encoding"].first(where: { $0.lowercased() != "identity" }) {
             throw .encoded(coding)
         }
-        guard let length = head.fields["content-length"].first.flatMap({ Int($0) }) else { return nil }
+        guard let length = head.fields.first("content-length").flatMap({ Int($0) }) else { return nil }
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         return length
     }

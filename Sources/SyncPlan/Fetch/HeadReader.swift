@@ -71,14 +71,15 @@ package struct HeadReader: Sendable {
     }
 
     private mutating func readStatus(_ line: Line) throws(FetchFailure) {
-        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[1].count == 3, parts[1].allSatisfy({ (0x30...0x39).contains($0) }) else {
+        let version = line.prefix { $0 != 0x20 }
+        let digits = line.dropFirst(version.count + 1).prefix { $0 != 0x20 }
+        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw .protocolViolation("its status line")
         }
-        isMultiplexed = parts[0].elementsEqual("HTTP/2".utf8)
-        guard isMultiplexed || parts[0].elementsEqual("HTTP/1.1".utf8) || parts[0].elementsEqual("HTTP/1.0".utf8)
+        isMultiplexed = version.elementsEqual("HTTP/2".utf8)
+        guard isMultiplexed || version.elementsEqual("HTTP/1.1".utf8) || version.elementsEqual("HTTP/1.0".utf8)
         else { throw .protocolViolation("its version of HTTP") }
-        status = parts[1].reduce(0) { 10 * $0 + Int($1 - 0x30) }
+        status = digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }
         guard status >= 100, !isMultiplexed || status != 101 else { throw .protocolViolation("the status \(status)") }
         fields.removeAll(keepingCapacity: true)
     }
@@ -134,11 +135,11 @@ package struct HeadReader: Sendable {
         guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
             throw .protocolViolation("the transfer coding \(codings.joined(separator: ", "))")
         }
-        let lengths = Set(fields["content-length"])
+        let lengths = fields["content-length"]
         guard let length = lengths.first else { return }
-        guard lengths.count == 1, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), Int(length) != nil else {
-            throw .protocolViolation("the length \(lengths.sorted().joined(separator: ", "))")
-        }
+        guard lengths.allSatisfy({ $0 == length }), length.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            Int(length) != nil
+        else { throw .protocolViolation("the length \(Set(lengths).sorted().joined(separator: ", "))") }
         guard codings.isEmpty else { throw .protocolViolation("a length besides the chunks") }
     }
 }

@@ -26,7 +26,7 @@ package struct PartialDownload: Equatable, Sendable {
     package init?(of url: IconURL, from target: FetchTarget, response: StoredResponse, fields: HTTPFields) {
         guard response.status == 200, Self.allowsRanges(fields) else { return nil }
         self.init(
-            url: url, target: target.url, response: response, length: fields["content-length"].first.flatMap { Int($0) }
+            url: url, target: target.url, response: response, length: fields.first("content-length").flatMap { Int($0) }
         )
     }
 
@@ -41,7 +41,8 @@ package struct PartialDownload: Equatable, Sendable {
 
     /// A server that says nothing of ranges may have them: one that has none sends the whole image.
     private static func allowsRanges(_ fields: HTTPFields) -> Bool {
-        guard let units = fields.joined("accept-ranges") else { return true }
+        // The one that nearly all send needs no reading.
+        guard fields.first("accept-ranges") != "bytes", let units = fields.joined("accept-ranges") else { return true }
         return units.split(separator: ",").contains { $0.trimmingWhitespace.lowercased() == "bytes" }
     }
 

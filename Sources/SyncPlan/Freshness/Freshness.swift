@@ -103,7 +103,7 @@ extension Freshness.Basis {
             self = .denied(.variesOnEverything)
         } else if control.maxAge != .unsaid {
             self = control.maxAge == .malformed ? .denied(.malformedMaxAge) : .maxAge
-        } else if let expires = response.fields["expires"].first {
+        } else if let expires = response.fields.first("expires") {
             let time = HTTPDate.parse(expires, now: response.responseTime)
             self = time.map { .expires($0, date: date) } ?? .denied(.malformedExpires)
         } else if response.mayBeGuessedFresh(control), let changed = lastModified, changed < date {

@@ -62,9 +62,21 @@ package struct HTTPFields: Hashable, Sendable {
     /// The values of the lines with this name, which is given in lower case.
     package subscript(name: String) -> [String] {
         var values: [String] = []
+        var start = 0
+        while let value = self.value(of: name, from: &start) { values.append(value) }
+        return values
+    }
+
+    /// The value of the first line with this name, which is given in lower case.
+    package func first(_ name: String) -> String? {
+        var start = 0
+        return value(of: name, from: &start)
+    }
+
+    /// The value of the first line with this name from a byte on, which becomes the one behind the line.
+    private func value(of name: String, from start: inout Int) -> String? {
         let bytes = text.utf8Span.span
         let name = name.utf8Span.span
-        var start = 0
         // Each line is `name: value`, and ends with a line feed.
         while start < bytes.count {
             var length = 0
@@ -72,13 +84,13 @@ package struct HTTPFields: Hashable, Sendable {
             let isNamed = length == name.count && bytes[start + length] == UInt8(ascii: ":")
             var end = start + length
             while bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            defer { start = end + 1 }
             if isNamed {
                 let value = text.utf8.index(text.startIndex, offsetBy: start + length + 2)
-                values.append(String(text[value..<text.utf8.index(text.startIndex, offsetBy: end)]))
+                return String(text[value..<text.utf8.index(text.startIndex, offsetBy: end)])
             }
-            start = end + 1
         }
-        return values
+        return nil
     }
 
     /// The lines with this name as one value, as a list-based field is read (RFC 9110, section 5.3).

@@ -15,11 +15,11 @@ package struct RetryAfter: Equatable, Sendable {
     ///
     /// A date is compared with the response's own `Date`, so that it does not matter whether the clocks agree.
     package init?(_ fields: HTTPFields, receivedAt: Timestamp) {
-        guard let value = fields["retry-after"].first else { return nil }
+        guard let value = fields.first("retry-after") else { return nil }
         if let seconds = DeltaSeconds.parse(value) {
             delay = min(seconds, Self.longest)
         } else if let date = HTTPDate.parse(value, now: receivedAt) {
-            let sent = fields["date"].first.flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
+            let sent = fields.first("date").flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
             delay = min(max(date - sent, .zero), Self.longest)
         } else {
             return nil

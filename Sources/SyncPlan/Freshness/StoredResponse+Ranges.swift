@@ -8,16 +8,16 @@ extension StoredResponse {
     /// section 13.1.5). A second before `Date` makes it strong if both are known to be by one clock, and more of it if
     /// not (section 8.8.2.2): a minute is what RFC 7232 asked for.
     package var strongValidator: String? {
-        guard fields["etag"].isEmpty else { return entityTag.flatMap { $0.isStrong ? $0.text : nil } }
+        guard fields.first("etag") == nil else { return entityTag.flatMap { $0.isStrong ? $0.text : nil } }
         guard let lastModified, let date = time("date"), date - lastModified >= .seconds(60) else { return nil }
-        return fields["last-modified"].first
+        return fields.first("last-modified")
     }
 
     /// Whether the validators of a `206` are the ones of this response, as far as it has any.
     package func isOfSameImage(as part: StoredResponse) -> Bool {
         ["etag", "last-modified"].allSatisfy { name in
-            guard let value = part.fields[name].first else { return true }
-            return fields[name].first?.utf8.elementsEqual(value.utf8) == true
+            guard let value = part.fields.first(name) else { return true }
+            return fields.first(name)?.utf8.elementsEqual(value.utf8) == true
         }
     }
 }

@@ -8,7 +8,7 @@ extension StoredResponse {
     package var mayBeStored: Bool {
         let control = cacheControl
         guard !forbidsStoring(control), isUnderstood || !control.flags.contains(.mustUnderstand) else { return false }
-        return isUnderstood || control.maxAge != .unsaid || fields["expires"].first != nil
+        return isUnderstood || control.maxAge != .unsaid || fields.first("expires") != nil
             || !control.flags.isDisjoint(with: [.public, .private])
     }
 

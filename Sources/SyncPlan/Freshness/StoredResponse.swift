@@ -63,13 +63,13 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// Of a list, which it should not be, the first member counts (RFC 9111, section 5.1).
     package var age: Duration {
-        let first = fields["age"].first?.split(separator: ",", omittingEmptySubsequences: false).first
+        let first = fields.first("age")?.split(separator: ",", omittingEmptySubsequences: false).first
         return first.flatMap { DeltaSeconds.parse($0.trimmingWhitespace) } ?? .zero
     }
 
     package var lastModified: Timestamp? { time("last-modified") }
 
-    package var entityTag: EntityTag? { fields["etag"].first.flatMap(EntityTag.init) }
+    package var entityTag: EntityTag? { fields.first("etag").flatMap(EntityTag.init) }
 
     /// What makes the next request for the same URL conditional; `nil` if nothing does, or the URL is not known.
     package var condition: Condition? {
@@ -81,7 +81,7 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// A `Last-Modified` that is no date would be ignored by the server, and is left out.
     package var validators: Validators {
-        Validators(etag: entityTag?.text, lastModified: lastModified == nil ? nil : fields["last-modified"].first)
+        Validators(etag: entityTag?.text, lastModified: lastModified == nil ? nil : fields.first("last-modified"))
     }
 
     /// Whether no later request is sure to be answered the same (`Vary: *`; RFC 9111, section 4.1).
@@ -92,14 +92,16 @@ package struct StoredResponse: Equatable, Sendable {
     }
 
     func time(_ name: String) -> Timestamp? {
-        fields[name].first.flatMap { HTTPDate.parse($0, now: responseTime) }
+        fields.first(name).flatMap { HTTPDate.parse($0, now: responseTime) }
     }
 
     // MARK: - What is kept
 
     /// Of these fields the first line counts; the others are lists.
-    private static let single: Set<String> = ["age", "date", "etag", "expires", "last-modified"]
-    private static let lists: Set<String> = ["cache-control", "vary"]
+    private static let single = ["age", "date", "etag", "expires", "last-modified"]
+    private static let lists = ["cache-control", "vary"]
+    /// What their lines begin with.
+    private static let beginnings = (single + lists).map { Array("\($0): ".utf8) }
 
     /// The most bytes of a value, so that no server can fill the disk with fields.
     ///
@@ -107,35 +109,54 @@ package struct StoredResponse: Equatable, Sendable {
     private static let longest = 1024
 
     private static func kept(of fields: HTTPFields) -> HTTPFields {
-        var seen: Set<String> = []
-        let lines = fields.lines.compactMap { line -> HTTPFields.Line? in
-            let isSingle = single.contains(line.name)
-            guard isSingle || lists.contains(line.name), seen.insert(line.name).inserted else { return nil }
-            let value = isSingle ? line.value : fields.joined(line.name) ?? line.value
-            let substitute = line.name == "cache-control" ? CacheControl.Flag.noCache.rawValue : ""
-            return HTTPFields.Line(name: line.name, value: value.utf8.count <= longest ? value : substitute)
+        let bytes = fields.text.utf8Span.span
+        var kept: [UInt8] = []
+        kept.reserveCapacity(bytes.count)
+        var seen: UInt = 0
+        var start = 0
+        while start < bytes.count {
+            let field = Self.field(at: start, in: bytes)
+            var end = start
+            while bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            defer { start = end + 1 }
+            guard let field, seen & 1 << field == 0 else { continue }
+            seen |= 1 << field
+            kept += beginnings[field]
+            if field >= single.count {
+                kept += list(lists[field - single.count], of: fields).utf8
+            } else if case let value = start + beginnings[field].count, end - value <= longest {
+                for place in value..<end { kept.append(bytes[place]) }
+            }
+            kept.append(UInt8(ascii: "\n"))
         }
-        return HTTPFields(lines: lines)
+        return HTTPFields(checked: String(decoding: kept, as: UTF8.self))
     }
 
-    private static let names = single.union(lists).map { "\($0): " }
+    private static func list(_ name: String, of fields: HTTPFields) -> String {
+        let value = fields.joined(name) ?? ""
+        if value.utf8.count <= longest { return value.trimmingWhitespace }
+        return name == "cache-control" ? CacheControl.Flag.noCache.rawValue : ""
+    }
+
+    /// Which field a line is, by its place in ``beginnings``; `nil` if it is not kept.
+    private static func field(at start: Int, in bytes: Span<UInt8>) -> Int? {
+        beginnings.indices.first { field in
+            let beginning = beginnings[field]
+            return bytes.count - start >= beginning.count
+                && beginning.indices.allSatisfy { beginning[$0] == bytes[start + $0] }
+        }
+    }
 
     /// Whether a text is what ``kept(of:)`` makes of fields, so that nothing need be taken apart.
     private static func areKept(_ text: String) -> Bool {
         let bytes = text.utf8Span.span
-        func isNext(_ name: String, at start: Int) -> Bool {
-            let name = name.utf8Span.span
-            return bytes.count - start >= name.count && name.indices.allSatisfy { name[$0] == bytes[start + $0] }
-        }
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var seen: UInt = 0
         var start = 0
         while start < bytes.count {
-            guard let name = names.indices.first(where: { isNext(names[$0], at: start) }), seen & 1 << name == 0 else {
-                return false
-            }
-            seen |= 1 << name
-            let value = start + names[name].utf8.count
+            guard let field = Self.field(at: start, in: bytes), seen & 1 << field == 0 else { return false }
+            seen |= 1 << field
+            let value = start + beginnings[field].count
             var end = value
             while end < bytes.count, bytes[end] >= 0x20 && bytes[end] != 0x7F || bytes[end] == UInt8(ascii: "\t") {
                 end += 1

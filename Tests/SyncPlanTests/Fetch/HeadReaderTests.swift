@@ -115,4 +115,23 @@ struct HeadReaderTests {
         let head = try? Self.head(["HTTP/1.1 200 OK"] + fields + [""])
         #expect((head != nil) == isGood)
     }
+
+    @Test("a status line is a version, a space, three digits, and nothing or a space after them, whatever else it has")
+    func randomStatus() {
+        var generator = SeededGenerator(seed: 1)
+        let parts = [
+            "HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/", " ", " ", " ", "200", "404", "20", "0", "1", "OK", "\t",
+        ]
+        for _ in 0..<20_000 {
+            let line = (0..<Int.random(in: 1...6, using: &generator)).map { _ in
+                parts.randomElement(using: &generator) ?? ""
+            }.joined()
+            let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+            let status = words.count > 1 && words[1].count == 3 ? Int(words[1]) : nil
+            let isKnown = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"].contains(words[0])
+            // An interim answer has no head of its own.
+            let expected = isKnown ? status.flatMap { $0 >= 200 || $0 == 101 && words[0] != "HTTP/2" ? $0 : nil } : nil
+            #expect((try? Self.head([line, ""]))?.status == expected, "\(line)")
+        }
+    }
 }

@@ -99,4 +99,35 @@ struct StoredResponseTests {
     func storing(status: Int, control: String, mayBeStored: Bool) {
         #expect(Sample.response([("Cache-Control", control)], status: status).mayBeStored == mayBeStored)
     }
+
+    @Test("of any fields, the first line of each single one is kept, and the lists as a whole, in their order")
+    func random() {
+        var generator = SeededGenerator(seed: 1)
+        let single = ["age", "date", "etag", "expires", "last-modified"]
+        let others = ["cache-control", "vary", "server", "ag", "agee", "x-etag", "dat", "content-length"]
+        let values = ["", "a", "a, b", ",", "é\u{FFFD}", "a: b", "\ta ", String(repeating: "x", count: 600)]
+        for _ in 0..<5000 {
+            let fields = HTTPFields(
+                (0..<Int.random(in: 0...9, using: &generator)).map { _ in
+                    let name = (single + others).randomElement(using: &generator) ?? ""
+                    return (
+                        Bool.random(using: &generator) ? name : name.uppercased(),
+                        values.randomElement(using: &generator) ?? ""
+                    )
+                })
+            var seen: Set<String> = []
+            var kept: [(name: String, value: String)] = []
+            for line in fields.lines where seen.insert(line.name).inserted {
+                if single.contains(line.name) { kept.append((line.name, line.value)) }
+                guard ["cache-control", "vary"].contains(line.name), let list = fields.joined(line.name) else {
+                    continue
+                }
+                let substitute = line.name == "vary" ? "" : "no-cache"
+                kept.append((line.name, list.utf8.count > 1024 ? substitute : list))
+            }
+            let response = Sample.response(fields.lines.map { ($0.name, $0.value) })
+            #expect(response.fields == HTTPFields(kept))
+            for name in single { #expect(fields.first(name) == fields[name].first) }
+        }
+    }
 }

@@ -20,7 +20,6 @@ struct IdentityUseTests {
         "SyncAgent/Store/Verification.swift": "names in by-url/",
         "SyncPlan/Fetch/FetchQueue.swift": "origins",
         "SyncPlan/Freshness/HTTPFields.swift": "names of header fields",
-        "SyncPlan/Freshness/StoredResponse.swift": "names of header fields",
         "SyncPlan/Lists/IconTally.swift": "origins",
         "SyncPlan/Reconciler/Reconciler.swift": "origins",
     ]
