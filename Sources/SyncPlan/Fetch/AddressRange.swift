@@ -18,13 +18,23 @@ package struct IPAddress: Hashable, Sendable {
     }
 
     private static func parseV4(_ text: some StringProtocol) -> [UInt8]? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        let bytes = parts.compactMap { part in
-            part.utf8.allSatisfy { (0x30...0x39).contains($0) } && (part == "0" || !part.hasPrefix("0"))
-                ? UInt8(part) : nil
+        var bytes: [UInt8] = []
+        var number: Int?
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39:
+                let next = 10 * (number ?? 0) + Int(byte - 0x30)
+                guard number != 0, next <= 255 else { return nil }
+                number = next
+            case UInt8(ascii: "."):
+                guard let last = number, bytes.count < 3 else { return nil }
+                bytes.append(UInt8(last))
+                number = nil
+            default: return nil
+            }
         }
-        return bytes.count == 4 ? bytes : nil
+        guard let last = number, bytes.count == 3 else { return nil }
+        return bytes + [UInt8(last)]
     }
 
     private static func parseV6(_ text: String) -> [UInt8]? {

@@ -110,13 +110,19 @@ package struct FetchTarget: Hashable, Sendable {
 
     /// Whether the last label of a host is a number, or missing: it is an IPv4 address then, or nothing, never a name.
     package static func endsInNumber(_ host: some StringProtocol) -> Bool {
-        guard let label = host.split(separator: ".").last?.lowercased() else { return true }
-        if label.hasPrefix("0x") { return label.dropFirst(2).allSatisfy(\.isHexDigit) }
-        return label.allSatisfy { ("0"..."9").contains($0) }
+        func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+        let bytes = Substring(host).utf8
+        let dot = UInt8(ascii: ".")
+        guard let last = bytes.lastIndex(where: { $0 != dot }) else { return true }
+        let start = bytes[...last].lastIndex(of: dot).map(bytes.index(after:)) ?? bytes.startIndex
+        let label = bytes[start...last]
+        let isHexadecimal = label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
+        guard isHexadecimal else { return label.allSatisfy(isDigit) }
+        return label.dropFirst(2).allSatisfy { isDigit($0) || (0x61...0x66).contains($0 | 0x20) }
     }
 
     /// Whether a host is an address, or nothing, and never a name.
-    package static func isNoName(_ host: some StringProtocol) -> Bool {
+    package static func isNoName(_ host: String) -> Bool {
         host.utf8.contains(UInt8(ascii: ":")) || endsInNumber(host)
     }
 

@@ -127,4 +127,32 @@ struct FetchTargetTests {
         let failure = #expect(throws: FetchFailure.self) { try target.redirected(to: location) }
         #expect(failure?.persistence == .lasting)
     }
+
+    @Test(
+        "a host whose last label is a number, or missing, is no name",
+        arguments: [
+            ("", true), (".", true), ("..", true), ("1", true), ("a.1", true), ("a.1.", true), ("a.1..", true),
+            ("1.a", false), ("a", false), ("a.", false), ("0x", true), ("0X", true), ("a.0x1f", true),
+            ("a.0XaF.", true),
+            ("0x1g", false), ("x1", false), ("1x", false), ("00x1", false), ("0", true), ("a..0", true), ("1-1", false),
+            ("::1", true), ("a:1", true), ("a.b.c", false), ("127.0.0.1", true), ("1_", false),
+        ])
+    func names(host: String, isNoName: Bool) {
+        #expect(FetchTarget.isNoName(host) == isNoName)
+    }
+
+    @Test("of hosts in any spelling those are no names whose last label is all digits")
+    func randomNames() {
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<20_000 {
+            let host = String(
+                (0..<Int.random(in: 0...7, using: &generator)).map { _ in
+                    "00179xXaFg-_..".randomElement(using: &generator) ?? "."
+                })
+            let label = host.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            let isNumber =
+                label.allSatisfy(\.isNumber) || label.hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
+            #expect(FetchTarget.endsInNumber(host) == isNumber, "\(host)")
+        }
+    }
 }

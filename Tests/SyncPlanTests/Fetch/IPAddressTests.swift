@@ -68,4 +68,19 @@ struct IPAddressTests {
     func refuseRange(text: String) {
         #expect(AddressRange(text) == nil)
     }
+
+    @Test("four numbers from 0 to 255 without zeros before them are an address, and nothing like it")
+    func random() {
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<20_000 {
+            let text = String(
+                (0..<Int.random(in: 5...13, using: &generator)).map { _ in
+                    "0012569...ax".randomElement(using: &generator) ?? "."
+                })
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            let numbers = parts.compactMap { part in UInt8(part).flatMap { "\($0)" == part ? $0 : nil } }
+            let expected = parts.count == 4 && numbers.count == 4 ? numbers : nil
+            #expect(IPAddress(text)?.bytes == expected, "\(text)")
+        }
+    }
 }
