@@ -65,11 +65,9 @@ final class Connections {
 
     /// Finds a connection; libcurl does not tell its socket while a transfer has it.
     func connection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Connection? {
-        for connection in connections.values where connection.localPort == nil {
-            connection.localPort = Self.localPort(of: connection.socket)
-        }
-        return connections.values.first {
-            $0.localPort == localPort && $0.peerPort == peerPort && $0.peer == peer
+        connections.values.first { connection in
+            if connection.localPort == nil { connection.localPort = Self.localPort(of: connection.socket) }
+            return connection.localPort == localPort && connection.peerPort == peerPort && connection.peer == peer
         }
     }
 

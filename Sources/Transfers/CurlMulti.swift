@@ -36,6 +36,8 @@ package final class CurlMulti: Transport {
     /// Handles that wait to be used again.
     private var spare: [UnsafeMutableRawPointer] = []
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    /// The fields of the last request, which are those of the next one mostly.
+    private var lastFields: (fields: [(name: String, value: String)], list: CurlList)?
     private var nextMeasurement = ContinuousClock.now
     package private(set) var hasConnections = false
 
@@ -76,12 +78,18 @@ package final class CurlMulti: Transport {
 
     package func begin(_ request: TransferRequest, _ receiver: any TransferReceiver) -> any Transfer {
         let handle = spare.popLast() ?? makeHandle()
-        let transfer = CurlTransfer(handle, receiver, request.route.policy, connections)
+        let transfer = CurlTransfer(handle, request, list(of: request.fields), receiver, connections)
         transfers[handle] = transfer
-        transfer.set(request)
         curl_multi_add_handle(multi, handle)
         hasConnections = true
         return transfer
+    }
+
+    private func list(of fields: [(name: String, value: String)]) -> CurlList {
+        if let last = lastFields, last.fields.elementsEqual(fields, by: ==) { return last.list }
+        let list = CurlList(fields.map { "\($0.name): \($0.value)" })
+        lastFields = (fields, list)
+        return list
     }
 
     package func cancel(_ transfer: any Transfer) {

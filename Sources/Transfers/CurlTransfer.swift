@@ -10,8 +10,9 @@ final class CurlTransfer: Transfer {
     let receiver: any TransferReceiver
     private let policy: AddressPolicy?
     private let connections: Connections
-    private var lists: [UnsafeMutablePointer<curl_slist>?] = []
-    private var mayMultiplex = false
+    private let fields: CurlList
+    private let entry: CurlList?
+    private let mayMultiplex: Bool
     private var reader = HeadReader()
     /// What ended it, if libcurl knows only that something did.
     private(set) var failure: (any Error)?
@@ -26,48 +27,35 @@ final class CurlTransfer: Transfer {
     private(set) var hasHead = false
 
     init(
-        _ handle: UnsafeMutableRawPointer, _ receiver: any TransferReceiver, _ policy: AddressPolicy?,
-        _ connections: Connections
+        _ handle: UnsafeMutableRawPointer, _ request: TransferRequest, _ fields: CurlList,
+        _ receiver: any TransferReceiver, _ connections: Connections
     ) {
         self.handle = handle
-        self.policy = policy
+        self.fields = fields
         self.connections = connections
         self.receiver = receiver
-    }
-
-    deinit {
-        for list in lists { curl_slist_free_all(list) }
+        policy = request.route.policy
+        mayMultiplex = request.mayMultiplex
+        entry = request.route.entry.map { CurlList([$0]) }
+        set(request)
     }
 
     // MARK: Options
 
     /// Sets what libcurl is to do.
-    func set(_ request: TransferRequest) {
+    private func set(_ request: TransferRequest) {
         let this = Unmanaged.passUnretained(self).toOpaque()
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
             curl_set_pointer(handle, option, this)
         }
         curl_set_text(handle, CURLOPT_URL, request.url)
-        mayMultiplex = request.mayMultiplex
         curl_set_long(
-            handle, CURLOPT_HTTP_VERSION, Int(request.mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            handle, CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         // A connection that may be shared is waited for.
-        curl_set_long(handle, CURLOPT_PIPEWAIT, request.mayMultiplex ? 1 : 0)
+        curl_set_long(handle, CURLOPT_PIPEWAIT, mayMultiplex ? 1 : 0)
         set(request.proxy)
-        var fields: UnsafeMutablePointer<curl_slist>?
-        for field in request.fields { fields = curl_slist_append(fields, "\(field.name): \(field.value)") }
-        curl_set_list(handle, CURLOPT_HTTPHEADER, fields)
-        let entry = Self.entry(request.route).flatMap { curl_slist_append(nil, $0) }
-        curl_set_list(handle, CURLOPT_RESOLVE, entry)
-        lists = [fields, entry]
-    }
-
-    /// What libcurl is to think that a name resolves to; `nil` for what is no name.
-    private static func entry(_ route: Route) -> String? {
-        guard !FetchTarget.isNoName(route.host) else { return nil }
-        let addresses = route.addresses.map { $0.bytes.count == 16 ? "[\($0)]" : "\($0)" }.joined(separator: ",")
-        // With a “+” the entry is forgotten after a while, as one that libcurl looked up itself.
-        return "+\(route.host):\(route.port):\(addresses)"
+        curl_set_list(handle, CURLOPT_HTTPHEADER, fields.first)
+        curl_set_list(handle, CURLOPT_RESOLVE, entry?.first)
     }
 
     private func set(_ proxy: Proxy?) {
@@ -99,7 +87,7 @@ final class CurlTransfer: Transfer {
             return transfer.openSocket(to: address)
         }
         curl_set_request_function(handle) { this, peer, _, peerPort, localPort in
-            guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(String(cString: peer)) else {
+            guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(shownAs: peer) else {
                 return Int32(CURL_PREREQFUNC_ABORT)
             }
             transfer.takeConnection(from: Int(localPort), to: address, Int(peerPort))

@@ -171,7 +171,7 @@ package actor Downloads {
             preconditionFailure("an image that is there is not asked for")
         }
         download.steps?.begin(through: proxy)
-        guard let route = resolver.knownRoute(to: target, through: proxy) else { return false }
+        guard proxy == nil, let route = resolver.knownRoute(to: target) else { return false }
         send(download, to: target, through: proxy, by: route)
         return true
     }

@@ -15,14 +15,14 @@ final class Resolver: Sendable {
         var expires: ContinuousClock.Instant
     }
 
-    /// How many answers, and how many ways, are kept before those are looked for that count no more.
-    private static let limit = 1000
-
-    /// What a way depends on.
-    private struct Way: Hashable {
+    private struct Destination: Hashable {
         var host: String
         var port: Int
-        var proxy: Proxy?
+    }
+
+    private struct JudgedRoute {
+        var route: Route
+        var expires: ContinuousClock.Instant
     }
 
     /// How long what is known of the network's translation to IPv4 counts.
@@ -35,17 +35,18 @@ final class Resolver: Sendable {
 
     private let policy: NetworkPolicy
     private let answers = Mutex<[String: Answer]>([:])
-    private let routes = Mutex<[Way: (route: Route, expires: ContinuousClock.Instant)]>([:])
     private let discovery = Mutex<Discovery?>(nil)
+    /// The ways that were judged by an answer, for as long as that is used again.
+    private let routes = Mutex<[Destination: JudgedRoute]>([:])
 
     init(policy: NetworkPolicy) {
         self.policy = policy
     }
 
-    /// The way of a request, if it was found out a moment ago for another one.
-    func knownRoute(to target: FetchTarget, through proxy: Proxy?) -> Route? {
-        let way = Way(host: target.host, port: target.port, proxy: proxy)
-        return routes.withLock { $0[way] }.flatMap { $0.expires > .now ? $0.route : nil }
+    /// The way of a request without a proxy, if it was judged for another one a moment ago.
+    func knownRoute(to target: FetchTarget) -> Route? {
+        let known = routes.withLock { $0[Destination(host: target.host, port: target.port)] }
+        return known.flatMap { $0.expires > .now ? $0.route : nil }
     }
 
     /// Finds out where a request goes, if it may.
@@ -57,19 +58,7 @@ final class Resolver: Sendable {
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if the system has not the means
     ///   to look.
     func route(to target: FetchTarget, through proxy: Proxy?) async throws -> Route {
-        if let route = knownRoute(to: target, through: proxy) { return route }
-        let route = try await findRoute(to: target, through: proxy)
-        let expires = answers.withLock { $0[route.host]?.expires } ?? .now + Self.lifetime
-        let way = Way(host: target.host, port: target.port, proxy: proxy)
-        routes.withLock { routes in
-            if routes.count >= Self.limit { routes = routes.filter { $0.value.expires > .now } }
-            if routes.count >= Self.limit { routes = [:] }
-            routes[way] = (route, expires)
-        }
-        return route
-    }
-
-    private func findRoute(to target: FetchTarget, through proxy: Proxy?) async throws -> Route {
+        if proxy == nil, let known = knownRoute(to: target) { return known }
         var policy = policy.addresses(for: target.host)
         // RFC 6761, section 6.3: these are loopback, and no name server is asked.
         if Self.isLocalhost(target.host) {
@@ -79,19 +68,28 @@ final class Resolver: Sendable {
             }
         }
         guard let proxy else {
-            let addresses = try await addresses(of: target.host)
+            let (addresses, expires) = try await addresses(of: target.host)
             // Only where an address looks public can a prefix that nobody else knows hide another one.
-            if addresses.contains(where: { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }) {
-                policy.translations = await translations()
-            }
+            let mayBeTranslated = addresses.contains { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }
+            if mayBeTranslated { policy.translations = await translations() }
             let setting = try Self.judge(addresses, of: target.host, by: policy)
-            return Route(
+            let route = Route(
                 host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
+            // What the network translates may become known before that.
+            if !mayBeTranslated { keep(route, until: expires) }
+            return route
         }
         let setting = try Self.judge(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
         return Route(
-            host: proxy.host, port: proxy.port, addresses: try await addresses(of: proxy.host), policy: nil,
+            host: proxy.host, port: proxy.port, addresses: try await addresses(of: proxy.host).list, policy: nil,
             setting: setting)
+    }
+
+    private func keep(_ route: Route, until end: ContinuousClock.Instant) {
+        routes.withLock { routes in
+            if routes.count >= 1000 { routes = [:] }
+            routes[Destination(host: route.host, port: route.port)] = JudgedRoute(route: route, expires: end)
+        }
     }
 
     /// - Returns: The setting without which an address would be refused; `nil` if none would.
@@ -118,11 +116,19 @@ final class Resolver: Sendable {
         return labels.last == "localhost"
     }
 
-    private func addresses(of host: String) async throws -> [IPAddress] {
-        // Nobody is asked for what is no name, and nothing takes its time.
-        let answer = FetchTarget.isNoName(host) ? SystemResolver.lookUp(host) : await lookUp(host).value
+    /// - Returns: The addresses, and how long they are used again.
+    private func addresses(of host: String) async throws -> (list: [IPAddress], expires: ContinuousClock.Instant) {
+        let answer: SystemResolver.Answer
+        let expires: ContinuousClock.Instant
+        if FetchTarget.isNoName(host) {
+            // Nobody is asked for it, and nothing takes its time.
+            (answer, expires) = (SystemResolver.lookUp(host), .now + Self.lifetime)
+        } else {
+            let asked = lookUp(host)
+            (answer, expires) = (await asked.task.value, asked.expires)
+        }
         switch answer {
-        case .addresses(let addresses) where !addresses.isEmpty: return addresses
+        case .addresses(let addresses) where !addresses.isEmpty: return (addresses, expires)
         case .addresses: break
         case .failed(let errno): if let shortage = errno.flatMap({ Shortage($0) }) { throw shortage }
         }
@@ -161,14 +167,14 @@ final class Resolver: Sendable {
         answers.withLock { $0[host] = nil }
     }
 
-    private func lookUp(_ host: String) -> Task<SystemResolver.Answer, Never> {
+    private func lookUp(_ host: String) -> Answer {
         let now = ContinuousClock.now
         return answers.withLock { answers in
-            if let answer = answers[host], answer.expires > now { return answer.task }
-            if answers.count >= Self.limit { answers = answers.filter { $0.value.expires > now } }
-            let task = Task { await Self.ask(host) }
-            answers[host] = Answer(task: task, expires: now + Self.lifetime)
-            return task
+            if let answer = answers[host], answer.expires > now { return answer }
+            if answers.count >= 1000 { answers = answers.filter { $0.value.expires > now } }
+            let answer = Answer(task: Task { await Self.ask(host) }, expires: now + Self.lifetime)
+            answers[host] = answer
+            return answer
         }
     }
 
