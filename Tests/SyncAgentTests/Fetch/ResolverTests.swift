@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+import Transfers
+
+@testable import SyncAgent
+
+@Suite("Ways to hosts")
+struct ResolverTests {
+    private static func resolver(allow: [String]) -> Resolver {
+        var settings = Settings()
+        settings.network.allow = allow.compactMap { AddressRange($0) }
+        return Resolver(policy: NetworkPolicy(settings.network))
+    }
+
+    @Test(
+        "a way that was judged is taken again, to the same host and port alone",
+        arguments: ["127.0.0.1", "[::1]", "127.1", "localhost"])
+    func again(host: String) async throws {
+        let resolver = Self.resolver(allow: ["127.0.0.0/8", "::1"])
+        let first = try await resolver.route(to: FetchTarget("http://\(host):8001/a"), through: nil)
+        let again = try await resolver.route(to: FetchTarget("https://\(host):8001/b"), through: nil)
+        let other = try await resolver.route(to: FetchTarget("http://\(host):8002/a"), through: nil)
+        #expect(first === again && first !== other)
+        #expect(first.setting == "network.allow" && other.setting == "network.allow")
+    }
+
+    @Test(
+        "what is refused is so each time",
+        arguments: ["127.0.0.1", "[::1]", "2130706433", "localhost", "a.localhost"])
+    func refused(host: String) async throws {
+        let resolver = Self.resolver(allow: [])
+        for _ in 0..<2 {
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await resolver.route(to: FetchTarget("http://\(host)/a"), through: nil)
+            }
+            #expect(failure?.code == "address-refused")
+        }
+    }
+
+    @Test("the way through a proxy is another one than the straight one, whichever comes first")
+    func proxied() async throws {
+        let proxy = try #require(Proxy("http://127.0.0.2:3128"))
+        let target = try FetchTarget("http://127.0.0.1:8001/a")
+        let resolver = Self.resolver(allow: ["127.0.0.0/8"])
+        for _ in 0..<2 {
+            #expect(try await resolver.route(to: target, through: proxy).host == "127.0.0.2")
+            #expect(try await resolver.route(to: target, through: nil).host == "127.0.0.1")
+        }
+    }
+}
