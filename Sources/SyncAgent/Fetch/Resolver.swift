@@ -76,7 +76,7 @@ final class Resolver: Sendable {
             let route = Route(
                 host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
             // What the network translates may become known before that.
-            if !mayBeTranslated { keep(route, until: expires) }
+            if !mayBeTranslated { keep(route, to: target, until: expires) }
             return route
         }
         let setting = try Self.judge(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
@@ -85,10 +85,10 @@ final class Resolver: Sendable {
             setting: setting)
     }
 
-    private func keep(_ route: Route, until end: ContinuousClock.Instant) {
+    private func keep(_ route: Route, to target: FetchTarget, until end: ContinuousClock.Instant) {
         routes.withLock { routes in
             if routes.count >= 1000 { routes = [:] }
-            routes[Destination(host: route.host, port: route.port)] = JudgedRoute(route: route, expires: end)
+            routes[Destination(host: target.host, port: target.port)] = JudgedRoute(route: route, expires: end)
         }
     }
 
