@@ -6,34 +6,28 @@ import SystemPackage
 
 // What is done with images before they are published, or in place of that.
 extension Publisher {
-    /// How many images are written ahead before a publication has its turn.
-    private static let batch = 256
-
-    /// Writes an image under its last name soon, if it is in memory: its publication need not do it then.
+    /// Writes an image under its last name with some others, if it is in memory: its publication need not do it then.
     ///
     /// It must be one that no generation names. Nobody takes it for whole before one does; and what cannot be written now,
-    /// or is there, is left to the publication.
+    /// or is there, is left to the publication, as are the last ones.
     package nonisolated func writeAhead(_ staged: StagedImage) {
-        let isFirst = waiting.withLock { waiting in
+        let full: [StagedImage]? = waiting.withLock { waiting in
             waiting.append(staged)
-            return waiting.count == 1
+            guard waiting.count >= batch else { return nil }
+            defer { waiting.removeAll(keepingCapacity: true) }
+            return Array(waiting)
         }
-        if isFirst { Task { await writeWaiting() } }
+        if let full { Task { await write(full) } }
     }
 
-    private func writeWaiting() {
-        let (batch, isMore) = waiting.withLock { waiting in
-            let batch = Array(waiting.prefix(Self.batch))
-            waiting.removeFirst(batch.count)
-            return (batch, !waiting.isEmpty)
-        }
-        if isMore { Task { writeWaiting() } }
+    private func write(_ images: [StagedImage]) {
         try? folder.keepingFoldersOpen { () throws(FileError) in
-            for staged in batch {
+            for staged in images {
                 guard let bytes = held.bytes(of: staged.name) else { continue }
+                let path = staged.image.path
                 do throws(FileError) {
-                    try folder.write(bytes, to: staged.image.path, mode: CacheFolder.imageMode)
-                    held.wrote(staged.name, to: staged.image.path)
+                    try folder.write(bytes, to: path, mode: CacheFolder.imageMode)
+                    held.wrote(staged.name, to: path)
                 } catch  where error.errno == .fileExists {
                     continue
                 }

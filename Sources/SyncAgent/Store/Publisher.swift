@@ -11,6 +11,7 @@ package actor Publisher {
     private let barrier: Barrier
     private let reserve: SpaceReserve?
     private let thread: FileThread
+    nonisolated let batch: Int
     /// The images that are to be written ahead.
     nonisolated let waiting = Mutex<[StagedImage]>([])
 
@@ -20,8 +21,13 @@ package actor Publisher {
     ///   - folder: The cache.
     ///   - held: The images that are in no file yet.
     ///   - reserve: How much of its file system is left free; `nil` if nothing is.
+    ///   - batch: How many images are written ahead at a time: each of the folders that they are in is opened once for all of
+    ///     them. The default is 256.
     ///   - thread: Where it runs.
-    package init(_ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, thread: FileThread) {
+    package init(
+        _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, batch: Int = 256, thread: FileThread
+    ) {
+        self.batch = batch
         self.folder = folder
         self.held = held
         self.reserve = reserve
@@ -104,16 +110,13 @@ package actor Publisher {
     private func publish(
         _ publication: Publication, _ texts: [[UInt8]], _ done: inout Progress
     ) throws(FileError) -> PublicationResult {
-        for staged in publication.moves {
-            try place(staged)
-            done.placed.append(staged.image.path)
-        }
+        for staged in publication.moves { done.placed.append(try place(staged)) }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
         var written = WrittenBytes()
-        let moved = Set(publication.moves.map(\.image.path))
+        let moved = Set(publication.moves.map(\.image.sha256))
         for staged in publication.discards {
-            let isReplaced = try moved.contains(staged.image.path) ? false : replaceDamaged(staged)
+            let isReplaced = try moved.contains(staged.image.sha256) ? false : replaceDamaged(staged)
             if isReplaced {
                 done.placed.append(staged.image.path)
                 written.replaced.insert(staged.image.sha256)
@@ -162,7 +165,10 @@ package actor Publisher {
     }
 
     /// Gives an image its name in `icons/`, in place of whatever has that name.
-    private func place(_ staged: StagedImage) throws(FileError) {
+    ///
+    /// - Returns: The name.
+    @discardableResult
+    private func place(_ staged: StagedImage) throws(FileError) -> String {
         let name = staged.image.path
         switch held.take(staged.name) {
         case nil: try folder.rename(StagingPath.of(staged.name), to: name)
@@ -174,6 +180,7 @@ package actor Publisher {
             }
         }
         held.name(name)
+        return name
     }
 
     /// Puts a download in the place of the same image's file on disk, if that is missing or damaged.

@@ -66,7 +66,8 @@ extension Reconciler {
         var held: Set<IconURL> = []
         guard !stagedURLs.isEmpty else { return (staged, held) }
         for url in stagedURLs(of: names) {
-            guard let image = catalog.icons[url]?.staged else { continue }
+            let place = catalog.icons.index(of: url)
+            guard let image = place.flatMap({ catalog.icons[$0].icon.staged }) else { continue }
             if lists(showing: url, beside: names).isEmpty {
                 staged[url] = image
             } else {
@@ -100,15 +101,18 @@ extension Reconciler {
     private func stagedURLs(of names: Set<ListName>) -> [IconURL] {
         let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
         guard stagedURLs.count > entries else {
-            return stagedURLs.filter { url in catalog.icons[url]?.lists.contains(where: names.contains) ?? false }
+            return stagedURLs.filter { url in
+                guard let place = catalog.icons.index(of: url) else { return false }
+                return catalog.icons[place].icon.lists.contains(where: names.contains)
+            }
         }
         return names.flatMap { catalog.lists[$0]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? [] }
     }
 
     /// The lists whose newest documents have an image on disk for a URL, apart from some.
     private func lists(showing url: IconURL, beside names: Set<ListName>) -> [ListName] {
-        guard let icon = catalog.icons[url], icon.image != nil else { return [] }
-        return rewrittenLists.union(icon.lists).filter { list in
+        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.hasImage else { return [] }
+        return rewrittenLists.union(catalog.icons[place].icon.lists).filter { list in
             guard !names.contains(list), let document = catalog.lists[list]?.published?.sha256 else { return false }
             return ledger.names(url, in: document)
         }
@@ -166,7 +170,8 @@ extension Reconciler {
                 }
             }
             for (url, staged) in done.staged {
-                guard let answer = catalog.icons[url]?.stagedAnswer else { continue }
+                let place = catalog.icons.index(of: url)
+                guard let answer = place.flatMap({ catalog.icons[$0].icon.stagedAnswer }) else { continue }
                 noteFresh(url, answer, now: now) {
                     $0.image = staged.image
                     $0.staged = nil

@@ -31,7 +31,7 @@ struct CacheFixture {
         restored = try StartUpRecovery.run(folder, logger: Self.logger)
         staging = Staging(folder, held: held, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
-        publisher = Publisher(folder, held: held, thread: thread)
+        publisher = Publisher(folder, held: held, batch: 1, thread: thread)
         evictor = Evictor(folder, thread: thread, logger: Self.logger)
     }
 
