@@ -33,6 +33,23 @@ struct AdversityTests {
         }
     }
 
+    @Test("a run that has many lists to read, and others to forget, ends, and downloads nothing again")
+    func renamed() async throws {
+        try await World.with { world in
+            for list in 0..<200 { try world.drop(["Mail", "Maps"], as: "old\(list).plist") }
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            for list in 0..<200 {
+                try world.remove("old\(list).plist")
+                try world.drop(["Mail", "Maps"], as: "new\(list).plist")
+            }
+            let run = try await world.agent.call("run", "--once")
+            #expect(run.code == 0, "\(run.messages)")
+            let lists = try IconCache(at: world.agent.cache).manifest().lists
+            #expect(lists.count == 200 && lists.keys.allSatisfy { $0.text.hasPrefix("new") })
+            #expect(world.origin.requestCount == 2)
+        }
+    }
+
     @Test("a lists folder that is removed suspends eviction, and heals when it is back")
     func folderRemoved() async throws {
         try await World.with { world in

@@ -44,6 +44,8 @@ package final class ListService: Sendable {
     private let old: Set<ListName>
     private let clock: AgentClock
     private let logger: Logger
+    /// What knows the files that a single look has read.
+    private let lastScanner = Mutex<ListScanner?>(nil)
     private let watchState = Mutex(WatchState())
     /// Has the watcher asked whether it watches what is at the folder's path.
     private let bell = WatchBell()
@@ -107,9 +109,11 @@ package final class ListService: Sendable {
     ///
     /// A file that is still being written after `lists.rescan` has a verdict that says so.
     ///
-    /// - Parameter report: Gets what was found: new lists as they are read, and at the end those that were there.
+    /// It may be called again when it has ended: what is as it was is not read again.
+    ///
+    /// - Parameter report: Gets what was found: some new lists as they are read, and at the end all else.
     package func lookOnce(_ report: (ListScan) -> Void) async {
-        var scanner = makeScanner()
+        var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var log = ScanLog(logger: logger)
         var readings: [ListName: ListReading] = [:]
         var unsettled = UnsettledLists(patience: settings.rescan)
@@ -132,7 +136,7 @@ package final class ListService: Sendable {
             report(
                 ListScan.listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
                     .listed(at: start))
-            if look.rest.isEmpty { return }
+            if look.rest.isEmpty { return lastScanner.withLock { [scanner] in $0 = scanner } }
             readings = [:]
         }
     }

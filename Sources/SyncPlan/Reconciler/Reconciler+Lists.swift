@@ -36,9 +36,12 @@ extension Reconciler {
         }
     }
 
+    /// When the folder is to be listed again for lists that are missing; `nil` if none are, or that happens anyway.
+    var absentListsDue: Timestamp? { isLookWanted || isStopping || hasUnreadLists ? nil : absent.due }
+
     /// Has the folder listed again when lists have been missing for long enough: what was seen before says nothing of now.
     mutating func lookForAbsent(now: Timestamp, to actions: inout [Action]) {
-        guard !isLookWanted, !isStopping, let due = absent.due, due <= now else { return }
+        guard let due = absentListsDue, due <= now else { return }
         isLookWanted = true
         actions.append(.look)
     }

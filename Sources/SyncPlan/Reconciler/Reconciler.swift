@@ -186,7 +186,7 @@ package struct Reconciler: Sendable {
     package var nextWake: Timestamp? {
         var times = triesOnce ? [rememberAt] : [dueTimes.min?.time, originTimes.min?.time, rememberAt]
         if looksForSpace { times.append(space.nextLook) }
-        if !isLookWanted, !isStopping { times.append(absent.due) }
+        times.append(absentListsDue)
         if hasScanned, isStoreIdle {
             times.append(window.due(during: traffic))
             times.append(nextEviction)

@@ -134,6 +134,7 @@ struct AbsenceScenarioTests {
         for _ in 0..<3 {
             try agent.handle(.scanned(.listed(folder, present: ["new.plist"], changed: [:])))
             try agent.pass(.seconds(1))
+            #expect(!agent.isLookWanted && agent.plan.nextWake.map { $0 > agent.now } ?? true)
         }
         #expect(agent.publication == nil && agent.plan.status.lists.map(\.name) == ["old.plist"])
         folder.hasUnread = false
