@@ -159,6 +159,8 @@ package actor Downloads {
 
     /// Sends the next request of a download.
     private func ask(_ download: ActiveDownload) async throws {
+        // While something was waited for, it may have been given up.
+        if let error = download.givenUp { throw error }
         guard !askAtOnce(download), let (target, proxy) = nextRequest(of: download) else { return }
         let route = try await resolver.route(to: target, through: proxy)
         if let error = download.givenUp { throw error }
@@ -194,7 +196,6 @@ package actor Downloads {
     func askAgain(_ download: ActiveDownload) async {
         do {
             if case .discardPartial = download.step { await staging.discardPartials(of: [download.url]) }
-            if let error = download.givenUp { throw error }
             try await ask(download)
         } catch {
             end(download, because: error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import FoundationEssentials
+import Glibc
 import IconCache
 import NIOHTTP1
 import SystemPackage
@@ -226,6 +227,49 @@ struct FetcherTests {
             #expect(transport.requests.map(\.url) == [url, target, url, target])
             #expect(
                 transport.requests.map { $0.headers.contains(name: "If-None-Match") } == [true, false, false, false])
+        }
+    }
+
+    @Test("a download that is given up while it is looked whether there is room for it is not asked for")
+    func givenUpEarly() async throws {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]
+        let transport = ScriptedTransport { _, _ in .init(200, body: Self.icon) }
+        try await withTemporaryFolder { [settings] path in
+            let cache = try CacheFixture(path)
+            let (ends, report) = AsyncStream.makeStream(of: Downloads.End.self)
+            let downloads = Downloads(
+                settings: settings, transport: transport, staging: cache.staging, clock: AgentClock()
+            ) {
+                for end in $0 { report.yield(end) }
+            }
+            let requests = try ["http://127.0.0.1/1", "http://127.0.0.1/2"].map {
+                FetchRequest(url: IconURL($0), source: try IconSource(IconURL($0)), reason: .notCached, condition: nil)
+            }
+            var pipes: [Int32] = [-1, -1]
+            pipe(&pipes)
+            let (reading, writing) = (pipes[0], pipes[1])
+            defer { for end in pipes { close(end) } }
+            // The thread that looks has something else to do.
+            let name = try await cache.staging.begin(nil)
+            let work = Task {
+                try await cache.staging.end(name) { _ in
+                    var byte: UInt8 = 0
+                    _ = read(reading, &byte, 1)
+                    throw CancellationError()
+                }
+            }
+            var end = ends.makeAsyncIterator()
+            downloads.begin([requests[0]])
+            downloads.cancel(requests[0].url)
+            let first = await end.next()
+            #expect(first?.url == requests[0].url && first?.outcome == .cancelled)
+            write(writing, "x", 1)
+            await #expect(throws: CancellationError.self) { try await work.value }
+            downloads.begin([requests[1]])
+            #expect(await end.next()?.url == requests[1].url)
+            await downloads.shutdown()
+            #expect(transport.requests.map(\.url) == [requests[1].url.text])
         }
     }
 }
