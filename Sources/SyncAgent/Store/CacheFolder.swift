@@ -107,9 +107,15 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Gives a file another name, in place of whatever has that name.
+    /// Gives a file another name, in place of whatever has that name, be it an empty folder.
     package func rename(_ name: String, to newName: String) throws(FileError) {
         try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
+            if renameat(folder, last, newFolder, newLast) == 0 { return }
+            if errno == EISDIR {
+                guard unlinkat(newFolder, newLast, AT_REMOVEDIR) == 0 else {
+                    throw failure("replace", newName, Errno(rawValue: errno))
+                }
+            }
             try check("rename", name, renameat(folder, last, newFolder, newLast))
         }
     }

@@ -111,4 +111,21 @@ struct CacheFolderTests {
             #expect(throws: FileError.self) { try cache.folder.entry(String(repeating: "x", count: 300)) }
         }
     }
+
+    @Test("an empty folder by the name of a file is replaced; one with something in it stays")
+    func folders() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try cache.folder.write(Array("one".utf8), to: "icons/one", mode: .ownerReadWrite)
+            try cache.folder.makeFolder("icons/empty", mode: .ownerReadWriteExecute)
+            try cache.folder.replaceLink("icons/one", at: "icons/empty", temporary: "staging/1")
+            #expect(try cache.folder.read("icons/empty") == Array("one".utf8))
+            try cache.folder.makeFolder("icons/full", mode: .ownerReadWriteExecute)
+            try cache.folder.write([], to: "icons/full/file", mode: .ownerReadWrite)
+            #expect(throws: FileError.self) {
+                try cache.folder.replaceLink("icons/one", at: "icons/full", temporary: "staging/1")
+            }
+            #expect(cache.exists("icons/full/file") && !cache.exists("staging/1"))
+        }
+    }
 }
