@@ -106,7 +106,7 @@ struct RunCommand: AsyncParsableCommand {
                 if report.state == .paused {
                     "downloads are paused, start the agent and run syncagent resume"
                 } else if downloads.waiting > 0 {
-                    "their servers failed several times in a row and are left alone for a while, run it again later"
+                    "they, or others of their servers, failed and are tried again later, see syncagent why URL"
                 } else {
                     "see syncagent why URL"
                 }
