@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import IconCache
 
 /// An optional value that is kept apart from what it belongs to, so that there is room for it only where there is one.
 @propertyWrapper
@@ -21,4 +22,9 @@ package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
         get { if case .full(let value) = box { value } else { nil } }
         set { box = newValue.map(Box.full) ?? .empty }
     }
+}
+
+extension Boxed<AppListDocument.Image> {
+    /// That of the image in the box, the rest of which stays there.
+    var digest: Digest? { if case .full(let image) = box { image.sha256 } else { nil } }
 }

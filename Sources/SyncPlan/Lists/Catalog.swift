@@ -5,8 +5,16 @@ package import IconCache
 package struct Catalog: Sendable {
     package private(set) var lists: [ListName: ListRecord] = [:]
     package private(set) var icons = IconTable()
-    /// How many referenced icons show an image.
-    private var users: [Digest: Int32] = [:]
+    /// An image that referenced icons show.
+    private struct Shown: Keyed {
+        let image: Boxed<AppListDocument.Image>
+        /// How many show it.
+        var icons: Int32 = 0
+
+        var key: Digest? { image.digest }
+    }
+
+    private var shown = KeyedTable<Shown>()
     /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// What there is to tell of all icons.
@@ -17,10 +25,10 @@ package struct Catalog: Sendable {
     package init() {}
 
     /// How many images referenced icons show.
-    package var shownImages: Int { users.count }
+    package var shownImages: Int { shown.count }
 
     /// Whether a referenced icon shows the image.
-    package func needs(_ image: Digest) -> Bool { users[image] != nil }
+    package func needs(_ image: Digest) -> Bool { shown.index(of: image) != nil }
 
     /// Whether the URL's `by-url/` name is in use.
     package func needs(url: IconURL) -> Bool {
@@ -116,12 +124,12 @@ package struct Catalog: Sendable {
     /// What is counted of an icon, or kept beside its record.
     private struct Counted {
         /// The image that it shows lists.
-        let shown: Digest?
+        let shown: Boxed<AppListDocument.Image>?
         let retired: Boxed<AppListDocument.Image>?
         let mark: IconMark
 
         init(_ icon: IconRecord) {
-            shown = icon.isReferenced ? icon.image?.sha256 : nil
+            shown = icon.isReferenced && icon.hasImage ? icon.boxedImage : nil
             retired = icon.isRetired ? icon.boxedImage : nil
             mark = IconMark(icon)
         }
@@ -129,9 +137,12 @@ package struct Catalog: Sendable {
 
     /// Counts an icon as it is now, and no longer as it was.
     private mutating func recount(_ url: IconURL, _ old: Counted, _ new: Counted) {
-        if old.shown != new.shown {
-            if let image = new.shown { users[image, default: 0] += 1 }
-            if let image = old.shown, let count = users[image] { users[image] = count > 1 ? count - 1 : nil }
+        if old.shown?.digest != new.shown?.digest {
+            if let image = new.shown { shown.update(image.digest, default: Shown(image: image)) { $0.icons += 1 } }
+            if let image = old.shown?.digest {
+                shown.update(image) { $0.icons -= 1 }
+                if shown[image]?.icons == 0 { shown.remove(image) }
+            }
         }
         if old.retired != nil || new.retired != nil { retired[url] = new.retired }
         let marks = (before: old.mark, after: new.mark)

@@ -2,37 +2,32 @@
 package import IconCache
 
 /// The records of icons, by URL.
-///
-/// They lie side by side, and are changed in place. A dictionary would move a record of a hundred bytes at each change, and
-/// keep room for as many again.
 package struct IconTable: Sendable {
-    package typealias Element = (url: IconURL, icon: IconRecord)
+    package struct Element: Keyed, Sendable {
+        package let url: IconURL
+        package var icon: IconRecord
 
-    /// Where each record is.
-    private var places: [IconURL: Int32] = [:]
-    private var elements: [Element] = []
+        var key: IconURL { url }
+    }
+
+    private var table = KeyedTable<Element>()
 
     package init() {}
 
     package subscript(url: IconURL) -> IconRecord? {
-        places[url].map { elements[Int($0)].icon }
+        table.index(of: url).map { table[$0].icon }
     }
 
     /// Where the record of a URL is, until one is taken out; `nil` if there is none.
-    package func index(of url: IconURL) -> Int? { places[url].map { Int($0) } }
+    package func index(of url: IconURL) -> Int? { table.index(of: url) }
 
     /// The URL that is a key here, for one that equals it: there is no need for the text of both.
     func spelling(of url: IconURL) -> IconURL {
-        places[url].map { elements[Int($0)].url } ?? url
+        table.index(of: url).map { table[$0].url } ?? url
     }
 
     /// The URLs, in any order.
-    package var keys: some Collection<IconURL> { elements.lazy.map(\.url) }
-
-    package mutating func reserveCapacity(_ count: Int) {
-        places.reserveCapacity(count)
-        elements.reserveCapacity(count)
-    }
+    package var keys: some Collection<IconURL> { table.lazy.map(\.url) }
 
     /// Changes a record in place.
     ///
@@ -44,40 +39,25 @@ package struct IconTable: Sendable {
     mutating func update<Result>(
         _ url: IconURL, default new: @autoclosure () -> IconRecord, _ change: (inout IconRecord) -> Result
     ) -> Result {
-        let next = Int32(elements.count)
-        let place = { (place: inout Int32?) in
-            if let place { return place }
-            place = next
-            return next
-        }(&places[url])
-        if place == next { elements.append((url, new())) }
-        return change(&elements[Int(place)].icon)
+        table.update(url, default: Element(url: url, icon: new())) { change(&$0.icon) }
     }
 
     /// Changes a record in place, of which it is known where it is.
     mutating func update<Result>(at index: Int, _ change: (inout IconRecord) -> Result) -> Result {
-        change(&elements[index].icon)
+        table.update(at: index) { change(&$0.icon) }
     }
 
     /// Takes a record out; the last one takes its place.
     ///
     /// - Returns: `nil` if there was none.
-    mutating func remove(_ url: IconURL) -> IconRecord? {
-        guard let place = places.removeValue(forKey: url) else { return nil }
-        let last = elements.count - 1
-        if place != last {
-            elements.swapAt(Int(place), last)
-            places[elements[Int(place)].url] = place
-        }
-        return elements.removeLast().icon
-    }
+    mutating func remove(_ url: IconURL) -> IconRecord? { table.remove(url)?.icon }
 }
 
 extension IconTable: RandomAccessCollection {
     package var startIndex: Int { 0 }
-    package var endIndex: Int { elements.count }
+    package var endIndex: Int { table.count }
     package subscript(index: Int) -> Element {
         // A record is not copied to look at a part of it.
-        _read { yield elements[index] }
+        _read { yield table[index] }
     }
 }

@@ -55,7 +55,7 @@ extension Reconciler {
         notes.reserveCapacity(catalog.icons.count)
         // By number: a collection is copied that changes while somebody goes through it.
         for index in catalog.icons.indices {
-            let (url, icon) = catalog.icons[index]
+            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
             switch FetchPlan(for: icon, now: now) {
             case .fresh(let time) where icon.noted == nil, .waiting(let time) where icon.noted == nil:
                 catalog.updateIcon(at: index) { $0.noted = time }

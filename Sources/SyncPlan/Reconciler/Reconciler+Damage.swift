@@ -8,7 +8,8 @@ extension Reconciler {
         guard !images.isEmpty else { return }
         var found: Set<Digest> = []
         var lists: Set<ListName> = []
-        for (url, icon) in catalog.icons {
+        for element in catalog.icons {
+            let (url, icon) = (element.url, element.icon)
             guard let image = icon.image, images.contains(image.sha256) else { continue }
             damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
             damagedURLs.insert(url)

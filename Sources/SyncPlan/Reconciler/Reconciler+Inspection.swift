@@ -116,8 +116,8 @@ extension Reconciler {
     private var imagesOnDisk: [CacheExpectation.Naming] {
         var images: [CacheExpectation.Naming] = []
         images.reserveCapacity(catalog.icons.count)
-        for (url, icon) in catalog.icons {
-            if let image = icon.image { images.append(.init(image: image, url: url)) }
+        for element in catalog.icons {
+            if let image = element.icon.image { images.append(.init(image: image, url: element.url)) }
         }
         for image in ledger.imagesOnDisk where !catalog.needs(image.sha256) {
             images.append(.init(image: image, url: nil))

@@ -9,8 +9,8 @@ extension RetirementLedger {
     ///
     /// - Complexity: O(*n*) in the number of images and URLs that generations name.
     package mutating func waiveGrace(in catalog: Catalog) {
-        var idleImages = Set(images.keys.lazy.filter { !catalog.needs($0) })
-        var idleURLs = Set(urls.keys.lazy.filter { !catalog.needs(url: $0) })
+        var idleImages = Set(images.lazy.compactMap(\.key).filter { !catalog.needs($0) })
+        var idleURLs = Set(urls.lazy.map(\.url).filter { !catalog.needs(url: $0) })
         for document in current.flatMap({ generations[$0]?.documents }) ?? [] {
             guard let document = documents[document] else { continue }
             for image in document.images { idleImages.remove(image) }

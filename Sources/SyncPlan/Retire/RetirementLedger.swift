@@ -21,22 +21,31 @@ package struct RetirementLedger: Sendable {
         var images: SortedSet<Digest>
     }
 
-    struct Image {
+    struct Image: Keyed {
         let boxed: Boxed<AppListDocument.Image>
         var documents: Int32 = 0
         /// Whether its file is in `icons/`, and is what it should be.
         var isOnDisk = true
 
         var bytes: Int { boxed.wrappedValue?.bytes ?? 0 }
+        var key: Digest? { boxed.digest }
+    }
+
+    /// How many documents have an image for a URL.
+    struct Naming: Keyed {
+        let url: IconURL
+        var documents = 0
+
+        var key: IconURL { url }
     }
 
     private(set) var generations: [Int: Generation] = [:]
     /// The superseded generations, the oldest first.
     private(set) var superseded: [Int] = []
     private(set) var documents: [Digest: Document] = [:]
-    /// The images that documents name, and those whose files are still to be removed; only `change(_:_:)` changes it.
-    private(set) var images: [Digest: Image] = [:]
-    private(set) var urls: [IconURL: Int] = [:]
+    /// The images that documents name, and those whose files are still to be removed; whoever changes it counts.
+    private(set) var images = KeyedTable<Image>()
+    private(set) var urls = KeyedTable<Naming>()
     private(set) var current: Int?
     /// The generations whose grace was ended by hand.
     var waived: Set<Int> = []
@@ -48,17 +57,19 @@ package struct RetirementLedger: Sendable {
 
     package init() {}
 
-    /// Changes what is known of an image, and with it what is on disk altogether.
-    private mutating func change(_ digest: Digest, _ change: (inout Image?) -> Void) {
-        func count(_ image: Image?, _ sign: Int) {
-            guard let image, image.isOnDisk else { return }
-            holdings.images += sign
-            // Documents that somebody else wrote may say anything.
-            holdings.bytes &+= sign &* image.bytes
-        }
-        count(images[digest], -1)
-        change(&images[digest])
-        count(images[digest], 1)
+    /// Counts an image in, or out again, if it is on disk.
+    private mutating func count(_ image: Image?, _ sign: Int) {
+        guard let image, image.isOnDisk else { return }
+        holdings.images += sign
+        // Documents that somebody else wrote may say anything.
+        holdings.bytes &+= sign &* image.bytes
+    }
+
+    private mutating func note(_ digest: Digest, isOnDisk: Bool) {
+        guard let place = images.index(of: digest) else { return }
+        count(images[place], -1)
+        images.update(at: place) { $0.isOnDisk = isOnDisk }
+        count(images[place], 1)
     }
 
     /// Whether the image is in `icons/`.
@@ -69,7 +80,7 @@ package struct RetirementLedger: Sendable {
 
     /// The images that generations name and are in `icons/`.
     package var imagesOnDisk: [AppListDocument.Image] {
-        images.values.lazy.filter { $0.isOnDisk && $0.documents > 0 }.compactMap(\.boxed.wrappedValue)
+        images.lazy.filter { $0.isOnDisk && $0.documents > 0 }.compactMap(\.boxed.wrappedValue)
     }
 
     /// An image that a document names, in the box that it is kept in.
@@ -78,9 +89,15 @@ package struct RetirementLedger: Sendable {
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
+    /// Whether no document names the image any more, and it is still to be removed.
+    private func isUnnamed(_ image: Digest) -> Bool { images[image]?.documents == 0 }
+
+    /// The same for the `by-url/` name of a URL.
+    private func isUnnamed(_ url: IconURL) -> Bool { urls[url]?.documents == 0 }
+
     /// Notes images that are not on disk any more, or not as they should be.
     package mutating func noteMissing(_ digests: some Sequence<Digest>) {
-        for digest in digests { change(digest) { $0?.isOnDisk = false } }
+        for digest in digests { note(digest, isOnDisk: false) }
     }
 
     /// Notes a generation that became durable; the current one, if there is one, is superseded by it now.
@@ -96,7 +113,7 @@ package struct RetirementLedger: Sendable {
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
         at now: Timestamp
     ) {
-        for digest in moved { change(digest) { $0?.isOnDisk = true } }
+        for digest in moved { note(digest, isOnDisk: true) }
         if let current {
             generations[current]?.superseded = now
             superseded.append(current)
@@ -115,11 +132,13 @@ package struct RetirementLedger: Sendable {
             if case .ready(let image) = app.state { (url: app.icon, image: image) } else { nil }
         }
         let document = Document(urls: SortedSet(ready.map(\.url)), images: SortedSet(ready.map(\.image.sha256)))
-        for (_, image) in ready where images[image.sha256] == nil {
-            change(image.sha256) { $0 = Image(boxed: Boxed(wrappedValue: image)) }
+        for (_, image) in ready where images.index(of: image.sha256) == nil {
+            let new = Image(boxed: Boxed(wrappedValue: image))
+            images.update(image.sha256, default: new) { _ in }
+            count(new, 1)
         }
-        for digest in document.images { images[digest]?.documents += 1 }
-        for url in document.urls { urls[url, default: 0] += 1 }
+        for digest in document.images { images.update(digest) { $0.documents += 1 } }
+        for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
         documents[digest] = document
     }
 
@@ -156,15 +175,15 @@ package struct RetirementLedger: Sendable {
             unnamed.documents.insert(digest)
             unnamed.affected.formUnion(document.urls)
             for digest in document.images {
-                images[digest]?.documents -= 1
+                images.update(digest) { $0.documents -= 1 }
                 guard let known = images[digest], known.documents == 0, let image = known.boxed.wrappedValue else {
                     continue
                 }
                 unnamed.images.insert(.init(sha256: digest, path: image.path))
             }
             for url in document.urls {
-                urls[url]? -= 1
-                if urls[url] == 0 { unnamed.urls.insert(url) }
+                urls.update(url) { $0.documents -= 1 }
+                if isUnnamed(url) { unnamed.urls.insert(url) }
             }
         }
     }
@@ -173,25 +192,25 @@ package struct RetirementLedger: Sendable {
     package func removable(in catalog: Catalog) -> RetirementPlan {
         RetirementPlan(
             documents: unnamed.documents,
-            images: unnamed.images.filter { images[$0.sha256]?.documents == 0 && !catalog.needs($0.sha256) },
-            urls: unnamed.urls.filter { urls[$0] == 0 && !catalog.needs(url: $0) },
+            images: unnamed.images.filter { isUnnamed($0.sha256) && !catalog.needs($0.sha256) },
+            urls: unnamed.urls.filter { isUnnamed($0) && !catalog.needs(url: $0) },
             affected: unnamed.affected)
     }
 
     /// Whether anything can be removed now.
     package func hasRemovable(in catalog: Catalog) -> Bool {
         !unnamed.documents.isEmpty
-            || unnamed.images.contains { images[$0.sha256]?.documents == 0 && !catalog.needs($0.sha256) }
-            || unnamed.urls.contains { urls[$0] == 0 && !catalog.needs(url: $0) }
+            || unnamed.images.contains { isUnnamed($0.sha256) && !catalog.needs($0.sha256) }
+            || unnamed.urls.contains { isUnnamed($0) && !catalog.needs(url: $0) }
     }
 
     /// Notes that what a plan named is gone.
     package mutating func remove(_ plan: RetirementPlan) {
-        for image in plan.images where images[image.sha256]?.documents == 0 { change(image.sha256) { $0 = nil } }
-        for url in plan.urls where urls[url] == 0 { urls[url] = nil }
+        for image in plan.images where isUnnamed(image.sha256) { count(images.remove(image.sha256), -1) }
+        for url in plan.urls where isUnnamed(url) { urls.remove(url) }
         unnamed.documents.subtract(plan.documents)
-        unnamed.images = unnamed.images.filter { images[$0.sha256]?.documents == 0 }
-        unnamed.urls = unnamed.urls.filter { urls[$0] == 0 }
+        unnamed.images = unnamed.images.filter { isUnnamed($0.sha256) }
+        unnamed.urls = unnamed.urls.filter { isUnnamed($0) }
         if unnamed.images.isEmpty, unnamed.urls.isEmpty { unnamed.affected = [] }
     }
 }

@@ -17,7 +17,8 @@ extension Reconciler {
         }
         recounted.icons = StatusReport.Icons()
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
-        for (url, icon) in catalog.icons {
+        for element in catalog.icons {
+            let (url, icon) = (element.url, element.icon)
             guard icon.isReferenced else {
                 if icon.image != nil { recounted.icons.retired += 1 }
                 continue
