@@ -130,7 +130,7 @@ package struct Agent: Sendable {
         restored.folder = remembered.folder
         restored.newestGeneration = remembered.newestGeneration
         if once {
-            for index in restored.memos.indices { restored.memos[index].failure = nil }
+            restored.memos.removeFailures()
             for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }
         }
         logger.info(

@@ -6,7 +6,7 @@ package import SyncPlan
 extension StateStore {
     /// What an earlier run left.
     package struct Restored: Sendable {
-        package var icons: [IconMemo] = []
+        package var icons = IconMemos()
         package var origins: [OriginMemo] = []
         package var lists: [ListMemo] = []
         package var isPaused = false
@@ -22,7 +22,9 @@ extension StateStore {
 
         /// - Throws: ``StoredRow/Unbelievable`` if no agent can have written what is there.
         init(_ database: Database, clock: AgentClock) throws {
-            icons = try StoredRow.all("icon", in: database, IconMemo.init)
+            var icons = IconMemos()
+            _ = try StoredRow.all("icon", in: database) { icons.append(try IconMemo($0)) }
+            self.icons = icons
             origins = try StoredRow.all("origin", in: database, OriginMemo.init)
             lists = try StoredRow.all("list", in: database, ListMemo.init)
             isPaused = try !StoredRow.all("pause", in: database) { _ in true }.isEmpty
@@ -86,6 +88,7 @@ extension StoredResponse {
 
 extension IconMemo {
     fileprivate init(_ row: StoredRow) throws {
+        let url = IconURL(try row.text("url"))
         let failure = try row.optionalText("failure").map { code in
             IconRecord.Failure(
                 code: code, message: try row.text("message"), attempts: min(max(try row.count("attempts"), 1), 1000),
@@ -93,10 +96,10 @@ extension IconMemo {
         }
         let trail = try row.optionalText("trail").map { text in
             guard let trail = FetchTrail(text: text) else { throw row.doubt("trail") }
-            return trail
+            return trail.leavingOut(url)
         }
         self.init(
-            url: IconURL(try row.text("url")), image: try row.optionalDigest("image"),
+            url: url, image: try row.optionalDigest("image"),
             response: try StoredResponse(row), freshUntil: try row.time("fresh_until"), failure: failure, trail: trail)
     }
 }

@@ -43,7 +43,8 @@ extension StateStore {
                     Database.Value(memo.response?.responseTime.milliseconds),
                     .integer(memo.freshUntil.milliseconds), Database.Value(memo.failure?.code),
                     Database.Value(memo.failure?.message), Database.Value(memo.failure?.attempts),
-                    Database.Value(memo.failure?.nextAttempt?.milliseconds), Database.Value(memo.trail?.text),
+                    Database.Value(memo.failure?.nextAttempt?.milliseconds),
+                    Database.Value(memo.trail?.puttingIn(memo.url).text),
                 ])
         }
         for url in changes.forgotten { try database.run("DELETE FROM icon WHERE url = ?", [.text(url.text)]) }

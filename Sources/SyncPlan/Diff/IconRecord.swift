@@ -105,6 +105,7 @@ package struct IconMemo: Equatable, Sendable {
     package var response: StoredResponse?
     package var freshUntil: Timestamp
     package var failure: IconRecord.Failure?
+    /// Without the icon's own URL, as in its record.
     package var trail: FetchTrail?
 
     package init(

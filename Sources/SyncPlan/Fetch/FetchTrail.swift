@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+package import IconCache
 
 /// The way that a download took: the URL itself, and every one that a redirect led to.
 package struct FetchTrail: Hashable, Sendable {
@@ -42,12 +42,12 @@ package struct FetchTrail: Hashable, Sendable {
     }
 
     /// The trail without the icon's own URL, so that those of most icons are equal.
-    func leavingOut(_ url: IconURL) -> FetchTrail {
+    package func leavingOut(_ url: IconURL) -> FetchTrail {
         replacing(Hop.text(LogURL(url)), by: "")
     }
 
     /// The trail with the icon's own URL where that was left out.
-    func puttingIn(_ url: IconURL) -> FetchTrail {
+    package func puttingIn(_ url: IconURL) -> FetchTrail {
         replacing("", by: Hop.text(LogURL(url)))
     }
 

@@ -157,7 +157,7 @@ extension Reconciler {
                 changes.remembered.append(
                     IconMemo(
                         url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
-                        failure: icon.failure, trail: icon.trail?.puttingIn(url)))
+                        failure: icon.failure, trail: icon.trail))
             } else {
                 changes.forgotten.append(url)
             }

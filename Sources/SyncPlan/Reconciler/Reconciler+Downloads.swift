@@ -12,7 +12,7 @@ extension Reconciler {
         let isReferenced = catalog.icons[place].icon.isReferenced
         let image = catalog.icons[place].icon.image?.sha256
         let isDistrusted = distrusted.remove(url) != nil
-        let shared = share(trail, of: url)
+        let shared = share(trail?.leavingOut(url))
         let judged = judged(outcome, ofIconAt: place)
         var news: (image: StagedImage, answer: IconRecord.Answer)?
         if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isDistrusted {
@@ -52,8 +52,8 @@ extension Reconciler {
     }
 
     /// The trail as it is kept: most are the same but for the icon's own URL, and are in memory once.
-    mutating func share(_ trail: FetchTrail?, of url: IconURL) -> FetchTrail? {
-        guard let trail = trail?.leavingOut(url) else { return nil }
+    mutating func share(_ trail: FetchTrail?) -> FetchTrail? {
+        guard let trail else { return nil }
         if lastTrail != trail { lastTrail = trail }
         return lastTrail
     }

@@ -7,7 +7,7 @@ package struct RestoredState: Sendable {
     package var manifests: [Manifest] = []
     /// Whether the current generation on disk names what is damaged, so that a whole one must take its place.
     package var isDamaged = false
-    /// The documents that they name.
+    /// The documents that they name; none once they are taken apart.
     package var documents: [Digest: AppListDocument] = [:]
     /// Images of the current generation that are not on disk, or not as they should be.
     package var missing: Set<Digest> = []
@@ -15,7 +15,7 @@ package struct RestoredState: Sendable {
     package var nextGeneration = 1
     /// The highest number that a generation was given, as far as that is remembered beside the cache folder.
     package var newestGeneration = 0
-    package var memos: [IconMemo] = []
+    package var memos = IconMemos()
     package var origins: [OriginMemo] = []
     package var lists: [ListMemo] = []
     package var isPaused = false
@@ -36,6 +36,7 @@ package struct RestoredState: Sendable {
     /// Takes apart what the generations say: that needs nothing of what is remembered beside the cache folder.
     package mutating func takeApart() {
         if catalog == nil { catalog = RestoredCatalog(manifests, documents: documents, missing: missing) }
+        documents = [:]
     }
 
     /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
@@ -159,7 +160,7 @@ extension Reconciler {
         // What lies further ahead than the rules put anything was set by a clock that was wrong.
         let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
         let latest = memo.failure.map { now + backoff.longest(after: $0.code) }
-        let trail = share(memo.trail, of: memo.url)
+        let trail = share(memo.trail)
         // The text of the URL that the list has.
         let response = memo.response?.sharing(catalog.icons.spelling(of: memo.url))
         catalog.updateIcon(memo.url) {

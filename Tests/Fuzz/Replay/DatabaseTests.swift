@@ -80,7 +80,7 @@ struct DatabaseTests {
         }
         _ = reconciler.status.json.text
         for memo in restored.memos { _ = reconciler.report(on: memo.url, now: now)?.json.text }
-        await Self.apply(MemoChanges(remembered: restored.memos), to: store)
+        await Self.apply(MemoChanges(remembered: Array(restored.memos)), to: store)
         try? await store.close()
     }
 

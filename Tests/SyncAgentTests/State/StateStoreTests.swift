@@ -52,11 +52,11 @@ struct StateStoreTests {
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
-            #expect(byURL(again.restored.icons) == byURL(memos))
+            #expect(byURL(Array(again.restored.icons)) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
             try await again.close()
             let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.icons
-            #expect(byURL(rest) == byURL(Array(memos.dropFirst())))
+            #expect(byURL(Array(rest)) == byURL(Array(memos.dropFirst())))
         }
     }
 

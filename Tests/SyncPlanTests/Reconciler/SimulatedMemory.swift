@@ -36,7 +36,7 @@ struct SimulatedMemory {
 
     /// Adds what an agent finds in the database when it starts.
     func restore(to state: inout RestoredState) {
-        state.memos = icons.values.sorted { $0.url < $1.url }
+        state.memos = IconMemos(icons.values.sorted { $0.url < $1.url })
         state.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
         state.lists = lists.values.sorted { $0.list < $1.list }
         state.isPaused = isPaused
