@@ -29,18 +29,44 @@ struct FolderSearch {
 
     /// Looks for the images; what is missing is put back from another name of it.
     ///
+    /// Half of the folders are gone through on another thread meanwhile.
+    ///
     /// - Parameters:
     ///   - images: What is to be there.
     ///   - isThorough: Whether images are read.
-    ///   - temporary: The name by way of which files are given names.
+    ///   - temporary: The name by way of which files are given names; that of the other thread is a longer one.
     ///   - restored: Gets the names that were put back.
     /// - Throws: ``FileError`` if something could not be looked at or put back: then it is not known what is there.
     mutating func findImages(
         _ images: [CacheExpectation.Naming], isThorough: Bool, temporary: String, _ restored: inout [String]
     ) throws(FileError) {
-        inodes.reserveCapacity(images.count)
-        let fans = Fans(images.lazy.map(\.image.sha256))
-        for (fan, expected) in fans.named {
+        let fans = Array(Fans(images.lazy.map(\.image.sha256)).named)
+        let (mine, others) = (fans.prefix(fans.count / 2), fans.dropFirst(fans.count / 2))
+        let (found, foundThere) = meanwhile("search") { [self] in
+            Result { () throws(FileError) in
+                var (search, restored) = (self, [String]())
+                try search.findImages(
+                    images, in: others, isThorough: isThorough, temporary: temporary + "-2", &restored)
+                return (search: search, restored: restored)
+            }
+        } here: {
+            Result { () throws(FileError) in
+                try findImages(images, in: mine, isThorough: isThorough, temporary: temporary, &restored)
+            }
+        }
+        try found.get()
+        let there = try foundThere.get()
+        lost.formUnion(there.search.lost)
+        inodes.merge(there.search.inodes) { $1 }
+        restored += there.restored
+    }
+
+    private mutating func findImages(
+        _ images: [CacheExpectation.Naming], in fans: ArraySlice<Fans.Fan>, isThorough: Bool, temporary: String,
+        _ restored: inout [String]
+    ) throws(FileError) {
+        inodes.reserveCapacity(images.count * fans.count / 256)
+        for (fan, expected) in fans {
             let fan = "\(CacheLayout.icons)/\(fan)"
             var others = try listing(of: fan)
             lazy var sameImages = Dictionary(grouping: expected) { images[$0].image.sha256 }
@@ -50,7 +76,8 @@ struct FolderSearch {
                 // A path of another form is in no listing, or in that of another folder.
                 let name = path.hasPrefix(fan + "/") ? String(path.dropFirst(fan.utf8.count + 1)) : nil
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
-                var isThere = try isThere(image, isThorough: isThorough || doubtful.contains(image.sha256))
+                var isThere = try isThere(
+                    image, at: path, isThorough: isThorough || doubtful.contains(image.sha256))
                 if !isThere {
                     let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
                     isThere = try putBack(image, from: names, temporary: temporary)
@@ -67,9 +94,11 @@ struct FolderSearch {
         }
     }
 
-    private func isThere(_ image: AppListDocument.Image, isThorough: Bool) throws(FileError) -> Bool {
-        guard try folder.isPlausible(image, at: image.path) else { return false }
-        return isThorough ? try isWhole(image, at: image.path) : true
+    private func isThere(
+        _ image: AppListDocument.Image, at path: String, isThorough: Bool
+    ) throws(FileError) -> Bool {
+        guard try folder.isPlausible(image, at: path) else { return false }
+        return isThorough ? try isWhole(image, at: path) : true
     }
 
     /// Gives an image its name again, if one of its other names leads to it.
@@ -158,6 +187,9 @@ struct FolderSearch {
 
 /// What is in each of the two-digit folders, by the first byte of its digest.
 private struct Fans {
+    /// The name of a folder, and the numbers of what is in it.
+    typealias Fan = (String, [Int])
+
     private var indices = [[Int]](repeating: [], count: 256)
 
     init(_ digests: some Sequence<Digest?>) {
