@@ -217,8 +217,8 @@ extension AppListDocument {
             text.take(" }, \"apps\": [")
         else { return nil }
         var apps: [App] = []
-        // Each entry is on a line of its own, and none is shorter.
-        apps.reserveCapacity(min(json.count { $0 == UInt8(ascii: "\n") }, json.count / 40))
+        // One that is ready takes some 300 bytes, and more with a name.
+        apps.reserveCapacity(json.count / 256)
         if !text.take("] }\n") {
             repeat {
                 guard text.take("\n  "), let app = App(&text) else { return nil }
