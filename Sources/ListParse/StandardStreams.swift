@@ -9,11 +9,14 @@ package enum StandardStreams {
         package var cause: String
     }
 
+    /// Whether standard input is a file, all of which is there.
+    package static var isFile: Bool { lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0 }
+
     /// What standard input has, up to a number of bytes.
     ///
     /// A file is read from its beginning, wherever its offset stands, because it is shared with whoever opened it.
     package static func read(atMost limit: Int) throws(ReadError) -> [UInt8] {
-        let isFile = lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0
+        let isFile = isFile
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while bytes.count < limit {

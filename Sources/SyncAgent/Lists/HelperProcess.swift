@@ -39,6 +39,10 @@ final class HelperProcess: Sendable {
     private struct State {
         var isOutputOpen = true
         var isErrorOpen: Bool
+        /// What it is still to be sent, and from where on.
+        var rest: (file: FileDescriptor, offset: Int)?
+        /// Why that could not be read.
+        var unreadable: Errno?
         var exit: Exit?
     }
 
@@ -118,11 +122,14 @@ final class HelperProcess: Sendable {
     func next(by deadline: ContinuousClock.Instant) -> Event {
         var hasEnded = false
         while true {
-            let (isOutputOpen, isErrorOpen) = state.withLock { ($0.isOutputOpen, $0.isErrorOpen) }
+            let (isOutputOpen, isErrorOpen, isSent) = state.withLock {
+                ($0.isOutputOpen, $0.isErrorOpen, $0.rest == nil)
+            }
             var files = [
                 pollfd(fd: isOutputOpen ? output.raw : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: isErrorOpen ? error?.raw ?? -1 : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: hasEnded ? -1 : process.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: isSent ? -1 : input?.raw ?? -1, events: Int16(POLLOUT), revents: 0),
             ]
             let rest = Self.milliseconds(until: deadline)
             guard hasEnded || rest > 0 else { return .late }
@@ -139,6 +146,7 @@ final class HelperProcess: Sendable {
             } else if hasEnded {
                 return .ended
             }
+            if files[3].revents != 0 { sendMore() }
             // It may have written something between the looks at its output and at itself.
             hasEnded = hasEnded || files[2].revents != 0
         }
@@ -149,6 +157,47 @@ final class HelperProcess: Sendable {
         guard let input else { return }
         _ = Glibc.send(
             input.raw, text.utf8Start, text.utf8CodeUnitCount, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
+
+    /// Sends a file to its standard input from the first byte to the last, and then the end.
+    ///
+    /// It is sent while ``next(by:)`` waits, as fast as the process reads.
+    ///
+    /// - Parameter file: The file, which stays open for as long.
+    func send(_ file: FileDescriptor) {
+        state.withLock { $0.rest = (file, 0) }
+    }
+
+    /// Why the file that it was sent could not be read, for which it was killed; `nil` if it could.
+    var unreadable: Errno? { state.withLock(\.unreadable) }
+
+    private func sendMore() {
+        state.withLock { state in
+            guard let input, let (file, offset) = state.rest else { return }
+            withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { chunk in
+                let count = pread(file.rawValue, chunk.baseAddress, chunk.count, offset)
+                guard count >= 0 else {
+                    if errno == EINTR { return }
+                    (state.rest, state.unreadable) = (nil, Errno(rawValue: errno))
+                    return kill()
+                }
+                let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                let sent = count > 0 ? Glibc.send(input.raw, chunk.baseAddress, count, flags) : 0
+                if sent > 0 {
+                    state.rest = (file, offset + sent)
+                } else if sent == 0 || ![EAGAIN, EINTR].contains(errno) {
+                    // Everything was sent, or nobody reads it any more.
+                    state.rest = nil
+                    shutdown(input.raw, Int32(SHUT_WR))
+                }
+            }
+        }
+    }
+
+    /// Whether it has ended, if only just.
+    var hasEnded: Bool {
+        var file = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
+        return poll(&file, 1, 0) != 0
     }
 
     /// Kills it, if it has not ended, whoever waits for it.

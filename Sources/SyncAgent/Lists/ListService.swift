@@ -160,6 +160,8 @@ package final class ListService: Sendable {
             switch trigger {
             case .watch(let signal):
                 if note(signal) { window.noteChange(at: clock.now) }
+                // The quiet time is long enough for a parser to start.
+                if signal == .changed { await parser.prepare() }
             case .asked(let continuation):
                 (isAsked, nextReading) = (true, clock.now)
                 if let continuation { waiting.append(continuation) }
@@ -178,6 +180,7 @@ package final class ListService: Sendable {
                 let scan = look.scan.adding(overdue).listed(at: start)
                 log.note(others: look.others)
                 report(scan)
+                await parser.dismiss()
                 noteBlindness(look)
                 noteFolder(of: look.scan)
                 noteShortage(look.shortage)
@@ -199,6 +202,7 @@ package final class ListService: Sendable {
             }
             alarm.set(window.due ?? min(nextScan, nextReading))
         }
+        await parser.dismiss()
         for continuation in waiting { continuation.resume() }
     }
 

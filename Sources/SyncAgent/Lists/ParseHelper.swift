@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import SyncPlan
+import Synchronization
 package import SystemPackage
 
 /// Parses property lists in `syncagent-parse`, one short-lived process a file, because a file can be made to kill its parser.
@@ -8,15 +9,33 @@ package struct ParseHelper: Sendable {
     private let executable: FilePath
     private let limits: ListLimits
     private let timeout: Duration
+    private let ahead = ParserAhead()
 
     /// - Parameters:
     ///   - executable: `syncagent-parse`, which lies beside the agent's own program.
     ///   - limits: What is accepted of a file.
-    ///   - timeout: How long one file may take, from the start of the process to its end. The default is 15 s.
+    ///   - timeout: How long one file may take, from when a process is wanted for it to that one's end. The default is
+    ///     15 s.
     package init(executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(15)) {
         self.executable = executable
         self.limits = limits
         self.timeout = timeout
+    }
+
+    /// Starts a process ahead for a file that is soon to be parsed; to start one takes longer than to parse a small list.
+    ///
+    /// It has nothing of any list, and waits for the next file; ``dismiss()`` ends one that none came for. Where it cannot be
+    /// started, the file finds out.
+    package func prepare() async {
+        guard ahead.process.withLock({ $0 == nil }), Shortage.ofDescriptors == nil else { return }
+        let process = await onOwnThread("parser") { try? HelperProcess(executable, arguments, input: .channel) }
+        ahead.process.withLock { $0 = process }
+    }
+
+    /// Ends a process that was started ahead.
+    package func dismiss() async {
+        guard let process = ahead.take() else { return }
+        await onOwnThread("parser") { _ = process.end() }
     }
 
     /// Parses an open file from its first byte, wherever its offset stands.
@@ -46,7 +65,12 @@ package struct ParseHelper: Sendable {
         let deadline = ContinuousClock.now + timeout
         let process: HelperProcess
         do throws(Errno) {
-            process = try HelperProcess(executable, arguments, input: .file(file))
+            if let ready = ahead.take(), !ready.hasEnded {
+                process = ready
+                process.send(file)
+            } else {
+                process = try HelperProcess(executable, arguments, input: .file(file))
+            }
         } catch {
             if let shortage = Shortage(starting: error) { return .failure(.outOfResources(shortage.reason)) }
             return .failure(.parserUnavailable("\(FileError("start", executable.string, error))"))
@@ -60,7 +84,9 @@ package struct ParseHelper: Sendable {
                 output += bytes
                 guard output.count <= limits.maxText.bytes else { return .failure(.parserNonsense) }
             case .message, .outputEnded: continue
-            case .ended: return verdict(process.end(), output)
+            case .ended:
+                if let error = process.unreadable { return .failure(.unreadable("\(error)")) }
+                return verdict(process.end(), output)
             case .late: return .failure(.parserTimeout(limit: DurationText.format(timeout)))
             }
         }
@@ -102,6 +128,19 @@ package struct ParseHelper: Sendable {
         case SIGTERM: "SIGTERM"
         case SIGTRAP: "SIGTRAP"
         default: "signal \(signal)"
+        }
+    }
+}
+
+/// The parser that was started before there was a file for it.
+private final class ParserAhead: Sendable {
+    let process = Mutex<HelperProcess?>(nil)
+
+    /// Whoever takes it has it alone.
+    func take() -> HelperProcess? {
+        process.withLock { process in
+            defer { process = nil }
+            return process
         }
     }
 }

@@ -12,13 +12,16 @@ import Testing
 struct ParseHelperTests {
     private let helper = ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60))
 
-    @Test("a list is parsed, from its beginning, however often")
-    func list() async throws {
+    @Test(
+        "a list is parsed, from its beginning, however often, also by a parser that was started ahead",
+        arguments: [false, true])
+    func list(isPrepared: Bool) async throws {
         try await withFile("({icon = http://e.org/a; name = Mail;}, 12)") { file in
             let list = AppList(
                 entries: [AppEntry(name: "Mail", icon: "http://e.org/a")],
                 problems: [EntryProblem(keyPath: "[1]", reason: "relative URL, and lists.iconBaseURL is not set")])
             for _ in 1...3 {
+                if isPrepared { await helper.prepare() }
                 #expect(await helper.parse(file) == .success(list))
                 try file.seek(offset: 0, from: .end)
             }
@@ -41,15 +44,61 @@ struct ParseHelperTests {
         }
     }
 
-    @Test("whatever a file does to the parser, there is a rejection of it", arguments: HostileList.all.indices)
-    func hostile(index: Int) async throws {
+    @Test(
+        "whatever a file does to the parser, there is a rejection of it", arguments: HostileList.all.indices,
+        [false, true])
+    func hostile(index: Int, isPrepared: Bool) async throws {
         let hostile = HostileList.all[index]
+        if isPrepared { await helper.prepare() }
         try await withFile(hostile.bytes) { file in
             let verdict = await helper.parse(file)
             let rejection = try #require(throws: ListRejection.self, "\(hostile.name)") { try verdict.get() }
             let others = ["cancelled", "parser-unavailable", "parser-timeout", "parser-failed", "parser-nonsense"]
             #expect(!others.contains(rejection.code), "\(hostile.name)")
         }
+    }
+
+    @Test("a parser that was started ahead is there once, takes one file, and is no more once it is dismissed")
+    func prepared() async throws {
+        try await withScript("echo $$ >> \"$0.pid\"; exec cat") { script in
+            let helper = ParseHelper(executable: script, timeout: .seconds(60))
+            func pids() throws -> [pid_t] {
+                try String(contentsOfFile: "\(script).pid", encoding: .utf8).split(separator: "\n").compactMap {
+                    pid_t($0)
+                }
+            }
+            await helper.prepare()
+            await helper.prepare()
+            let verdict = AppList(entries: [AppEntry(icon: "http://e.org/a")])
+            try await withFile(ParseRecord.encode(.success(verdict))) {
+                for count in 1...2 {
+                    #expect(await helper.parse($0) == .success(verdict))
+                    let started = try pids().count
+                    #expect(started == count)
+                }
+            }
+            await helper.prepare()
+            while try pids().count < 3 { await Task.yield() }
+            await helper.dismiss()
+            let left = try pids().filter { kill($0, 0) == 0 }
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("a parser that was started ahead and has ended since is none: the file gets another one")
+    func endedAhead() async throws {
+        try await withScript("[ -e \"$0.pid\" ] && exec cat; echo $$ > \"$0.pid\"; kill -KILL $$") { script in
+            let helper = ParseHelper(executable: script, timeout: .seconds(60))
+            await helper.prepare()
+            while pid(of: script).map({ kill($0, 0) == 0 && !isZombie($0) }) ?? true { await Task.yield() }
+            try await withFile(ParseRecord.encode(.success(AppList()))) {
+                #expect(await helper.parse($0) == .success(AppList()))
+            }
+        }
+    }
+
+    private func isZombie(_ process: pid_t) -> Bool {
+        (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") ?? true
     }
 
     @Test("the signal that the parser died of is named")
