@@ -70,7 +70,7 @@ extension OriginMemo {
 }
 
 extension ListMemo {
-    fileprivate init(_ row: StoredRow) throws {
+    init(_ row: StoredRow) throws {
         self.init(
             list: ListName(try row.text("name")), sha256: try row.digest("sha256"), rules: try row.text("rules"))
     }

@@ -90,6 +90,19 @@ package struct DiskStatus: Sendable {
         if report.generation != nil { report.icons.retired = max(urls - report.icons.ready, 0) }
     }
 
+    /// The lists that an agent published, and in which it passed over nothing: there is nothing more to be told of a file
+    /// that is as it was then.
+    private func flawless(_ documents: [ListName: AppListDocument]) -> [ListName: KnownList] {
+        let rules = ListLimits(settings.lists).rules
+        var lists: [ListName: KnownList] = [:]
+        for memo in StateStore.readLists(folder: folders.state)
+        where memo.rules == rules && documents[memo.list]?.source.sha256 == memo.sha256 {
+            // What it names was counted by its document.
+            lists[memo.list] = KnownList(sha256: memo.sha256, list: AppList())
+        }
+        return lists
+    }
+
     /// Reads the lists that are in the folder now.
     ///
     /// - Returns: Whether what was published is what they say.
@@ -98,7 +111,8 @@ package struct DiskStatus: Sendable {
     ) async -> Bool {
         var readings: [ListName: ListReading] = [:]
         var isCurrent = true
-        var scanner = ListScanner(folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes)
+        var scanner = ListScanner(
+            folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes, known: flawless(documents))
         switch await scanner.look().scan {
         case .unavailable(let reason):
             report.eviction = .suspended(reason)

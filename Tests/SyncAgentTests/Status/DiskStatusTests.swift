@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("The status without an agent")
+struct DiskStatusTests {
+    /// What is otherwise than when the agent read the list.
+    enum Difference: CaseIterable {
+        case nothing, contents, rules, memory
+    }
+
+    @Test(
+        "a list is not parsed that is as it was when an agent passed over nothing in it; any other is",
+        arguments: Difference.allCases)
+    func known(difference: Difference) async throws {
+        try await withTemporaryFolder { folder in
+            let folders = AgentFolders(
+                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
+                socket: folder.appending("socket"))
+            for path in [folders.lists, folders.cache, folders.state] {
+                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
+            }
+            let settings = Settings()
+            // The file of this list says "1".
+            try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"])
+            let memo = ListMemo(
+                list: difference == .memory ? "other.plist" : "apps.plist", sha256: .of("1"),
+                rules: ListLimits(settings.lists).rules + (difference == .rules ? "!" : ""))
+            let store = try StateStore(folder: folders.state, clock: AgentClock(), logger: CacheFixture.logger)
+            var changes = MemoChanges()
+            changes.lists = [memo]
+            try await store.apply(changes)
+            try await store.close()
+            let file = try FileDescriptor.open(
+                folders.lists.appending("apps.plist"), .writeOnly, options: [.create], permissions: [.ownerReadWrite])
+            try file.closeAfter { _ = try file.writeAll((difference == .contents ? "2" : "1").utf8) }
+
+            // What changed a moment ago is not read yet.
+            let change = try ListFile.open(folders.lists.appending("apps.plist"), maxBytes: .mebibytes(1))
+            try change.descriptor.close()
+            while AgentClock.wallTime.sinceEpoch < change.fingerprint.changed + .milliseconds(100) {
+                await Task.yield()
+            }
+            let report = await DiskStatus(folders: folders, settings: settings, parser: "/nonexistent/parser").report()
+            let row = try #require(report.lists.first)
+            #expect(report.lists.count == 1 && row.name == "apps.plist" && row.ready == 1)
+            #expect(row.state == (difference == .nothing ? "ok" : "last-good"))
+            #expect(row.error == nil || difference != .nothing)
+        }
+    }
+}
