@@ -43,10 +43,13 @@ struct ListCommand: AsyncParsableCommand {
         let check = ListCheck(
             parser: try Agent.Helpers.installed().parse, settings: try configuration.settings().lists)
         do {
-            let document = try IconCache(at: folders.cache).document(of: list)
-            if json, let document { return try Message.output(json: document.json) }
-            let verdict =
-                list == Reconciler.pinList ? nil : await check.verdict(on: folders.lists.appending(list.text))
+            let cache = IconCache(at: folders.cache)
+            if json, let document = try cache.document(of: list) { return try Message.output(json: document.json) }
+            // The file is parsed while its document is read.
+            async let reading =
+                list == Reconciler.pinList ? nil : check.verdict(on: folders.lists.appending(list.text))
+            let document = try cache.document(of: list)
+            let verdict = await reading
             guard let document else {
                 let path = folders.lists.appending(list.text)
                 guard list == Reconciler.pinList || access(path.string, F_OK) == 0 || errno != ENOENT else {
