@@ -53,6 +53,7 @@ package actor ListFolder {
         } catch {
             throw FileError("list", path.string, error)
         }
+        listing.files.reserveCapacity(names.count)
         for file in names.map(\.name) where ListName.isAppList(file.bytes) {
             guard let text = file.text else {
                 listing.illegible.insert(ListName(file.escaped))

@@ -140,7 +140,7 @@ package struct ListScanner: Sendable {
         listed.shortage = shortage
         listed.hasUnread = !rest.isEmpty
         return Look(
-            scan: .listed(listed, present: listing.illegible.union(listing.files.keys), changed: readings),
+            scan: .listed(listed, present: Set(listing.files.keys).union(listing.illegible), changed: readings),
             unsettled: unsettled, slow: slow, rest: rest, shortage: shortage, others: listing.others,
             trouble: listing.trouble, cost: cost)
     }

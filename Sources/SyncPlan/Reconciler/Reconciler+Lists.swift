@@ -19,12 +19,12 @@ extension Reconciler {
             unavailable = accept(folder, isEmpty: present.isEmpty, now: now)
             if unavailable != nil { break }
             if manifest == nil, publishing == nil { window.noteChange(at: now) }
-            let known = catalog.lists.keys.filter { $0 != Self.pinList }
+            let missing = catalog.lists.keys.filter { $0 != Self.pinList && !present.contains($0) }
             // A list with another name now goes when that has been read, and not before.
             hasUnreadLists = folder.hasUnread
             let gone =
                 hasUnreadLists
-                ? [] : absent.note(Set(known).subtracting(present), at: min(folder.listed ?? now, now))
+                ? [] : absent.note(Set(missing), at: min(folder.listed ?? now, now))
             applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
             if let shortage = folder.shortage { listDoubt = listDoubt ?? "some lists could not be read: \(shortage)" }
         }

@@ -27,6 +27,7 @@ extension Reconciler {
         publication.ignoresRoom = !mended.isEmpty
         publication.documents = names.compactMap { catalog.document(of: $0, without: held) }
         publication.checks = newlyNamed(in: publication.documents, besides: staged)
+        publication.kept.reserveCapacity(catalog.lists.count)
         for (name, list) in catalog.lists where !names.contains(name) { publication.kept[name] = list.published }
         stagedURLs.subtract(staged.keys)
         rewrittenLists.subtract(names)
