@@ -81,9 +81,12 @@ package struct DiskStatus: Sendable {
         var urls = 0
         for fan in CacheLayout.fanOut {
             urls += (try? folder.names(in: "\(CacheLayout.byURL)/\(fan)").count) ?? 0
-            for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
-                report.cache.images += 1
-                report.cache.bytes += Int((try? folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)"))?.size ?? 0)
+            try? folder.keepingFoldersOpen {
+                for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
+                    report.cache.images += 1
+                    let file = try? folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)")
+                    report.cache.bytes += Int(file?.size ?? 0)
+                }
             }
         }
         // Without a manifest nobody knows which of them are referenced.
