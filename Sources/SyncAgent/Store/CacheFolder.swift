@@ -111,10 +111,9 @@ package final class CacheFolder: Sendable {
     package func rename(_ name: String, to newName: String) throws(FileError) {
         try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
             if renameat(folder, last, newFolder, newLast) == 0 { return }
-            if errno == EISDIR {
-                guard unlinkat(newFolder, newLast, AT_REMOVEDIR) == 0 else {
-                    throw failure("replace", newName, Errno(rawValue: errno))
-                }
+            guard errno == EISDIR else { throw failure("rename", name, Errno(rawValue: errno)) }
+            guard unlinkat(newFolder, newLast, AT_REMOVEDIR) == 0 else {
+                throw failure("replace", newName, Errno(rawValue: errno))
             }
             try check("rename", name, renameat(folder, last, newFolder, newLast))
         }
