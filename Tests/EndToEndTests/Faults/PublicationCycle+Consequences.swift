@@ -12,6 +12,8 @@ extension PublicationCycle {
     ) async throws -> (isFaulty: Bool, problems: [String]) {
         try await restore()
         let start = CacheCheck(world.agent.cache, newer: newer)
+        // Of a publication that was interrupted; they are removed by the first look, which may be what fails.
+        let older = start.generation == nil ? [] : Set(try start.strays())
         let faulty = try await run(tracedBy: fault.options(at: point))
         guard faulty.isFaulty else { return (false, []) }
         let after = CacheCheck(world.agent.cache, newer: newer)
@@ -28,7 +30,9 @@ extension PublicationCycle {
             if !fault.isNamed(in: faulty.messages) { problems += try differences(from: end, in: after) }
         case (.error, 1), (.error, 73):
             // A publication that failed has left nothing.
-            if faulty.code == 1, after.generation == start.generation { problems += try after.strays() }
+            if faulty.code == 1, after.generation == start.generation {
+                problems += Set(try after.strays()).subtracting(older)
+            }
             if !fault.isNamed(in: faulty.messages) { problems.append("it is not said: \(faulty.messages)") }
         default:
             problems.append("it ended with \(faulty.code): \(faulty.messages)")
