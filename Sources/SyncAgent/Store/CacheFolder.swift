@@ -109,13 +109,16 @@ package final class CacheFolder: Sendable {
 
     /// Gives a file another name, in place of whatever has that name, be it an empty folder.
     package func rename(_ name: String, to newName: String) throws(FileError) {
-        try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
-            if renameat(folder, last, newFolder, newLast) == 0 { return }
-            guard errno == EISDIR else { throw failure("rename", name, Errno(rawValue: errno)) }
-            guard unlinkat(newFolder, newLast, AT_REMOVEDIR) == 0 else {
-                throw failure("replace", newName, Errno(rawValue: errno))
+        func rename() throws(FileError) {
+            try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
+                try check("rename", name, renameat(folder, last, newFolder, newLast))
             }
-            try check("rename", name, renameat(folder, last, newFolder, newLast))
+        }
+        do throws(FileError) {
+            try rename()
+        } catch  where error.errno == .isDirectory {
+            if let error = remove(newName) { throw error }
+            try rename()
         }
     }
 
@@ -170,10 +173,7 @@ package final class CacheFolder: Sendable {
 
     /// The error of a flush that failed since this was last asked: nothing that was written before may be published.
     func takeFailedFlush() -> FileError? {
-        failedFlush.withLock { error in
-            defer { error = nil }
-            return error
-        }
+        failedFlush.withLock { $0.take() }
     }
 
     /// Removes a file, if it is there.
