@@ -161,7 +161,7 @@ package actor Downloads {
     private func ask(_ download: ActiveDownload) async throws {
         // While something was waited for, it may have been given up.
         if let error = download.givenUp { throw error }
-        guard !askAtOnce(download), let (target, proxy) = nextRequest(of: download) else { return }
+        let (target, proxy) = beginRequest(of: download)
         let route = try await resolver.route(to: target, through: proxy)
         if let error = download.givenUp { throw error }
         send(download, to: target, through: proxy, by: route)
@@ -169,17 +169,20 @@ package actor Downloads {
 
     /// Sends the next request of a download, if the way there is known.
     private func askAtOnce(_ download: ActiveDownload) -> Bool {
-        guard let (target, proxy) = nextRequest(of: download) else {
-            preconditionFailure("an image that is there is not asked for")
-        }
-        download.steps?.begin(through: proxy)
+        let (target, proxy) = beginRequest(of: download)
         guard proxy == nil, let route = resolver.knownRoute(to: target) else { return false }
         send(download, to: target, through: proxy, by: route)
         return true
     }
 
-    private func nextRequest(of download: ActiveDownload) -> (target: FetchTarget, proxy: Proxy?)? {
-        download.steps.map { ($0.target, proxies.proxy(for: $0.target)) }
+    /// Takes note that a download has a request next, and where that goes.
+    private func beginRequest(of download: ActiveDownload) -> (target: FetchTarget, proxy: Proxy?) {
+        guard let target = download.steps?.target else {
+            preconditionFailure("an image that is there is not asked for")
+        }
+        let proxy = proxies.proxy(for: target)
+        download.steps?.begin(through: proxy)
+        return (target, proxy)
     }
 
     private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
