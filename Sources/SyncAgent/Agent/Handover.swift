@@ -10,10 +10,5 @@ package final class Handover<Value: Sendable>: Sendable {
     }
 
     /// Takes the value; `nil` if it was taken before.
-    package func take() -> Value? {
-        value.withLock { value in
-            defer { value = nil }
-            return value
-        }
-    }
+    package func take() -> Value? { value.withLock { $0.take() } }
 }

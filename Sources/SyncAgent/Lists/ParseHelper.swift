@@ -137,10 +137,5 @@ private final class ParserAhead: Sendable {
     let process = Mutex<HelperProcess?>(nil)
 
     /// Whoever takes it has it alone.
-    func take() -> HelperProcess? {
-        process.withLock { process in
-            defer { process = nil }
-            return process
-        }
-    }
+    func take() -> HelperProcess? { process.withLock { $0.take() } }
 }

@@ -11,6 +11,7 @@ package actor Publisher {
     private let barrier: Barrier
     private let reserve: SpaceReserve?
     private let thread: FileThread
+    /// How many images are written ahead at a time.
     nonisolated let batch: Int
     /// The images that are to be written ahead.
     nonisolated let waiting = Mutex<[StagedImage]>([])

@@ -20,9 +20,6 @@ final class SpaceGauge: Sendable {
         reading.withLock { $0 = new }
     }
 
-    /// The last reading, however long ago it was; `nil` before the first one.
-    var last: Reading? { reading.withLock(\.self) }
-
     /// The last reading; `nil` if it was too long ago.
     var latest: Reading? {
         reading.withLock { $0 }.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0 : nil }

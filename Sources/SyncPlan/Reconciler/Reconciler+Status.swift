@@ -20,8 +20,7 @@ extension Reconciler {
         report.inSync =
             hasScanned && !hasUnreadLists && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0
             && publishing == nil && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && absent.isEmpty
-            && !isCacheInDoubt
-            && publicationFailure == nil
+            && !isCacheInDoubt && publicationFailure == nil
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)

@@ -9,6 +9,13 @@ import Testing
 
 @Suite("Images in memory")
 struct HeldImagesTests {
+    /// Publishes a first generation that has these images come to `icons/`, and no list.
+    private func publish(_ images: StagedImage..., in cache: CacheFixture) async -> PublicationResult {
+        var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+        publication.moves = images
+        return await cache.publisher.publish(publication)
+    }
+
     @Test("are given away once, and never more of them than the limit")
     func limit() {
         let held = HeldImages()
@@ -52,9 +59,7 @@ struct HeldImagesTests {
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("two")]
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
-            publication.moves = [staged[0], missing, staged[1]]
-            guard case .failed = await cache.publisher.publish(publication) else {
+            guard case .failed = await publish(staged[0], missing, staged[1], in: cache) else {
                 Issue.record("it was published")
                 return
             }
@@ -82,9 +87,7 @@ struct HeldImagesTests {
             await writeAhead(staged, in: cache)
             let inode = try #require(try cache.folder.entry(staged.image.path)?.inode)
             #expect(cache.held.bytes(of: staged.name) == nil)
-            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
-            publication.moves = [staged]
-            guard case .published = await cache.publisher.publish(publication) else {
+            guard case .published = await publish(staged, in: cache) else {
                 Issue.record("it was not published")
                 return
             }
@@ -102,9 +105,8 @@ struct HeldImagesTests {
             await writeAhead(staged[0], staged[1], in: cache)
             await cache.publisher.discard([staged[0].name])
             #expect(!cache.exists(staged[0].image.path) && cache.exists(staged[1].image.path))
-            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
-            publication.moves = [StagedImage(name: "none", image: CacheFixture.image("three")), staged[1]]
-            guard case .failed = await cache.publisher.publish(publication) else {
+            let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
+            guard case .failed = await publish(missing, staged[1], in: cache) else {
                 Issue.record("it was published")
                 return
             }
@@ -119,9 +121,7 @@ struct HeldImagesTests {
             let staged = [try await cache.stage("one"), try await cache.stage("one")]
             await writeAhead(staged[0], staged[1], in: cache)
             #expect(cache.held.bytes(of: staged[0].name) == nil && cache.held.bytes(of: staged[1].name) != nil)
-            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
-            publication.moves = [staged[1]]
-            guard case .published = await cache.publisher.publish(publication) else {
+            guard case .published = await publish(staged[1], in: cache) else {
                 Issue.record("it was not published")
                 return
             }
@@ -137,9 +137,7 @@ struct HeldImagesTests {
             let staged = try await cache.stage("one")
             await writeAhead(staged, in: cache)
             cache.folder.remove(staged.image.path)
-            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
-            publication.moves = [staged]
-            guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+            guard case .failed(let reason, false) = await publish(staged, in: cache) else {
                 Issue.record("it was published")
                 return
             }
