@@ -70,6 +70,7 @@ struct TimestampTests {
         let time = Timestamp(sinceEpoch: .seconds(100))
         #expect(time + .seconds(5) == Timestamp(sinceEpoch: .seconds(105)))
         #expect(time + .seconds(5) - time == .seconds(5))
-        #expect(time < time + .nanoseconds(1))
+        #expect(time < time + .microseconds(1))
+        #expect(Timestamp(sinceEpoch: .seconds(Int64.max)) - Timestamp(sinceEpoch: .seconds(Int64.min)) > .zero)
     }
 }

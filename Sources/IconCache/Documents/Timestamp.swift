@@ -5,11 +5,17 @@
 /// Its text form is that of RFC 3339 in whole seconds: `2026-11-21T02:44:52Z`. A moment outside the years 0 to 9999, which a
 /// file may have, is written as the nearest one in them.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// The time since 1970-01-01T00:00:00Z, leap seconds not counted.
-    public var sinceEpoch: Duration
+    /// A `Duration` takes twice the room, and there are several times for each icon.
+    private let microseconds: Int64
 
+    /// The time since 1970-01-01T00:00:00Z, in whole microseconds, leap seconds not counted.
+    public var sinceEpoch: Duration { .microseconds(microseconds) }
+
+    /// - Parameter sinceEpoch: The time since 1970-01-01T00:00:00Z; what is more than 290,000 years is that much.
     public init(sinceEpoch: Duration) {
-        self.sinceEpoch = sinceEpoch
+        let (seconds, attoseconds) = sinceEpoch.components
+        let limit: Int64 = 9_150_000_000_000
+        microseconds = min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 
     /// Reads `2026-11-21T02:44:52Z`; `nil` if the text has another form or names no real date.
@@ -43,7 +49,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.init(sinceEpoch: .seconds(((days * 24 + hour) * 60 + minute) * 60 + second))
     }
 
-    public static func < (a: Timestamp, b: Timestamp) -> Bool { a.sinceEpoch < b.sinceEpoch }
+    public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
     public static func + (time: Timestamp, duration: Duration) -> Timestamp {
         Timestamp(sinceEpoch: time.sinceEpoch + duration)
