@@ -53,6 +53,8 @@ package struct FetchQueue: Sendable {
 
     /// The most downloads at once over one connection: no server should take fewer (RFC 9113, section 6.5.2).
     private static let streams = 100
+    /// For how many URLs there is room when there are none.
+    private static let keptRoom = 1024
 
     let concurrency: Int
     private let perOrigin: Int
@@ -253,10 +255,16 @@ package struct FetchQueue: Sendable {
     /// Takes a URL's place away; its ticket stays until its turn comes.
     private mutating func unplace(_ url: IconURL) {
         guard let place = places.removeValue(forKey: url) else { return }
+        releaseRoom()
         lanes[place.origin]?.queued -= 1
         flows[place.list]?.work -= 1
         lanes[place.origin]?.shares[place.list]?.queued -= 1
         forgetShareIfEmpty(place.list, place.origin)
+    }
+
+    /// Gives back the room that very many places took, once there is none any more.
+    private mutating func releaseRoom() {
+        if places.isEmpty, places.capacity > Self.keptRoom { places = [:] }
     }
 
     /// Forgets an origin once there is nothing to do for it.
@@ -274,6 +282,7 @@ package struct FetchQueue: Sendable {
                 continue
             }
             places.remove(at: place)
+            releaseRoom()
             activePlaces[ticket.url] = (origin, list)
             if lanes[origin]?.begin(list) != .trusted { activeUntrusted += 1 }
             charge(list, priority)

@@ -43,6 +43,7 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         let mark = Self.mark(key)
         let slot = slot(of: key, mark)
         if slots[slot] == 0 {
+            if elements.count == elements.capacity { elements.reserveCapacity(Self.room(beyond: elements.count)) }
             elements.append(new())
             slots[slot] = mark | UInt64(elements.count)
         }
@@ -76,6 +77,9 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         free(slot)
         return elements.removeLast()
     }
+
+    /// For how many elements room is made at once: an array takes room for as many again as there are, however many.
+    private static func room(beyond count: Int) -> Int { count + Swift.max(8, count / (count < 1024 ? 1 : 8)) }
 
     // MARK: Slots
 

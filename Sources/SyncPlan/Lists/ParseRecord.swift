@@ -103,6 +103,8 @@ package enum ParseRecord {
             case .end:
                 try cursor.endLine()
                 guard cursor.offset == output.count else { throw Malformed(offset: cursor.offset) }
+                // They stay in memory, and an array that grew has room for up to as many again.
+                list.entries = list.entries.map(\.self)
                 return rejection.map { .failure($0) } ?? .success(list)
             case nil:
                 throw Malformed(offset: start)

@@ -173,8 +173,9 @@ extension Reconciler {
             for (url, staged) in done.staged {
                 let place = catalog.icons.index(of: url)
                 guard let answer = place.flatMap({ catalog.icons[$0].icon.stagedAnswer }) else { continue }
+                let image = ledger.boxed(staged.image)
                 noteFresh(url, answer, now: now) {
-                    $0.image = staged.image
+                    $0.boxedImage = image
                     $0.staged = nil
                     $0.stagedAnswer = nil
                 }

@@ -86,6 +86,11 @@ package struct RetirementLedger: Sendable {
     /// An image that a document names, in the box that it is kept in.
     func boxed(_ image: Digest) -> Boxed<AppListDocument.Image>? { images[image]?.boxed }
 
+    /// The same, for an image that documents may tell otherwise.
+    func boxed(_ image: AppListDocument.Image) -> Boxed<AppListDocument.Image> {
+        if let boxed = boxed(image.sha256), boxed.wrappedValue == image { boxed } else { Boxed(wrappedValue: image) }
+    }
+
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
