@@ -11,18 +11,14 @@ extension RetirementLedger {
     package mutating func waiveGrace(in catalog: Catalog) {
         var idleImages = Set(images.lazy.compactMap(\.key).filter { !catalog.needs($0) })
         var idleURLs = Set(urls.lazy.map(\.url).filter { !catalog.needs(url: $0) })
-        for document in current.flatMap({ generations[$0]?.documents }) ?? [] {
-            guard let document = documents[document] else { continue }
+        for document in documents.values where document.since != nil {
             for image in document.images { idleImages.remove(image) }
             for url in document.urls { idleURLs.remove(url) }
         }
-        var retiring: Set<Digest> = []
-        for (digest, document) in documents
+        for document in documents.values
         where !document.urls.isDisjoint(with: idleURLs) || !document.images.isDisjoint(with: idleImages) {
-            retiring.insert(digest)
+            waived.formUnion(document.namers(among: superseded))
         }
-        guard !retiring.isEmpty else { return }
-        waived.formUnion(superseded.filter { generations[$0]?.documents.contains(where: retiring.contains) ?? false })
     }
 
     /// Whether a generation is still to go whose grace was ended by hand, apart from some.
@@ -41,7 +37,7 @@ extension RetirementLedger {
         let old = kept(under: rule).prefix { isOver($0) }
         let young = waived.filter { !rule.isHeld($0) && !old.contains($0) && isOver($0) }
         return (old + young.sorted()).map { number in
-            let isOverdue = generations[number]?.superseded.map { $0 + max(rule.grace, rule.leaseMax) <= now } ?? false
+            let isOverdue = supersessions[number].map { $0 + max(rule.grace, rule.leaseMax) <= now } ?? false
             return GenerationRelease(generation: number, ignoresLeases: isOverdue)
         }
     }
@@ -57,7 +53,7 @@ extension RetirementLedger {
     private func kept(under rule: RetentionRule) -> ArraySlice<Int> { superseded.drop(while: rule.isHeld) }
 
     private func endOfGrace(of number: Int, _ grace: Duration) -> Timestamp? {
-        guard let time = generations[number]?.superseded else { return nil }
+        guard let time = supersessions[number] else { return nil }
         return time + (waived.contains(number) ? min(grace, RetentionRule.shortest) : grace)
     }
 
@@ -74,19 +70,17 @@ extension RetirementLedger {
     ///
     /// - Complexity: O(*n*) in the number of icons that those generations name, if most of them are named by lists.
     package func retires(moreThan limit: Int, through generation: Int, in catalog: Catalog) -> Bool {
-        var looked: Set<Digest> = []
         var images: Set<Digest> = []
         var lost: Set<IconURL> = []
-        for (number, named) in generations where number <= generation {
-            for digest in named.documents where looked.insert(digest).inserted {
-                for url in documents[digest]?.urls ?? SortedSet() where catalog.icons[url]?.isReferenced != true {
-                    if let image = catalog.icons[url]?.image?.sha256 {
-                        if !catalog.needs(image) { images.insert(image) }
-                    } else {
-                        lost.insert(url)
-                    }
-                    if !images.isEmpty, images.count + lost.count > limit { return true }
+        let all = superseded + (current.map { [$0] } ?? [])
+        for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
+            for url in document.urls where catalog.icons[url]?.isReferenced != true {
+                if let image = catalog.icons[url]?.image?.sha256 {
+                    if !catalog.needs(image) { images.insert(image) }
+                } else {
+                    lost.insert(url)
                 }
+                if !images.isEmpty, images.count + lost.count > limit { return true }
             }
         }
         return false

@@ -3,12 +3,12 @@ package import IconCache
 
 extension RetirementLedger {
     /// Which URLs the generations on disk name.
-    package var namings: Namings { Namings(documents: documents, current: current) }
+    package var namings: Namings { Namings(documents: documents, superseded: superseded) }
 
     /// Which URLs the generations on disk name, as they did at one moment.
     package struct Namings: Sendable {
         fileprivate let documents: [Digest: Document]
-        fileprivate let current: Int?
+        fileprivate let superseded: [Int]
 
         /// Finds the newest superseded generation on disk that names each of these URLs.
         ///
@@ -18,13 +18,13 @@ extension RetirementLedger {
         /// - Returns: None for the URLs that none names.
         /// - Complexity: O(*n*) in the number of documents on disk, and in that of their URLs at most.
         package func newest(naming urls: some Collection<IconURL>, among chosen: Set<Int>? = nil) -> [IconURL: Int] {
-            let superseded = documents.values.compactMap { document in
-                document.generations.last { $0 != current && chosen?.contains($0) ?? true }
-                    .map { (number: $0, urls: document.urls) }
+            let counted = chosen.map { superseded.filter($0.contains) } ?? superseded
+            let documents = documents.values.compactMap { document in
+                document.namers(among: counted).last.map { (number: $0, urls: document.urls) }
             }
             var found: [IconURL: Int] = [:]
             var rest = Set(urls)
-            for (number, named) in superseded.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
+            for (number, named) in documents.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
                 let here = rest.count < named.count ? rest.filter(named.contains) : named.filter(rest.contains)
                 for url in here {
                     found[url] = number

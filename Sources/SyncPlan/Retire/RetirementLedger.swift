@@ -6,19 +6,23 @@ package import IconCache
 /// Generations name documents, documents name images and URLs. A generation is released when its grace is over and no reader
 /// holds a lease on it; what it alone named can go then.
 package struct RetirementLedger: Sendable {
-    struct Generation {
-        var documents: [Digest]
-        /// When a newer one was published; `nil` for the current one.
-        var superseded: Timestamp?
-    }
-
     struct Document {
-        /// Those on disk that name it, the oldest first.
-        var generations: [Int] = []
+        /// How many lists of the current generation have it.
+        fileprivate(set) var lists = 0
+        /// Since which generation each one names it; `nil` if the current one does not.
+        fileprivate(set) var since: Int?
+        /// The generations in a row that named it before, the oldest first; some of them may be gone.
+        fileprivate(set) var before: [ClosedRange<Int>] = []
         /// The URLs of its icons that are ready.
-        var urls: SortedSet<IconURL>
+        let urls: SortedSet<IconURL>
         /// Their images.
-        var images: SortedSet<Digest>
+        let images: SortedSet<Digest>
+
+        /// Those that name it, of generations that are on disk: the oldest first.
+        func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
+            let ranges = before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
+            return ranges.lazy.map { all.within($0) }.joined()
+        }
     }
 
     struct Image: Keyed {
@@ -39,14 +43,21 @@ package struct RetirementLedger: Sendable {
         var key: IconURL { url }
     }
 
-    private(set) var generations: [Int: Generation] = [:]
     /// The superseded generations, the oldest first.
     private(set) var superseded: [Int] = []
+    /// When each of them was.
+    package private(set) var supersessions: [Int: Timestamp] = [:]
+    private(set) var current: Int?
+    /// The lists of the current generation.
+    private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
+    /// The documents that the current generation does not name, by the newest one that does.
+    private var leftovers: [Int: Set<Digest>] = [:]
+    /// The documents of the current generation of which nothing is known.
+    private var unknown: Set<Digest> = []
     /// The images that documents name, and those whose files are still to be removed; whoever changes it counts.
     private(set) var images = KeyedTable<Image>()
     private(set) var urls = KeyedTable<Naming>()
-    private(set) var current: Int?
     /// The generations whose grace was ended by hand.
     var waived: Set<Int> = []
     /// What no document names any more.
@@ -119,17 +130,48 @@ package struct RetirementLedger: Sendable {
         at now: Timestamp
     ) {
         for digest in moved { note(digest, isOnDisk: true) }
-        if let current {
-            generations[current]?.superseded = now
-            superseded.append(current)
+        let last = current
+        if let last {
+            supersessions[last] = now
+            superseded.append(last)
         }
         current = manifest.generation
-        generations[manifest.generation] = Generation(documents: manifest.lists.values.map(\.sha256))
-        for list in manifest.lists.values {
-            if documents[list.sha256] == nil, let document = newDocuments[list.sha256] { add(document, list.sha256) }
-            documents[list.sha256]?.generations.append(manifest.generation)
+        // Most is as it was: what a document and its icons cost is paid when they come and go.
+        var changed: Set<Digest> = []
+        for (name, list) in manifest.lists {
+            let digest = list.sha256
+            if lists[name]?.sha256 == digest, !unknown.contains(digest) { continue }
+            if documents[digest] == nil {
+                guard let document = newDocuments[digest] else {
+                    unknown.insert(digest)
+                    continue
+                }
+                add(document, digest)
+            }
+            documents[digest]?.lists += 1
+            changed.insert(digest)
         }
+        for (name, list) in lists where manifest.lists[name]?.sha256 != list.sha256 {
+            documents[list.sha256]?.lists -= 1
+            changed.insert(list.sha256)
+        }
+        lists = manifest.lists
+        unknown.subtract(changed)
+        for digest in changed { noteNaming(of: digest, by: manifest.generation, after: last) }
         unnamed.documents = unnamed.documents.filter { documents[$0] == nil }
+    }
+
+    /// Notes whether the current generation names a document, where that may have changed.
+    private mutating func noteNaming(of digest: Digest, by generation: Int, after last: Int?) {
+        guard let document = documents[digest], (document.lists > 0) != (document.since != nil) else { return }
+        if let since = document.since, let last {
+            documents[digest]?.before = document.before.filter { !superseded.within($0).isEmpty } + [since...last]
+            documents[digest]?.since = nil
+            leftovers[last, default: []].insert(digest)
+        } else {
+            if let newest = document.namers(among: superseded).last { leftovers[newest]?.remove(digest) }
+            documents[digest]?.since = generation
+        }
     }
 
     private mutating func add(_ value: AppListDocument, _ digest: Digest) {
@@ -149,47 +191,44 @@ package struct RetirementLedger: Sendable {
 
     /// Notes when generations were superseded, as far as that is known: an earlier run knew it.
     mutating func setSupersessions(_ times: [Int: Timestamp], default now: Timestamp) {
-        for number in superseded { generations[number]?.superseded = min(times[number] ?? now, now) }
-    }
-
-    /// When each superseded generation was.
-    package var supersessions: [Int: Timestamp] {
-        generations.compactMapValues(\.superseded)
+        for number in superseded { supersessions[number] = min(times[number] ?? now, now) }
     }
 
     /// Notes that the system slept: while it sleeps, no grace and no lease passes, as no reader runs.
     package mutating func noteSleep(_ time: Duration) {
-        for number in superseded {
-            if let moment = generations[number]?.superseded { generations[number]?.superseded = moment + time }
-        }
+        supersessions = supersessions.mapValues { $0 + time }
     }
 
     /// Notes that a generation's file is gone: what it alone named is named by none.
     package mutating func release(_ number: Int) {
         precondition(number != current, "the current generation is not released")
-        guard let generation = generations.removeValue(forKey: number) else { return }
+        guard supersessions.removeValue(forKey: number) != nil else { return }
         superseded.removeAll { $0 == number }
         waived.remove(number)
-        for digest in generation.documents {
-            guard var document = documents.removeValue(forKey: digest) else { continue }
-            document.generations.removeAll { $0 == number }
-            guard document.generations.isEmpty else {
-                documents[digest] = document
+        for digest in leftovers.removeValue(forKey: number) ?? [] {
+            guard let document = documents[digest] else { continue }
+            if let newest = document.namers(among: superseded).last {
+                leftovers[newest, default: []].insert(digest)
+            } else {
+                documents[digest] = nil
+                forget(document, digest)
+            }
+        }
+    }
+
+    private mutating func forget(_ document: Document, _ digest: Digest) {
+        unnamed.documents.insert(digest)
+        unnamed.affected.formUnion(document.urls)
+        for digest in document.images {
+            images.update(digest) { $0.documents -= 1 }
+            guard let known = images[digest], known.documents == 0, let image = known.boxed.wrappedValue else {
                 continue
             }
-            unnamed.documents.insert(digest)
-            unnamed.affected.formUnion(document.urls)
-            for digest in document.images {
-                images.update(digest) { $0.documents -= 1 }
-                guard let known = images[digest], known.documents == 0, let image = known.boxed.wrappedValue else {
-                    continue
-                }
-                unnamed.images.insert(.init(sha256: digest, path: image.path))
-            }
-            for url in document.urls {
-                urls.update(url) { $0.documents -= 1 }
-                if isUnnamed(url) { unnamed.urls.insert(url) }
-            }
+            unnamed.images.insert(.init(sha256: digest, path: image.path))
+        }
+        for url in document.urls {
+            urls.update(url) { $0.documents -= 1 }
+            if isUnnamed(url) { unnamed.urls.insert(url) }
         }
     }
 
@@ -217,5 +256,22 @@ package struct RetirementLedger: Sendable {
         unnamed.images = unnamed.images.filter { isUnnamed($0.sha256) }
         unnamed.urls = unnamed.urls.filter { isUnnamed($0) }
         if unnamed.images.isEmpty, unnamed.urls.isEmpty { unnamed.affected = [] }
+    }
+}
+
+extension [Int] {
+    /// Those in a range, of numbers that only grow.
+    func within(_ range: ClosedRange<Int>) -> ArraySlice<Int> {
+        let (low, high) = (index(ofFirstFrom: range.lowerBound), index(ofFirstFrom: range.upperBound + 1))
+        return self[low..<Swift.max(low, high)]
+    }
+
+    private func index(ofFirstFrom number: Int) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
