@@ -45,6 +45,21 @@ public struct Manifest: Equatable, Sendable {
 
     /// The JSON text: keys in a fixed order, one list a line, sorted by name.
     package var text: [UInt8] {
+        var names: [ListName] = []
+        return text(inOrder: &names)
+    }
+
+    /// The JSON text.
+    ///
+    /// - Parameter names: The names of the lists of another generation, sorted; those of this one from then on. Most
+    ///   generations have the same lists as the one before, and many names take long to sort.
+    /// - Returns: The bytes.
+    package func text(inOrder names: inout [ListName]) -> [UInt8] {
+        var entries = names.compactMap { lists[$0] }
+        if names.count != lists.count || entries.count != lists.count {
+            names = lists.keys.sorted()
+            entries = names.compactMap { lists[$0] }
+        }
         var text = JSONText(capacity: 300 * (lists.count + 1))
         text.words("{ \"format\": ")
         text.number(CacheLayout.format)
@@ -53,9 +68,8 @@ public struct Manifest: Equatable, Sendable {
         text.words(", \"published\": ")
         text.string(published.description)
         text.words(", \"lists\": {")
-        for (index, name) in lists.keys.sorted().enumerated() {
-            guard let list = lists[name] else { continue }
-            text.newLine(isFirst: index == 0)
+        for (name, list) in zip(names, entries) {
+            text.newLine(isFirst: name == names.first)
             text.string(name.text)
             text.words(": { \"document\": ")
             text.document(list.sha256)

@@ -41,6 +41,9 @@ package actor Publisher {
     /// The `by-url/` names that they could not take back; nothing is published before they are.
     private var misled: [Publication.Link] = []
 
+    /// The lists of the last generation, sorted.
+    private var names: [ListName] = []
+
     /// Publishes a generation.
     ///
     /// If it fails before the manifest is replaced, everything that it put in place is taken away again, and what was
@@ -135,7 +138,7 @@ package actor Publisher {
             manifest.lists[document.list] = summary
         }
         let generation = CacheLayout.generation(manifest.generation)
-        let text = manifest.text
+        let text = manifest.text(inOrder: &names)
         // Readers take a generation without a manifest for damage: the first one gets its number when it is in force.
         let isFirst = try folder.entry(CacheLayout.manifest) == nil
         try put(text, at: isFirst ? Self.first : generation, placed: &done.placed)

@@ -124,7 +124,7 @@ extension Reconciler {
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
     private func doubt(about present: Set<ListName>) -> String? {
-        let unknown = present.filter { name in
+        let unknown = present.lazy.filter { name in
             guard let list = catalog.lists[name] else { return true }
             return list.rejection.map { !ListVerdict.failure($0).isOfTheFile } ?? false
         }
