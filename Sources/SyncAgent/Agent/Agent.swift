@@ -88,7 +88,7 @@ package struct Agent: Sendable {
         let publisher = Publisher(folder, held: held, reserve: settings.cache.minFree, thread: thread)
         let loop = AgentLoop(
             staging: staging, publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
-            inspector: CacheInspector(folder, lock: locks[0], thread: thread, logger: logger),
+            inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
             store: store, clock: clock, logger: logger
         ) { report in
             Downloads(

@@ -10,10 +10,10 @@ import SystemPackage
 /// Cache cleaners and people remove files of a running agent. It shares its thread with the ``Publisher``: nothing is
 /// published or removed meanwhile.
 package actor CacheInspector {
+    private let publisher: Publisher
     private let folder: CacheFolder
     private let lock: FolderLock?
     private let barrier: Barrier
-    private let thread: FileThread
     private let logger: Logger
     /// The folders as they were when everything was in place.
     private var shape: CacheFolder.Shape
@@ -22,17 +22,16 @@ package actor CacheInspector {
     /// The highest number that a generation had in a folder that was taken up.
     private var latestGeneration = 0
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { publisher.unownedExecutor }
 
     /// - Parameters:
-    ///   - folder: The cache folder, in good order.
-    ///   - lock: The agent's lock on it; `nil` if it has none.
-    ///   - thread: The thread of the publisher.
+    ///   - publisher: What publishes to the cache folder, which is in good order.
+    ///   - lock: The agent's lock on the folder; `nil` if it has none.
     ///   - logger: Where it is said what was found.
-    package init(_ folder: CacheFolder, lock: FolderLock?, thread: FileThread, logger: Logger) {
-        self.folder = folder
+    package init(_ publisher: Publisher, lock: FolderLock?, logger: Logger) {
+        self.publisher = publisher
+        folder = publisher.folder
         self.lock = lock
-        self.thread = thread
         self.logger = logger
         barrier = Barrier(folder)
         shape = folder.shape
@@ -160,6 +159,8 @@ package actor CacheInspector {
                 adopted = AdoptedCache(restored)
             }
             try folder.become(there)
+            // It may have files of the same names, which its generations need.
+            publisher.assumeIsolated { $0.forgetFiles() }
         }
         // In a folder without generations those that were taken up before are gone too.
         adopted = nil

@@ -12,7 +12,8 @@ package final class HeldImages: Sendable {
     /// Where an image is.
     enum Place: Equatable {
         case memory([UInt8])
-        /// In a file that was written ahead, at this path; `nil` if a publication has named the file meanwhile.
+        /// In a file that was written ahead, at this path; `nil` if a publication has named the file meanwhile, or it is
+        /// in another folder than the cache is in now.
         case file(String?)
     }
 
@@ -60,6 +61,11 @@ package final class HeldImages: Sendable {
     /// Notes that a publication names a file, whoever has written it.
     func name(_ path: String) {
         state.withLock { _ = $0.files.remove(path) }
+    }
+
+    /// Has nobody answer for the files that were written ahead: they are in another folder than the cache.
+    func forgetFiles() {
+        state.withLock { $0.files = [] }
     }
 
     /// Gives an image away, and the file that it may be in; `nil` if it is not held.

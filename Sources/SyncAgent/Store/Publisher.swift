@@ -247,6 +247,12 @@ package actor Publisher {
         }
     }
 
+    /// Forgets all files that it has written and would remove: another folder is in the place of that which they are in.
+    func forgetFiles() {
+        held.forgetFiles()
+        (leftovers, misled) = ([], [])
+    }
+
     private func removeLeftovers() throws(FileError) {
         for name in leftovers + [Self.temporary] {
             if let error = folder.remove(name) { throw error }

@@ -144,4 +144,66 @@ struct HeldImagesTests {
             #expect(reason.contains(staged.image.path))
         }
     }
+
+    // MARK: In another folder than before
+
+    /// Has another folder take the place of the cache's, whose generation names an image that the cache is to publish.
+    private func withOtherFolder(
+        _ prepare: (CacheFixture, StagedImage) async throws -> Void,
+        _ body: (CacheFixture, StagedImage) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, other) = (folder.appending("cache"), folder.appending("other"))
+            for path in [path, other] { try AgentFolders.make(path, mode: .ownerReadWriteExecute) }
+            let cache = try CacheFixture(path, holdsImages: true)
+            let inspector = CacheInspector(cache.publisher, lock: nil, logger: CacheFixture.logger)
+            let staged = try await cache.stage("one")
+            try await prepare(cache, staged)
+            try await CacheFixture(other).publish(1, ["http://a/1": "one"])
+            let script = "cd '\(folder)'; mv cache aside; mv other cache"
+            try #require(try await Program.run("sh", "-ec", script).code == 0)
+            let found = await inspector.inspect(CacheExpectation(generation: nil, documents: [:], images: []))
+            #expect(found.adopted?.manifests.map(\.generation) == [1])
+            try await body(cache, staged)
+            #expect(try FileBytes.read(path.pushing(FilePath(staged.image.path))) == Array("one".utf8))
+        }
+    }
+
+    @Test(
+        "that were written ahead in one folder are not removed from the one that took its place",
+        arguments: [true, false])
+    func aheadElsewhere(isDiscarded: Bool) async throws {
+        try await withOtherFolder { cache, staged in
+            await writeAhead(staged, in: cache)
+        } _: { cache, staged in
+            guard !isDiscarded else { return await cache.publisher.discard([staged.name]) }
+            let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
+            guard case .failed = await publish(missing, staged, in: cache) else {
+                Issue.record("it was published")
+                return
+            }
+        }
+    }
+
+    @Test("that a failed publication could not take back are not removed from another folder")
+    func leftElsewhere() async throws {
+        try await withOtherFolder { cache, staged in
+            // Nobody removes a folder that is not empty.
+            try cache.folder.makeFolder(StagingPath.of("odd"), mode: .ownerReadWriteExecute)
+            try cache.folder.write([1], to: StagingPath.of("odd/letter"), mode: .ownerReadWrite)
+            let odd = StagedImage(name: "odd", image: staged.image)
+            let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
+            guard case .failed = await publish(odd, missing, in: cache) else {
+                Issue.record("it was published")
+                return
+            }
+        } _: { cache, _ in
+            var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            publication.kept = try IconCache(at: cache.path).manifest().lists
+            guard case .published = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+        }
+    }
 }
