@@ -20,14 +20,30 @@ extension Reconciler {
         if !partials.isEmpty { discardPartials(partials, to: &actions) }
     }
 
-    /// Gives up an image that was to be published.
-    mutating func drop(
-        _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, now: Timestamp
-    ) {
+    /// Has all that waits to be published asked for again: it was staged in another folder than the cache is in now.
+    mutating func dropStaged(now: Timestamp, to actions: inout [Action]) {
+        for url in stagedURLs {
+            guard let staged = catalog.icons[url]?.staged else { continue }
+            actions.append(.discard([staged.name]))
+            dropStaged(of: url)
+            consider(url, now: now)
+            forgetIfDone(url, now: now)
+        }
+        stagedURLs = []
+    }
+
+    private mutating func dropStaged(of url: IconURL) {
         catalog.updateIcon(url) {
             $0.staged = nil
             $0.stagedAnswer = nil
         }
+    }
+
+    /// Gives up an image that was to be published.
+    mutating func drop(
+        _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, now: Timestamp
+    ) {
+        dropStaged(of: url)
         if isOutOfSpace {
             crowdOut(url, Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason), now: now)
         } else {

@@ -58,7 +58,7 @@ extension Reconciler {
         case .removed(let failed):
             applyRemoval(failed: failed, now: now)
         case .inspected(let found):
-            applyInspection(found, now: now)
+            applyInspection(found, now: now, to: &actions)
         case .suspected:
             suspectCache(isComplete: true)
         case .damaged(let images):

@@ -126,7 +126,7 @@ extension Reconciler {
     }
 
     /// Has what is missing in the cache folder published again from memory, or fetched again.
-    mutating func applyInspection(_ found: CacheInspection, now: Timestamp) {
+    mutating func applyInspection(_ found: CacheInspection, now: Timestamp, to actions: inout [Action]) {
         guard case .underWay(let isComplete) = cacheLook else { preconditionFailure("nobody looked at the cache") }
         if let trouble = found.trouble {
             // The next publication comes after a delay, and is preceded by another look.
@@ -143,7 +143,10 @@ extension Reconciler {
         cacheLook = .current
         if isComplete { (isCacheSearched, doubtfulImages) = (true, []) }
         nextGeneration = max(nextGeneration, found.latestGeneration + 1)
-        if let adopted = found.adopted { adopt(adopted, besides: found.lostImages, now: now) }
+        if let adopted = found.adopted {
+            adopt(adopted, besides: found.lostImages, now: now)
+            dropStaged(now: now, to: &actions)
+        }
         guard let summary = found.summary else { return }
         lastRepair = "\(now): \(summary)"
         for list in found.lostDocuments { publishAnew(list, now: now) }

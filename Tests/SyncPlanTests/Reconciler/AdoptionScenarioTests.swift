@@ -96,4 +96,24 @@ struct AdoptionScenarioTests {
         #expect(agent.downloads.isEmpty && agent.plan.status.inSync && agent.plan.status.cache.lastRepair == nil)
         #expect(agent.disk.generations.keys.sorted().suffix(2) == [number, number + 1])
     }
+
+    @Test("what was to be published was staged in the folder before: it is asked for again, and nothing fails for it")
+    func staged() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        let copy = agent.disk
+        let (c, d): (IconURL, IconURL) = ("https://h.example/c.png", "https://h.example/d.png")
+        try agent.drop(["2.plist": [Self.b, c, d]])
+        try agent.finish(Self.b, with: "y")
+        try agent.finish(c, with: "z")
+        try adopt(copy, in: &agent)
+        #expect(agent.downloads.keys.sorted() == [Self.b, c, d])
+        for (url, word) in [(Self.b, "y"), (c, "z"), (d, "u")] { try agent.finish(url, with: word) }
+        while !agent.plan.status.inSync {
+            if agent.publication == nil { try agent.passToNextWake() }
+            try agent.finishHousekeeping()
+        }
+        #expect(agent.requests.count == 6 && agent.disk.staging.isEmpty)
+        #expect(try agent.published("2.plist") == ["y", "z", "u"].map { .ready(Sample.image($0)) })
+    }
 }
