@@ -52,7 +52,8 @@ package struct PublicationWindow: Sendable {
     /// The lists for whose documents there is no room.
     private(set) var crowded: Set<ListName> = []
     private var notBefore = Timestamp.distantPast
-    private var failures = 0
+    /// How many publications failed, one after the other.
+    private(set) var failures = 0
 
     package init() {}
 
@@ -170,10 +171,11 @@ package struct PublicationWindow: Sendable {
     ///   - cost: How long it took.
     ///   - documents: How many bytes were written of each list's document.
     ///   - manifestBytes: How many were written beside these.
+    ///   - isDurable: Whether it surely lasts, so that the failures before it count no more. The default is `true`.
     package mutating func finish(
-        at now: Timestamp, cost: Duration, documents: [ListName: Int], manifestBytes: Int = 0
+        at now: Timestamp, cost: Duration, documents: [ListName: Int], manifestBytes: Int = 0, isDurable: Bool = true
     ) {
-        failures = 0
+        if isDurable { failures = 0 }
         let cost = min(cost, Self.highestCost)
         let bytes = documents.values.reduce(0, +)
         let begun = now + (.zero - cost)

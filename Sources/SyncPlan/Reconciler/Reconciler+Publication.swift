@@ -148,7 +148,8 @@ extension Reconciler {
             if !done.staged.isEmpty { space.notePublished() }
             isInDoubt = doubt != nil
             window.finish(
-                at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest)
+                at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest,
+                isDurable: doubt == nil)
             if let doubt {
                 window.fail([], at: now)
                 distrustDownloads(because: doubt, now: now, to: &actions)

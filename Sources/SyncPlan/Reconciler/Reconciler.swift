@@ -197,7 +197,14 @@ package struct Reconciler: Sendable {
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
         guard isStopping || hasScanned && !hasUnreadLists && absent.isEmpty, isIdle, isStoreIdle else { return false }
-        return !hasScanned || window.due(during: .ending) == nil || publicationFailure != nil
+        return !hasScanned || window.due(during: .ending) == nil || hasGivenUpPublishing
+    }
+
+    /// Whether a publication failed, and no other one is waited for.
+    ///
+    /// What ends when all is done tries it three times: what it downloads after a failure is else lost.
+    private var hasGivenUpPublishing: Bool {
+        publicationFailure != nil && (isStopping || !triesOnce || window.failures >= 3)
     }
 
     /// Whether nothing more is to be expected of downloads for now.

@@ -38,11 +38,11 @@ struct AgentScenario {
     /// What is at the path of the lists folder.
     var folder = Sample.folder
 
-    init(_ change: (inout Settings) -> Void = { _ in }) {
+    init(triesOnce: Bool = false, _ change: (inout Settings) -> Void = { _ in }) {
         var settings = Settings()
         change(&settings)
         self.settings = settings
-        plan = Reconciler(settings: settings, seed: 1, now: now)
+        plan = Reconciler(settings: settings, seed: 1, triesOnce: triesOnce, now: now)
     }
 
     // MARK: What happens

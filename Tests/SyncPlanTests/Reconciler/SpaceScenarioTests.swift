@@ -222,20 +222,4 @@ struct SpaceScenarioTests {
         try agent.pass(.seconds(60))
         #expect(agent.trial == nil)
     }
-
-    @Test("an agent that is to end once does not wait for room")
-    func once() {
-        var plan = Reconciler(settings: Settings(), seed: 1, triesOnce: true, now: Sample.start)
-        let scan = ListScan.listed(
-            Sample.folder, present: ["1.plist"], changed: ["1.plist": Sample.reading([Self.urls[0]])])
-        _ = plan.handle(.scanned(scan), now: Sample.start)
-        _ = plan.handle(.inspected(.whole), now: Sample.start)
-        _ = plan.handle(.fetched(url: Self.urls[0], .noRoom(Self.full)), now: Sample.start)
-        _ = plan.handle(.published(.failed(reason: "full", isOutOfSpace: true)), now: Sample.start)
-        #expect(plan.isSettled && plan.status.needsAttention)
-        let looks = plan.handle(.tick, now: Sample.start + .seconds(60)).filter {
-            if case .measureSpace = $0 { true } else { false }
-        }
-        #expect(looks.isEmpty)
-    }
 }
