@@ -110,10 +110,9 @@ package struct ListScanner: Sendable {
         var shortage: String?
         let new = inRounds ? Set(changed.filter(isNew)).subtracting(slow) : []
         let timeout = isHasty ? Self.patience : nil
+        var results = await read(changed.filter { !slow.contains($0) && !new.contains($0) }, within: timeout)
         let end = ContinuousClock.now + max(round, cost * Self.listings)
-        var results =
-            await read(changed.filter { !slow.contains($0) && !new.contains($0) }, within: timeout)
-            + read(new.sorted(), within: timeout, until: end)
+        results += await read(new.sorted(), within: timeout, until: end)
         let rest = new.subtracting(results.map(\.0))
         if new.isEmpty { results += await read(Array(late), within: nil) }
         old.formUnion(results.map(\.0))

@@ -167,19 +167,48 @@ struct ListScannerTests {
         }
     }
 
+    /// Makes a parser that runs a command first where a list has a word in it.
+    private func parser(in folder: FilePath, doing command: String, with word: String) throws -> FilePath {
+        let script = folder.appending("parser")
+        // It reads the file to its end, which the parser does not mind.
+        try write(
+            """
+            #!/bin/sh
+            if grep -q \(word); then \(command); fi
+            exec \(BuiltProducts.path("syncagent-parse")) "$@"
+
+            """, to: script)
+        try #require(chmod(script.string, 0o755) == 0)
+        return script
+    }
+
+    @Test("a list that was there and takes long to parse takes nothing from the time for new ones")
+    func longRound() async throws {
+        try await withTemporaryFolder { folder in
+            let script = try parser(in: folder, doing: "sleep 2", with: "late")
+            let lists = folder.appending("lists.d")
+            try #require(mkdir(lists.string, 0o755) == 0)
+            let new = Set((0..<5).map { ListName("new\($0).plist") })
+            for name in new { try write("()", to: lists.appending(name.text)) }
+            try write("(\"http://a/late\")", to: lists.appending("old.plist"))
+            var other = self.scanner(lists)
+            _ = try await settled(&other)
+            var scanner = ListScanner(
+                folder: lists, parser: ParseHelper(executable: script), maxBytes: .mebibytes(8), old: ["old.plist"],
+                round: .seconds(2))
+            let look = await scanner.look(inRounds: true)
+            guard case .listed(_, _, let changed) = look.scan else {
+                Issue.record("the folder is unavailable")
+                return
+            }
+            #expect(look.rest.isEmpty && Set(changed.keys) == new.union(["old.plist"]))
+        }
+    }
+
     @Test("lists that hang their parser have a verdict each, and no other list waits for all of them")
     func hanging() async throws {
         try await withTemporaryFolder { folder in
-            let script = folder.appending("parser")
-            // It reads the file to its end, which the parser does not mind.
-            try write(
-                """
-                #!/bin/sh
-                if grep -q hang; then while :; do :; done; fi
-                exec \(BuiltProducts.path("syncagent-parse")) "$@"
-
-                """, to: script)
-            try #require(chmod(script.string, 0o755) == 0)
+            let script = try parser(in: folder, doing: "while :; do :; done", with: "hang")
             let lists = folder.appending("lists.d")
             try #require(mkdir(lists.string, 0o755) == 0)
             let bad = ["1.plist", "2.plist", "3.plist"]
