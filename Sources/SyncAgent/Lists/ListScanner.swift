@@ -27,6 +27,8 @@ package struct ListScanner: Sendable {
     private var known: [ListName: Version] = [:]
     /// The files that are slow to parse, and not read yet.
     private var slow: Set<ListName> = []
+    /// Whether these were left to this look because there were new ones at the last: there may be some at every look.
+    private var hasPutOff = false
 
     private struct Version {
         var fingerprint: FileFingerprint
@@ -114,7 +116,12 @@ package struct ListScanner: Sendable {
         let end = ContinuousClock.now + max(round, cost * Self.listings)
         results += await read(new.sorted(), within: timeout, until: end)
         let rest = new.subtracting(results.map(\.0))
-        if new.isEmpty { results += await read(Array(late), within: nil) }
+        if new.isEmpty || rest.isEmpty && hasPutOff {
+            results += await read(Array(late), within: nil)
+            hasPutOff = false
+        } else if rest.isEmpty {
+            hasPutOff = !late.isEmpty
+        }
         old.formUnion(results.map(\.0))
         for (name, result) in results {
             // What made it be looked at may show at this look only: what is not read now is unknown.

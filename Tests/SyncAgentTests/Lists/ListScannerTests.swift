@@ -205,6 +205,28 @@ struct ListScannerTests {
         }
     }
 
+    @Test("a list that is slow to parse is read although there is a new one at every look")
+    func slowAmongNew() async throws {
+        try await withTemporaryFolder { folder in
+            let script = try parser(in: folder, doing: "while :; do :; done", with: "hang")
+            let lists = folder.appending("lists.d")
+            try #require(mkdir(lists.string, 0o755) == 0)
+            try write("(hang)", to: lists.appending("bad.plist"))
+            var scanner = ListScanner(
+                folder: lists, parser: ParseHelper(executable: script, timeout: .seconds(1)), maxBytes: .mebibytes(8))
+            for number in 0..<10 {
+                try write("()", to: lists.appending("new\(number).plist"))
+                let look = await scanner.look(isHasty: true, inRounds: true)
+                guard case .listed(_, _, let changed) = look.scan else { break }
+                if let bad = changed["bad.plist"] {
+                    #expect(bad.verdict == .failure(.parserTimeout(limit: "1s")))
+                    return
+                }
+            }
+            Issue.record("it was not read")
+        }
+    }
+
     @Test("lists that hang their parser have a verdict each, and no other list waits for all of them")
     func hanging() async throws {
         try await withTemporaryFolder { folder in
