@@ -146,7 +146,7 @@ package final class AgentLoop: Sendable {
         alarm.set(plan.nextWake)
         var scanLog = ScanLog(logger: logger)
         for await message in inbox {
-            let events: [Reconciler.Event]
+            var events: [Reconciler.Event]
             switch message {
             case .question(let answer):
                 answer(plan)
@@ -159,14 +159,13 @@ package final class AgentLoop: Sendable {
             }
             for event in events { log(event, plan) }
             let doubt = plan.unavailable
-            var actions: [Reconciler.Action] = []
             if let time = sleep.read() {
                 logger.info("the system slept", metadata: ["time": "\(DurationText.format(time))"])
-                actions = plan.handle(.slept(time), now: clock.now)
+                // All at once: what one of them would begin may be cancelled by the next.
+                events.insert(.slept(time), at: 0)
             }
-            actions += plan.handle(events, now: clock.now)
             var requests: [FetchRequest] = []
-            for action in actions {
+            for action in plan.handle(events, now: clock.now) {
                 switch action {
                 case .fetch(let request):
                     logger.debug(
