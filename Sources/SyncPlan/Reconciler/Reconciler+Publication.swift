@@ -46,8 +46,9 @@ extension Reconciler {
         var rest = stagedURLs.isEmpty ? [] : names
         while !rest.isEmpty {
             var found: Set<ListName> = []
+            let rewritten = rewrittenLists.subtracting(names)
             for url in stagedURLs(of: rest) {
-                for other in lists(showing: url, beside: names)
+                for other in lists(showing: url, beside: names, rewritten: rewritten)
                 where window.isChanged(other) && window.mayPublish(other, at: now, during: traffic) {
                     names.insert(other)
                     found.insert(other)
@@ -66,10 +67,11 @@ extension Reconciler {
         var staged: [IconURL: StagedImage] = [:]
         var held: Set<IconURL> = []
         guard !stagedURLs.isEmpty else { return (staged, held) }
+        let rewritten = rewrittenLists.subtracting(names)
         for url in stagedURLs(of: names) {
             let place = catalog.icons.index(of: url)
             guard let image = place.flatMap({ catalog.icons[$0].icon.staged }) else { continue }
-            if lists(showing: url, beside: names).isEmpty {
+            if lists(showing: url, beside: names, rewritten: rewritten).isEmpty {
                 staged[url] = image
             } else {
                 held.insert(url)
@@ -110,19 +112,22 @@ extension Reconciler {
         return names.flatMap { catalog.lists[$0]?.entries.lazy.map(\.icon).filter(stagedURLs.contains) ?? [] }
     }
 
-    /// The lists whose newest documents have an image on disk for a URL, apart from some.
-    private func lists(showing url: IconURL, beside names: Set<ListName>) -> [ListName] {
+    /// The lists whose newest documents have an image on disk for a URL, apart from some; one may be told twice.
+    ///
+    /// This is asked of many URLs, and there may be many rewritten lists: these come without those some.
+    private func lists(showing url: IconURL, beside names: Set<ListName>, rewritten: Set<ListName>) -> [ListName] {
         guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.hasImage else { return [] }
-        return rewrittenLists.union(catalog.icons[place].icon.lists).filter { list in
-            guard !names.contains(list), let document = catalog.lists[list]?.published?.sha256 else { return false }
-            return ledger.names(url, in: document)
+        let naming = catalog.icons[place].icon.lists.filter { !names.contains($0) }
+        return (naming + rewritten).filter { list in
+            catalog.lists[list]?.published.map { ledger.names(url, in: $0.sha256) } ?? false
         }
     }
 
     /// Has lists published again when those are due that share images with them.
     private mutating func hold(_ held: Set<IconURL>, of names: Set<ListName>, now: Timestamp) {
+        let rewritten = rewrittenLists.subtracting(names)
         for url in held {
-            let others = lists(showing: url, beside: names)
+            let others = lists(showing: url, beside: names, rewritten: rewritten)
             // Where one of them waits for room, they come together when there is some.
             guard window.crowded.isDisjoint(with: others) else { continue }
             let due = others.map { window.nextDue(of: $0, during: traffic) }.max()
