@@ -35,9 +35,11 @@ extension ControlServer {
     @concurrent private func write(_ line: String, after last: inout String, to writer: inout any ResponseBodyWriter)
         async throws
     {
-        guard line != last else { return }
-        last = line
-        try await writer.write(ByteBuffer(string: line + "\n"))
+        if line != last {
+            last = line
+            try await writer.write(ByteBuffer(string: line + "\n"))
+        }
+        // Also where it says the same as before: what it takes to find that out is taken from the loop.
         try await Task.sleep(for: Self.pace)
     }
 }
