@@ -60,7 +60,7 @@ struct AppListDocumentTests {
             (", \"status\": \"pending\"", ""), (", \"error\": \"http-404\"", ""), (", \"width\": 64", ""),
             ("\"bytes\": 3", "\"bytes\": \"3\""), ("\"sha256\": \"\(image.sha256)\"", "\"sha256\": \"abc\""),
             ("\"\(Digest.of("apps.plist"))\"", "\"abc\""), ("2026-11-21", "2026"),
-            ("\"icon\": \"x\"", "\"icon\": null"),
+            ("\"icon\": \"x\"", "\"icon\": null"), ("\"path\": \"\(image.path)\"", "\"path\": \"mail.png\""),
         ])
     func damaged(part: String, replacement: String) {
         #expect(Self.good.contains(part))

@@ -296,8 +296,9 @@ private struct CodedDocument: FormattedDocument {
         var state: AppListDocument.State? {
             switch status {
             case "ready":
-                guard let path, let digest = sha256.flatMap({ Digest(hex: $0) }), let bytes, let type, let width,
-                    let height
+                // Every image is in a folder: what is in none would be taken for a suffix.
+                guard let path, path.utf8.contains(UInt8(ascii: "/")), let digest = sha256.flatMap({ Digest(hex: $0) }),
+                    let bytes, let type, let width, let height
                 else { return nil }
                 return .ready(
                     AppListDocument.Image(
