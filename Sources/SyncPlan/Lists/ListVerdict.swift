@@ -147,3 +147,17 @@ extension ListRejection {
     package static let cancelled = ListRejection(
         "cancelled", "The agent ended before the file was parsed: run it again.")
 }
+
+extension ListRejection {
+    /// Whether its code is one that the parser may give.
+    ///
+    /// The others are the agent's own, which acts on some of them: from a parser that a file has taken over,
+    /// `out-of-resources` would have the agent wait for ever.
+    package var isOfParser: Bool { Self.ofParser.contains { $0.code.utf8.elementsEqual(code.utf8) } }
+
+    private static let ofParser = [
+        unreadable(""), tooLarge(limit: ByteCount(0)), emptyFile, notAPropertyList(""), tooDeep(limit: 0),
+        tooManyValues(limit: 0), noKnownShape, ambiguousShape(keys: []), repeatedKeys, noIconBase,
+        tooManyEntries(limit: 0), tooMuchText(limit: ByteCount(0)),
+    ]
+}

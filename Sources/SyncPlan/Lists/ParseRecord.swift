@@ -69,7 +69,8 @@ package enum ParseRecord {
 
     /// Reads a verdict that came from a parser which may have been taken over by the file it read.
     ///
-    /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, or is not of this form.
+    /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, gives a code that is not
+    ///   the parser's to give (``ListRejection/isOfParser``), or is not of this form.
     package static func decode(_ output: [UInt8], maxEntries: Int) throws(Malformed) -> ListVerdict {
         guard output.count <= maxBytes.bytes, output.starts(with: header) else { throw Malformed(offset: 0) }
         var cursor = Cursor(bytes: output, offset: header.count)
@@ -98,8 +99,9 @@ package enum ParseRecord {
             case .rejection:
                 let code = try cursor.text(atMost: 64)
                 let message = try cursor.text(atMost: AppEntry.maxTextBytes)
-                guard rejection == nil, list == AppList(), isCode(code) else { throw Malformed(offset: start) }
-                rejection = ListRejection(code, message)
+                let given = ListRejection(code, message)
+                guard rejection == nil, list == AppList(), given.isOfParser else { throw Malformed(offset: start) }
+                rejection = given
             case .end:
                 try cursor.endLine()
                 guard cursor.offset == output.count else { throw Malformed(offset: cursor.offset) }
@@ -111,13 +113,6 @@ package enum ParseRecord {
             }
             try cursor.endLine()
         }
-    }
-
-    private static func isCode(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy {
-                $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-            }
     }
 
     /// Output that is no verdict.

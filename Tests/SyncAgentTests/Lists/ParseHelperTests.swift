@@ -136,6 +136,7 @@ struct ParseHelperTests {
             ("exit 3", .parserFailed(status: 3)), ("kill -KILL $$", .parserKilled(signal: "SIGKILL")),
             ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
             ("echo hello", .parserNonsense), ("exit 0", .parserNonsense), ("exec cat /dev/zero", .parserNonsense),
+            ("printf 'syncagent-list 2\\nR16:out-of-resources1:x\\n.\\n'", .parserNonsense),
         ] as [(String, ListRejection)])
     func failures(body: String, rejection: ListRejection) async throws {
         try await withScript(body) { script in

@@ -16,17 +16,27 @@ struct ParseRecordTests {
     @Test(
         "a verdict is the same after its way through records",
         arguments: [
-            .success(list), .success(AppList()), .failure(.emptyFile), .failure(.unreadable("Permission denied")),
-            .failure(.notARegularFile), .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
-            .failure(.tooDeep(limit: 32)), .failure(.noKnownShape), .failure(.ambiguousShape(keys: ["a", "b"])),
-            .failure(.noIconBase), .failure(.tooManyEntries(limit: 50_000)),
-            .failure(.tooMuchText(limit: .mebibytes(64))),
-            .failure(.parserDied(signal: "SIGILL")), .failure(.parserFailed(status: 3)),
-            .failure(.parserTimeout(limit: "15s")),
-            .failure(.parserNonsense), .failure(.parserUnavailable("No such file or directory")), .failure(.cancelled),
+            .success(list), .success(AppList()), .failure(.emptyFile), .failure(.unreadable("Input/output error")),
+            .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
+            .failure(.tooDeep(limit: 32)), .failure(.tooManyValues(limit: 8 << 20)), .failure(.noKnownShape),
+            .failure(.ambiguousShape(keys: ["a", "b"])), .failure(.repeatedKeys), .failure(.noIconBase),
+            .failure(.tooManyEntries(limit: 50_000)), .failure(.tooMuchText(limit: .mebibytes(64))),
         ] as [ListVerdict])
     func roundTrip(verdict: ListVerdict) throws {
         #expect(try ParseRecord.decode(ParseRecord.encode(verdict), maxEntries: 3) == verdict)
+    }
+
+    @Test(
+        "a rejection that only the agent gives is no verdict of a parser",
+        arguments: [
+            .outOfResources("x"), .cancelled, .stillBeingWritten, .notARegularFile, .nameNotUTF8,
+            .parserDied(signal: "SIGILL"), .parserKilled(signal: "SIGKILL"), .parserFailed(status: 3),
+            .parserTimeout(limit: "15s"), .parserNonsense, .parserUnavailable("x"), ListRejection("a", "b"),
+        ] as [ListRejection])
+    func codeOfAgent(rejection: ListRejection) {
+        #expect(throws: ParseRecord.Malformed.self) {
+            try ParseRecord.decode(ParseRecord.encode(.failure(rejection)), maxEntries: 3)
+        }
     }
 
     @Test("output that was cut short anywhere is no verdict")
@@ -45,8 +55,10 @@ struct ParseRecordTests {
             ".\n\n", ".\n.\n", ".", "E3:u:1---\n", "X\n.\n", "E3:u:1---.\n", "E---\n.\n", "E--\n.\n", "E3:u:1--\n.\n",
             "E4:u:1---\n.\n", "E03:u:1---.\n", "E:---\n.\n", "E3 :u:1---\n.\n", "E-3:u:1---\n.\n",
             "E9999999999999999999:u:1---\n.\n",
-            "E3:u 1---\n.\n", "E3:rel---\n.\n", "P1:a-\n.\n", "R1:a1:b\nR1:a1:b\n.\n", "R1:A1:b\n.\n", "R0:1:b\n.\n",
-            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR1:a1:b\n.\n", "R1:a1:b\nE3:u:1---\n.\n", "R1:a1:b\nP1:a1:b\n.\n",
+            "E3:u 1---\n.\n", "E3:rel---\n.\n", "P1:a-\n.\n",
+            "R8:too-deep1:b\nR8:too-deep1:b\n.\n", "R8:TOO-DEEP1:b\n.\n", "R0:1:b\n.\n",
+            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR8:too-deep1:b\n.\n", "R8:too-deep1:b\nE3:u:1---\n.\n",
+            "R8:too-deep1:b\nP1:a1:b\n.\n",
             "E3:u:\u{FF}---\n.\n",
         ])
     func malformed(records: String) {
