@@ -9,22 +9,12 @@ package enum StandardStreams {
         package var cause: String
     }
 
-    /// Whether standard input is a file, all of which is there.
-    package static var isFile: Bool { lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0 }
-
     /// What standard input has, up to a number of bytes.
-    ///
-    /// A file is read from its beginning, wherever its offset stands, because it is shared with whoever opened it.
     package static func read(atMost limit: Int) throws(ReadError) -> [UInt8] {
-        let isFile = isFile
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while bytes.count < limit {
-            let wanted = min(chunk.count, limit - bytes.count)
-            let count =
-                isFile
-                ? pread(STDIN_FILENO, &chunk, wanted, bytes.count)
-                : Glibc.read(STDIN_FILENO, &chunk, wanted)
+            let count = Glibc.read(STDIN_FILENO, &chunk, min(chunk.count, limit - bytes.count))
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR { continue }

@@ -7,7 +7,7 @@ import Glibc
 /// Every other call fails with `EPERM`: no file, no socket and no process can be opened or reached.
 package enum SystemCallFilter {
     private static let allowed = [
-        SYS_read, SYS_pread64, SYS_write, SYS_lseek,
+        SYS_read, SYS_write,
         SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_futex, SYS_getrandom,
         SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
     ]

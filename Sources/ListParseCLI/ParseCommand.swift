@@ -27,8 +27,8 @@ enum ParseCommand {
 
     private static func verdict(_ limits: ListLimits) -> ListVerdict {
         let parser = ListParser(limits: limits)
-        // What takes its time the first time is done while nobody waits for it.
-        if !StandardStreams.isFile { _ = parser.parse(sample) }
+        // What takes its time the first time is done before the list is there.
+        _ = parser.parse(sample)
         do throws(StandardStreams.ReadError) {
             return parser.parse(try StandardStreams.read(atMost: limits.maxBytes.bytes + 1))
         } catch {

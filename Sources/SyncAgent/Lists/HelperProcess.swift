@@ -28,56 +28,41 @@ final class HelperProcess: Sendable {
         case late
     }
 
-    /// What a helper's standard input is.
-    enum Input: Sendable {
-        /// An open file, which stays open in the agent too.
-        case file(FileDescriptor)
-        /// What is sent to it. It ends with this process, however that ends: so the helper knows.
-        case channel
-    }
-
     private struct State {
         var isOutputOpen = true
         var isErrorOpen: Bool
-        /// What it is still to be sent, and from where on.
-        var rest: (file: FileDescriptor, offset: Int)?
-        /// Why that could not be read.
-        var unreadable: Errno?
+        /// What it is still to be sent, and then the end; `nil` if that was sent, or there is nothing.
+        var rest: ArraySlice<UInt8>?
         var exit: Exit?
     }
 
     private let number: pid_t
     /// Readable when the process has ended (pidfd_open(2)).
     private let process: OwnedDescriptor
-    private let input: OwnedDescriptor?
+    private let input: OwnedDescriptor
     private let output: OwnedDescriptor
     private let error: OwnedDescriptor?
     private let state: Mutex<State>
 
     /// Starts a program.
     ///
+    /// Its standard input has what is sent to it, and ends with this process, however that ends: so the helper knows.
+    ///
     /// - Parameters:
     ///   - program: Its path.
     ///   - arguments: Its arguments, without its name.
-    ///   - input: Its standard input.
     ///   - hasMessages: Whether what it writes to standard error is told; else nobody gets it.
     ///   - environment: All of its environment, as `NAME=value`. By default it has no backtraces, which take seconds.
     /// - Throws: The error of the system.
     init(
-        _ program: FilePath, _ arguments: [String], input: Input, hasMessages: Bool = false,
+        _ program: FilePath, _ arguments: [String], hasMessages: Bool = false,
         environment: [String] = HelperProcess.environment
     ) throws(Errno) {
+        let input = try OwnedDescriptor.socketPair()
         let output = try OwnedDescriptor.pipe()
         let error = hasMessages ? try OwnedDescriptor.pipe() : nil
         let files = SpawnedFiles()
-        var channel: OwnedDescriptor.Pair?
-        switch input {
-        case .file(let file): files.add(file.rawValue, as: STDIN_FILENO)
-        case .channel:
-            let pair = try OwnedDescriptor.socketPair()
-            files.add(pair.theirs.raw, as: STDIN_FILENO)
-            channel = pair
-        }
+        files.add(input.theirs.raw, as: STDIN_FILENO)
         files.add(output.theirs.raw, as: STDOUT_FILENO)
         if let theirs = error?.theirs.raw {
             files.add(theirs, as: STDERR_FILENO)
@@ -86,7 +71,7 @@ final class HelperProcess: Sendable {
         }
         number = try files.spawn(program.string, [program.string] + arguments, environment)
         // Its own ends are closed from here on, so that there is an end to what it writes.
-        withExtendedLifetime((output.theirs, error?.theirs, channel?.theirs)) {}
+        withExtendedLifetime((input.theirs, output.theirs, error?.theirs)) {}
         let process = open_process(number)
         guard process >= 0 else {
             let failure = Errno(rawValue: errno)
@@ -95,7 +80,7 @@ final class HelperProcess: Sendable {
             throw failure
         }
         self.process = OwnedDescriptor(process)
-        self.input = channel?.mine
+        self.input = input.mine
         self.output = output.mine
         self.error = error?.mine
         state = Mutex(State(isErrorOpen: hasMessages))
@@ -129,7 +114,7 @@ final class HelperProcess: Sendable {
                 pollfd(fd: isOutputOpen ? output.raw : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: isErrorOpen ? error?.raw ?? -1 : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: hasEnded ? -1 : process.raw, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: isSent ? -1 : input?.raw ?? -1, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: isSent ? -1 : input.raw, events: Int16(POLLOUT), revents: 0),
             ]
             let rest = Self.milliseconds(until: deadline)
             guard hasEnded || rest > 0 else { return .late }
@@ -154,42 +139,29 @@ final class HelperProcess: Sendable {
 
     /// Sends bytes to its standard input, unless it has ended or does not read what came before.
     func send(_ text: StaticString) {
-        guard let input else { return }
         _ = Glibc.send(
             input.raw, text.utf8Start, text.utf8CodeUnitCount, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
 
-    /// Sends a file to its standard input from the first byte to the last, and then the end.
+    /// Sends bytes to its standard input, and then the end.
     ///
-    /// It is sent while ``next(by:)`` waits, as fast as the process reads.
-    ///
-    /// - Parameter file: The file, which stays open for as long.
-    func send(_ file: FileDescriptor) {
-        state.withLock { $0.rest = (file, 0) }
+    /// They are sent while ``next(by:)`` waits, as fast as the process reads.
+    func send(_ bytes: [UInt8]) {
+        state.withLock { $0.rest = bytes[...] }
     }
-
-    /// Why the file that it was sent could not be read, for which it was killed; `nil` if it could.
-    var unreadable: Errno? { state.withLock(\.unreadable) }
 
     private func sendMore() {
         state.withLock { state in
-            guard let input, let (file, offset) = state.rest else { return }
-            withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { chunk in
-                let count = pread(file.rawValue, chunk.baseAddress, chunk.count, offset)
-                guard count >= 0 else {
-                    if errno == EINTR { return }
-                    (state.rest, state.unreadable) = (nil, Errno(rawValue: errno))
-                    return kill()
-                }
-                let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-                let sent = count > 0 ? Glibc.send(input.raw, chunk.baseAddress, count, flags) : 0
-                if sent > 0 {
-                    state.rest = (file, offset + sent)
-                } else if sent == 0 || ![EAGAIN, EINTR].contains(errno) {
-                    // Everything was sent, or nobody reads it any more.
-                    state.rest = nil
-                    shutdown(input.raw, Int32(SHUT_WR))
-                }
+            guard let rest = state.rest else { return }
+            let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+            let sent = rest.withUnsafeBytes { Glibc.send(input.raw, $0.baseAddress, $0.count, flags) }
+            if sent < 0, [EAGAIN, EINTR].contains(errno) { return }
+            if sent >= 0, sent < rest.count {
+                state.rest = rest.dropFirst(sent)
+            } else {
+                // Everything was sent, or nobody reads it any more.
+                state.rest = nil
+                shutdown(input.raw, Int32(SHUT_WR))
             }
         }
     }

@@ -19,7 +19,7 @@ package struct ListCheck: Sendable {
         do throws(ListRejection) {
             let file = try ListFile.open(path, maxBytes: maxBytes)
             defer { try? file.descriptor.close() }
-            let verdict = await parser.parse(file.descriptor)
+            let verdict = await parser.parse(try ListFile.contents(of: file.descriptor, maxBytes: maxBytes).bytes)
             guard try ListFile.fingerprint(of: file.descriptor) == file.fingerprint else { throw .stillBeingWritten }
             return verdict
         } catch {

@@ -12,12 +12,12 @@ package struct OpenedList: Sendable {
     package let fingerprint: FileFingerprint
 }
 
-/// Opens property lists, and tells what is in them without parsing.
+/// Opens property lists, and reads what is in them.
 package enum ListFile {
-    /// What a file's contents are.
+    /// What is in a file, and its digest: what is parsed is what was hashed, whoever writes to the file meanwhile.
     package struct Contents: Equatable, Sendable {
+        package let bytes: [UInt8]
         package let sha256: Digest
-        package let bytes: Int
     }
 
     /// Opens a file without ever waiting, so that a pipe or a device in the lists folder holds nothing up.
@@ -52,27 +52,24 @@ package enum ListFile {
         FileFingerprint(try status(of: file))
     }
 
-    /// The contents' SHA-256 and size; the file offset is left alone.
+    /// What is in an open file, from its first byte; the file offset is left alone.
     ///
     /// - Throws: ``ListRejection`` if reading fails, or there is more to read than the limit.
     package static func contents(of file: FileDescriptor, maxBytes: ByteCount) throws(ListRejection) -> Contents {
-        var hash = SHA256()
+        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var total = 0
         while true {
             let count: Int
             do {
-                count = try buffer.withUnsafeMutableBytes { buffer in
-                    let count = try file.read(fromAbsoluteOffset: Int64(total), into: buffer)
-                    hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    return count
+                count = try buffer.withUnsafeMutableBytes {
+                    try file.read(fromAbsoluteOffset: Int64(bytes.count), into: $0)
                 }
             } catch {
                 throw .unreadable("\(error)")
             }
-            total += count
-            guard total <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
-            if count == 0 { return Contents(sha256: hash.finish(), bytes: total) }
+            if count == 0 { return Contents(bytes: bytes, sha256: Digest.of(bytes)) }
+            bytes += buffer[..<count]
+            guard bytes.count <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
         }
     }
 

@@ -76,7 +76,7 @@ package actor ListFolder {
         return listing
     }
 
-    /// Opens a list, and reads it once for its digest.
+    /// Opens a list, and reads it.
     ///
     /// - Returns: The open file, which is the caller's to close, and what is in it.
     package func open(

@@ -196,7 +196,7 @@ package struct ListScanner: Sendable {
                 if let known = unread[name], known.sha256 == contents.sha256 {
                     ListVerdict.success(known.list)
                 } else {
-                    await parser.parse(file.descriptor, within: timeout)
+                    await parser.parse(contents.bytes, within: timeout)
                 }
             // A file that is being written is no version of the list.
             let isSame = try await folder.close(file)
@@ -204,7 +204,7 @@ package struct ListScanner: Sendable {
             guard isSame, age < .zero || age >= Self.tick else { return .unsettled }
             if timeout != nil, verdict.isTimeout { return .slow }
             let source = AppListDocument.Source(
-                sha256: contents.sha256, bytes: contents.bytes,
+                sha256: contents.sha256, bytes: contents.bytes.count,
                 modified: Timestamp(sinceEpoch: file.fingerprint.modified).inWholeSeconds)
             return .read(ListReading(source: source, verdict: verdict), file.fingerprint)
         } catch {

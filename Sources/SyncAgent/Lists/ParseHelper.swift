@@ -28,7 +28,7 @@ package struct ParseHelper: Sendable {
     /// started, the file finds out.
     package func prepare() async {
         guard ahead.process.withLock({ $0 == nil }), Shortage.ofDescriptors == nil else { return }
-        let process = await onOwnThread("parser") { try? HelperProcess(executable, arguments, input: .channel) }
+        let process = await onOwnThread("parser") { try? HelperProcess(executable, arguments) }
         ahead.process.withLock { $0 = process }
     }
 
@@ -38,38 +38,37 @@ package struct ParseHelper: Sendable {
         await onOwnThread("parser") { _ = process.end() }
     }
 
-    /// Parses an open file from its first byte, wherever its offset stands.
+    /// Parses what is in a file.
     ///
-    /// The file is left open.
     /// The process has ended when this returns: by itself, or killed because its time was over or the task was cancelled.
     /// A verdict of ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` or
     /// ``ListRejection/parserUnavailable(_:)`` says nothing of the file.
     ///
     /// - Parameters:
-    ///   - file: The file.
+    ///   - bytes: What is in the file. It was read by the caller: a file on a network can have whoever reads it wait for
+    ///     ever.
     ///   - limit: How long this one may take, if that is less than any file may.
     /// - Returns: The app list in the file, or why there is none.
-    package func parse(_ file: FileDescriptor, within limit: Duration? = nil) async -> ListVerdict {
+    package func parse(_ bytes: [UInt8], within limit: Duration? = nil) async -> ListVerdict {
         if let shortage = Shortage.ofDescriptors { return .failure(.outOfResources(shortage.reason)) }
         let timeout = min(limit ?? self.timeout, self.timeout)
         let killer = HelperKiller()
         let verdict = await withTaskCancellationHandler {
-            await onOwnThread("parser") { run(file, within: timeout, killer) }
+            await onOwnThread("parser") { run(bytes, within: timeout, killer) }
         } onCancel: {
             killer.kill()
         }
         return Task.isCancelled ? .failure(.cancelled) : verdict
     }
 
-    private func run(_ file: FileDescriptor, within timeout: Duration, _ killer: HelperKiller) -> ListVerdict {
+    private func run(_ bytes: [UInt8], within timeout: Duration, _ killer: HelperKiller) -> ListVerdict {
         let deadline = ContinuousClock.now + timeout
         let process: HelperProcess
         do throws(Errno) {
             if let ready = ahead.take(), !ready.hasEnded {
                 process = ready
-                process.send(file)
             } else {
-                process = try HelperProcess(executable, arguments, input: .file(file))
+                process = try HelperProcess(executable, arguments)
             }
         } catch {
             if let shortage = Shortage(starting: error) { return .failure(.outOfResources(shortage.reason)) }
@@ -77,6 +76,7 @@ package struct ParseHelper: Sendable {
         }
         defer { process.end() }
         killer.note(process)
+        process.send(bytes)
         var output: [UInt8] = []
         while true {
             switch process.next(by: deadline) {
@@ -84,9 +84,7 @@ package struct ParseHelper: Sendable {
                 output += bytes
                 guard output.count <= limits.maxText.bytes else { return .failure(.parserNonsense) }
             case .message, .outputEnded: continue
-            case .ended:
-                if let error = process.unreadable { return .failure(.unreadable("\(error)")) }
-                return verdict(process.end(), output)
+            case .ended: return verdict(process.end(), output)
             case .late: return .failure(.parserTimeout(limit: DurationText.format(timeout)))
             }
         }

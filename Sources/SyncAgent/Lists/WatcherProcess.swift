@@ -43,7 +43,7 @@ actor WatcherProcess {
     ///
     /// - Throws: The error of the system.
     func start(_ program: FilePath, _ folder: FilePath) throws(Errno) -> HelperProcess {
-        let process = try HelperProcess(program, [folder.string], input: .channel, hasMessages: true)
+        let process = try HelperProcess(program, [folder.string], hasMessages: true)
         killer.note(process)
         self.process = process
         nextQuestion = .now + interval

@@ -96,10 +96,10 @@ struct HelperProcessTests {
                 (folder.appending("missing"), Errno.noSuchFileOrDirectory), (file, .permissionDenied),
                 (folder, .permissionDenied), (file.appending("x"), .notDirectory),
             ] {
-                #expect(throws: errno) { _ = try HelperProcess(path, [], input: .channel) }
+                #expect(throws: errno) { _ = try HelperProcess(path, []) }
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.string)
-            #expect(throws: Errno.execFormatError) { _ = try HelperProcess(file, [], input: .channel) }
+            #expect(throws: Errno.execFormatError) { _ = try HelperProcess(file, []) }
         }
     }
 
@@ -116,52 +116,27 @@ struct HelperProcessTests {
         process = nil
     }
 
-    @Test(
-        "a file that is sent arrives from its first byte to its last, and then the end", arguments: [0, 1, 3_000_000])
-    func file(size: Int) throws {
-        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        try withFile(bytes) { file in
-            let process = try shell("exec cat")
-            process.send(file)
-            var output: [UInt8] = []
-            while case .output(let bytes) = process.next(by: .now + Self.patience) { output += bytes }
-            #expect(output == bytes)
-            #expect(process.end(within: Self.patience) == .code(0))
-            #expect(process.unreadable == nil)
-        }
+    @Test("bytes that are sent arrive from the first to the last, and then the end", arguments: [0, 1, 3_000_000])
+    func bytes(count: Int) throws {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let process = try shell("exec cat")
+        process.send(bytes)
+        var output: [UInt8] = []
+        while case .output(let bytes) = process.next(by: .now + Self.patience) { output += bytes }
+        #expect(output == bytes)
+        #expect(process.end(within: Self.patience) == .code(0))
     }
 
     @Test(
         "one that does not read what it is sent to the end is told like any other",
         arguments: ["exit 7", "exec sleep 600"])
     func unread(script: String) throws {
-        try withFile([UInt8](repeating: 0, count: 3_000_000)) { file in
-            let process = try shell(script)
-            process.send(file)
-            var event = process.next(by: .now + .milliseconds(script == "exit 7" ? 60_000 : 100))
-            while event == .outputEnded { event = process.next(by: .now + Self.patience) }
-            #expect(event == (script == "exit 7" ? .ended : .late))
-            #expect(process.end() == (script == "exit 7" ? .code(7) : .signal(SIGKILL)))
-        }
-    }
-
-    @Test("one whose file cannot be read is killed, and does not take what came of it for the whole")
-    func unreadable() throws {
-        let file = try FileDescriptor.open("/dev/null", .writeOnly, options: [.closeOnExec])
-        defer { try? file.close() }
-        let process = try shell("exec cat")
-        process.send(file)
-        while process.next(by: .now + Self.patience) != .ended {}
-        #expect(process.end() == .signal(SIGKILL))
-        #expect(process.unreadable == .badFileDescriptor)
-    }
-
-    private func withFile(_ bytes: [UInt8], _ body: (FileDescriptor) throws -> Void) throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "sent-\(UUID().uuidString)").path
-        try Data(bytes).write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-        try file.closeAfter { try body(file) }
+        let process = try shell(script)
+        process.send([UInt8](repeating: 0, count: 3_000_000))
+        var event = process.next(by: .now + .milliseconds(script == "exit 7" ? 60_000 : 100))
+        while event == .outputEnded { event = process.next(by: .now + Self.patience) }
+        #expect(event == (script == "exit 7" ? .ended : .late))
+        #expect(process.end() == (script == "exit 7" ? .code(7) : .signal(SIGKILL)))
     }
 
     @Test("it gets the signals that it waits for, whatever is blocked or ignored here")
@@ -181,6 +156,6 @@ struct HelperProcessTests {
     }
 
     private func shell(_ script: String) throws -> HelperProcess {
-        try HelperProcess("/bin/sh", ["-c", script], input: .channel, hasMessages: true)
+        try HelperProcess("/bin/sh", ["-c", script], hasMessages: true)
     }
 }

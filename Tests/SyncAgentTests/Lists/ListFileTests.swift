@@ -23,7 +23,7 @@ struct ListFileTests {
         }
     }
 
-    @Test("the contents are hashed from the first byte, and the offset stays")
+    @Test("the contents are read from the first byte and hashed, and the offset stays")
     func contents() throws {
         try withFolder { folder in
             let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -34,7 +34,7 @@ struct ListFileTests {
             try opened.descriptor.seek(offset: 7, from: .start)
             let contents = try ListFile.contents(of: opened.descriptor, maxBytes: ByteCount(bytes.count))
             #expect(contents.sha256 == Digest.of(bytes))
-            #expect(contents.bytes == bytes.count)
+            #expect(contents.bytes == bytes)
             #expect(try opened.descriptor.seek(offset: 0, from: .current) == 7)
             #expect(throws: ListRejection.tooLarge(limit: ByteCount(199_999))) {
                 try ListFile.contents(of: opened.descriptor, maxBytes: ByteCount(199_999))

@@ -13,18 +13,15 @@ struct ParseHelperTests {
     private let helper = ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60))
 
     @Test(
-        "a list is parsed, from its beginning, however often, also by a parser that was started ahead",
+        "a list is parsed, however often, also by a parser that was started ahead",
         arguments: [false, true])
     func list(isPrepared: Bool) async throws {
-        try await withFile("({icon = http://e.org/a; name = Mail;}, 12)") { file in
-            let list = AppList(
-                entries: [AppEntry(name: "Mail", icon: "http://e.org/a")],
-                problems: [EntryProblem(keyPath: "[1]", reason: "relative URL, and lists.iconBaseURL is not set")])
-            for _ in 1...3 {
-                if isPrepared { await helper.prepare() }
-                #expect(await helper.parse(file) == .success(list))
-                try file.seek(offset: 0, from: .end)
-            }
+        let list = AppList(
+            entries: [AppEntry(name: "Mail", icon: "http://e.org/a")],
+            problems: [EntryProblem(keyPath: "[1]", reason: "relative URL, and lists.iconBaseURL is not set")])
+        for _ in 1...3 {
+            if isPrepared { await helper.prepare() }
+            #expect(await helper.parse("({icon = http://e.org/a; name = Mail;}, 12)") == .success(list))
         }
     }
 
@@ -34,14 +31,12 @@ struct ParseHelperTests {
         let base = try #require(IconBase("http://e.org/icons"))
         let limits = ListLimits(maxBytes: ByteCount(20), maxEntries: 1, iconKeys: ["logo"], iconBase: base)
         let helper = ParseHelper(executable: executable, limits: limits, timeout: .seconds(60))
-        try await withFile("({logo = u:1;})") { #expect(await helper.parse($0).map(\.entries.count) == .success(1)) }
-        try await withFile("({icon_name = A;})") {
-            #expect(await helper.parse($0).map { $0.entries.map(\.icon) } == .success(["http://e.org/icons/A.png"]))
-        }
-        try await withFile("(u:1, u:2)") { #expect(await helper.parse($0) == .failure(.tooManyEntries(limit: 1))) }
-        try await withFile("(http://e.org/123456)") {
-            #expect(await helper.parse($0) == .failure(.tooLarge(limit: ByteCount(20))))
-        }
+        #expect(await helper.parse("({logo = u:1;})").map(\.entries.count) == .success(1))
+        #expect(
+            await helper.parse("({icon_name = A;})").map { $0.entries.map(\.icon) }
+                == .success(["http://e.org/icons/A.png"]))
+        #expect(await helper.parse("(u:1, u:2)") == .failure(.tooManyEntries(limit: 1)))
+        #expect(await helper.parse("(http://e.org/123456)") == .failure(.tooLarge(limit: ByteCount(20))))
     }
 
     @Test(
@@ -50,12 +45,10 @@ struct ParseHelperTests {
     func hostile(index: Int, isPrepared: Bool) async throws {
         let hostile = HostileList.all[index]
         if isPrepared { await helper.prepare() }
-        try await withFile(hostile.bytes) { file in
-            let verdict = await helper.parse(file)
-            let rejection = try #require(throws: ListRejection.self, "\(hostile.name)") { try verdict.get() }
-            let others = ["cancelled", "parser-unavailable", "parser-timeout", "parser-failed", "parser-nonsense"]
-            #expect(!others.contains(rejection.code), "\(hostile.name)")
-        }
+        let verdict = await helper.parse(hostile.bytes)
+        let rejection = try #require(throws: ListRejection.self, "\(hostile.name)") { try verdict.get() }
+        let others = ["cancelled", "parser-unavailable", "parser-timeout", "parser-failed", "parser-nonsense"]
+        #expect(!others.contains(rejection.code), "\(hostile.name)")
     }
 
     @Test("a parser that was started ahead is there once, takes one file, and is no more once it is dismissed")
@@ -70,12 +63,10 @@ struct ParseHelperTests {
             await helper.prepare()
             await helper.prepare()
             let verdict = AppList(entries: [AppEntry(icon: "http://e.org/a")])
-            try await withFile(ParseRecord.encode(.success(verdict))) {
-                for count in 1...2 {
-                    #expect(await helper.parse($0) == .success(verdict))
-                    let started = try pids().count
-                    #expect(started == count)
-                }
+            for count in 1...2 {
+                #expect(await helper.parse(ParseRecord.encode(.success(verdict))) == .success(verdict))
+                let started = try pids().count
+                #expect(started == count)
             }
             await helper.prepare()
             while try pids().count < 3 { await Task.yield() }
@@ -91,9 +82,7 @@ struct ParseHelperTests {
             let helper = ParseHelper(executable: script, timeout: .seconds(60))
             await helper.prepare()
             while pid(of: script).map({ kill($0, 0) == 0 && !isZombie($0) }) ?? true { await Task.yield() }
-            try await withFile(ParseRecord.encode(.success(AppList()))) {
-                #expect(await helper.parse($0) == .success(AppList()))
-            }
+            #expect(await helper.parse(ParseRecord.encode(.success(AppList()))) == .success(AppList()))
         }
     }
 
@@ -103,16 +92,15 @@ struct ParseHelperTests {
 
     @Test("the signal that the parser died of is named")
     func signal() async throws {
-        try await withFile(BinaryList.bytes(of: [BinaryList.endless(0xA0)])) {
-            #expect(await helper.parse($0) == .failure(.parserDied(signal: "SIGILL")))
-        }
+        let bytes = BinaryList.bytes(of: [BinaryList.endless(0xA0)])
+        #expect(await helper.parse(bytes) == .failure(.parserDied(signal: "SIGILL")))
     }
 
     @Test("a parser that hangs is killed and reaped when its time is over")
     func timeout() async throws {
         try await withScript("echo $$ > \"$0.pid\"; while :; do :; done") { script in
             let helper = ParseHelper(executable: script, timeout: .milliseconds(300))
-            try await withFile("()") { #expect(await helper.parse($0) == .failure(.parserTimeout(limit: "300ms"))) }
+            #expect(await helper.parse("()") == .failure(.parserTimeout(limit: "300ms")))
             try expectGone(script)
         }
     }
@@ -120,12 +108,10 @@ struct ParseHelperTests {
     @Test("a parser is killed and reaped when its task is cancelled")
     func cancellation() async throws {
         try await withScript("echo $$ > \"$0.pid\"; while :; do :; done") { script in
-            try await withFile("()") { file in
-                let task = Task { await ParseHelper(executable: script, timeout: .seconds(600)).parse(file) }
-                while pid(of: script) == nil { await Task.yield() }
-                task.cancel()
-                #expect(await task.value == .failure(.cancelled))
-            }
+            let task = Task { await ParseHelper(executable: script, timeout: .seconds(600)).parse("()") }
+            while pid(of: script) == nil { await Task.yield() }
+            task.cancel()
+            #expect(await task.value == .failure(.cancelled))
             try expectGone(script)
         }
     }
@@ -140,29 +126,25 @@ struct ParseHelperTests {
         ] as [(String, ListRejection)])
     func failures(body: String, rejection: ListRejection) async throws {
         try await withScript(body) { script in
-            try await withFile("()") {
-                #expect(
-                    await ParseHelper(executable: script, timeout: .seconds(60)).parse($0) == .failure(rejection))
-            }
+            let helper = ParseHelper(executable: script, timeout: .seconds(60))
+            #expect(await helper.parse("()") == .failure(rejection))
         }
     }
 
     @Test("a parser that is not installed is no fault of the file")
     func missing() async throws {
-        try await withFile("()") { file in
-            let verdict = await ParseHelper(executable: "/nonexistent/syncagent-parse").parse(file)
-            let rejection = try #require(throws: ListRejection.self) { try verdict.get() }
-            #expect(rejection.code == "parser-unavailable")
-        }
+        let verdict = await ParseHelper(executable: "/nonexistent/syncagent-parse").parse("()")
+        let rejection = try #require(throws: ListRejection.self) { try verdict.get() }
+        #expect(rejection.code == "parser-unavailable")
     }
 
-    @Test("the parser is given its file and nothing else of the agent's")
+    @Test("the parser is given its list and nothing else of the agent's")
     func inheritance() async throws {
         // One that is not closed on exec.
         let leaked = try FileDescriptor.open("/dev/null", .readOnly)
         defer { try? leaked.close() }
         try await withScript("ls /proc/self/fd > \"$0.out\"; env >> \"$0.out\"; exit 3") { script in
-            try await withFile("()") { _ = await ParseHelper(executable: script).parse($0) }
+            _ = await ParseHelper(executable: script).parse("()")
             let output = try String(contentsOfFile: "\(script).out", encoding: .utf8).split(separator: "\n")
             // The shell adds PWD, SHLVL and _; ls itself has the folder open as 3.
             #expect(Set(output.prefix(4)) == ["0", "1", "2", "3"])
@@ -178,9 +160,8 @@ struct ParseHelperTests {
         .enabled(if: FileManager.default.fileExists(atPath: corpus), "\(corpus) is not there"))
     func libplist() async throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: Self.corpus).sorted() {
-            let file = try FileDescriptor.open("\(Self.corpus)/\(name)", .readOnly, options: [.closeOnExec])
-            defer { try? file.close() }
-            if case .failure(let rejection) = await helper.parse(file) {
+            let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(Self.corpus)/\(name)")))
+            if case .failure(let rejection) = await helper.parse(bytes) {
                 #expect(!["cancelled", "parser-unavailable", "parser-timeout"].contains(rejection.code), "\(name)")
             }
         }
@@ -200,18 +181,8 @@ struct ParseHelperTests {
     }
 }
 
-/// Runs the body with an open file of these contents.
-private func withFile(_ text: String, _ body: (FileDescriptor) async throws -> Void) async throws {
-    try await withFile(Array(text.utf8), body)
-}
-
-private func withFile(_ bytes: [UInt8], _ body: (FileDescriptor) async throws -> Void) async throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "list-\(UUID().uuidString).plist").path
-    try Data(bytes).write(to: URL(filePath: path))
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
-    defer { try? file.close() }
-    try await body(file)
+extension ParseHelper {
+    fileprivate func parse(_ text: String) async -> ListVerdict { await parse(Array(text.utf8)) }
 }
 
 /// Runs the body with a shell script of this body, in a folder of its own.
