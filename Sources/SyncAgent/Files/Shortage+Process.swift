@@ -18,6 +18,7 @@ extension Shortage {
             "the agent has as many files open as it may (EMFILE): raise LimitNOFILE= of its unit, or ulimit -n"
         case .tooManyOpenFilesInSystem: "the system has as many files open as it may (ENFILE): raise fs.file-max"
         case .noMemory: "the system has no memory left for the agent (ENOMEM)"
+        case .noBufferSpace: "the system has no memory left for what the agent sends (ENOBUFS)"
         default: nil
         }
     }

@@ -33,6 +33,8 @@ final class HelperProcess: Sendable {
         var isErrorOpen: Bool
         /// What it is still to be sent, and then the end; `nil` if that was sent, or there is nothing.
         var rest: ArraySlice<UInt8>?
+        /// Why it could not be sent.
+        var unsent: Errno?
         var exit: Exit?
     }
 
@@ -150,18 +152,28 @@ final class HelperProcess: Sendable {
         state.withLock { $0.rest = bytes[...] }
     }
 
+    /// Why it could not be sent everything, for which it was killed; `nil` if it was, or did not want any more.
+    ///
+    /// A part with an end after it can look like the whole.
+    var unsent: Errno? { state.withLock(\.unsent) }
+
     private func sendMore() {
         state.withLock { state in
             guard let rest = state.rest else { return }
             let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
             let sent = rest.withUnsafeBytes { Glibc.send(input.raw, $0.baseAddress, $0.count, flags) }
-            if sent < 0, [EAGAIN, EINTR].contains(errno) { return }
-            if sent >= 0, sent < rest.count {
-                state.rest = rest.dropFirst(sent)
-            } else {
-                // Everything was sent, or nobody reads it any more.
-                state.rest = nil
-                shutdown(input.raw, Int32(SHUT_WR))
+            guard sent < 0 else {
+                state.rest = sent < rest.count ? rest.dropFirst(sent) : nil
+                if state.rest == nil { shutdown(input.raw, Int32(SHUT_WR)) }
+                return
+            }
+            switch errno {
+            case EAGAIN, EINTR: break
+            // Nobody reads it any more.
+            case EPIPE, ECONNRESET: state.rest = nil
+            default:
+                (state.rest, state.unsent) = (nil, Errno(rawValue: errno))
+                kill()
             }
         }
     }

@@ -84,7 +84,10 @@ package struct ParseHelper: Sendable {
                 output += bytes
                 guard output.count <= limits.maxText.bytes else { return .failure(.parserNonsense) }
             case .message, .outputEnded: continue
-            case .ended: return verdict(process.end(), output)
+            case .ended:
+                guard let error = process.unsent else { return verdict(process.end(), output) }
+                return .failure(
+                    Shortage(error).map { .outOfResources($0.reason) } ?? .unreadable("\(error)"))
             case .late: return .failure(.parserTimeout(limit: DurationText.format(timeout)))
             }
         }
