@@ -26,13 +26,16 @@ extension Shortage {
     /// How many descriptors are to be left when a list is read: for the process, and for what the list then has to be done.
     private static let spareDescriptors = 24
 
-    /// Why no list can be read now; `nil` if there are descriptors enough.
+    /// Looks whether there are descriptors enough to read a list.
     ///
     /// With few left, a list could be read and its icons be downloaded, but then not be published: icons would fail.
-    package static var ofDescriptors: Shortage? {
+    ///
+    /// - Parameter held: How many are open for the list already.
+    /// - Returns: Why no list can be read now; `nil` if there are enough.
+    package static func ofDescriptors(besides held: Int = 0) -> Shortage? {
         var copies: [CInt] = []
         defer { for copy in copies { close(copy) } }
-        for _ in 0..<spareDescriptors {
+        for _ in 0..<spareDescriptors - held {
             let copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else { return Shortage(Errno(rawValue: errno)) }
             copies.append(copy)

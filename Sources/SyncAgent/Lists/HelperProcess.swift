@@ -92,6 +92,9 @@ final class HelperProcess: Sendable {
         end()
     }
 
+    /// How many descriptors the agent has open for one whose messages are not told.
+    static let descriptors = 3
+
     /// What a helper has of an environment: that of the agent is none of its business.
     static let environment: [String] = {
         var environment = ["SWIFT_BACKTRACE=enable=no", "LIBDISPATCH_LOG=NO"]

@@ -27,7 +27,7 @@ package struct ParseHelper: Sendable {
     /// It has nothing of any list, and waits for the next file; ``dismiss()`` ends one that none came for. Where it cannot be
     /// started, the file finds out.
     package func prepare() async {
-        guard ahead.process.withLock({ $0 == nil }), Shortage.ofDescriptors == nil else { return }
+        guard ahead.process.withLock({ $0 == nil }), Shortage.ofDescriptors() == nil else { return }
         let process = await onOwnThread("parser") { try? HelperProcess(executable, arguments) }
         ahead.process.withLock { $0 = process }
     }
@@ -50,7 +50,9 @@ package struct ParseHelper: Sendable {
     ///   - limit: How long this one may take, if that is less than any file may.
     /// - Returns: The app list in the file, or why there is none.
     package func parse(_ bytes: [UInt8], within limit: Duration? = nil) async -> ListVerdict {
-        if let shortage = Shortage.ofDescriptors { return .failure(.outOfResources(shortage.reason)) }
+        // A parser that was started ahead has its own already.
+        let held = ahead.process.withLock { $0 == nil ? 0 : HelperProcess.descriptors }
+        if let shortage = Shortage.ofDescriptors(besides: held) { return .failure(.outOfResources(shortage.reason)) }
         let timeout = min(limit ?? self.timeout, self.timeout)
         let killer = HelperKiller()
         let verdict = await withTaskCancellationHandler {

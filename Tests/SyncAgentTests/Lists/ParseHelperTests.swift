@@ -86,6 +86,24 @@ struct ParseHelperTests {
         }
     }
 
+    @Test("a list that descriptors are left for is not turned away because its parser was started ahead")
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            let helper = ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60))
+            for free in 20...30 {
+                for isPrepared in [false, true] {
+                    let verdict = try await withDescriptors(free) {
+                        if isPrepared { await helper.prepare() }
+                        return await helper.parse("()")
+                    }
+                    await helper.dismiss()
+                    let isRead = verdict == .success(AppList())
+                    #expect(isRead == (free >= 24), "\(free), \(isPrepared)")
+                }
+            }
+        }
+    }
+
     private func isZombie(_ process: pid_t) -> Bool {
         (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") ?? true
     }
@@ -183,6 +201,23 @@ struct ParseHelperTests {
 
 extension ParseHelper {
     fileprivate func parse(_ text: String) async -> ListVerdict { await parse(Array(text.utf8)) }
+}
+
+/// Runs the body while this process can open so many files.
+private func withDescriptors<R>(_ free: Int, _ body: () async -> R) async throws -> R {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    try #require(getrlimit(resource, &limit) == 0)
+    var (number, unused): (CInt, Int) = (0, 0)
+    while unused < free {
+        if fcntl(number, F_GETFD) < 0 { unused += 1 }
+        number += 1
+    }
+    var low = rlimit(rlim_cur: rlim_t(number), rlim_max: limit.rlim_max)
+    try #require(setrlimit(resource, &low) == 0)
+    let result = await body()
+    try #require(setrlimit(resource, &limit) == 0)
+    return result
 }
 
 /// Runs the body with a shell script of this body, in a folder of its own.
