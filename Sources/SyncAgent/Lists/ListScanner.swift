@@ -76,6 +76,8 @@ package struct ListScanner: Sendable {
 
     /// Looks once.
     ///
+    /// When the task is cancelled, no other list is begun: what it showed by then is to be told to nobody.
+    ///
     /// - Parameters:
     ///   - isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
     ///     parsed at once: so that, however many there are, no other list waits for more than one of them.
@@ -156,7 +158,7 @@ package struct ListScanner: Sendable {
 
     /// Whether there is something else in a file than when it was read.
     private func hasOtherContents(_ name: ListName) async -> Bool {
-        guard let sha256 = known[name]?.sha256,
+        guard !Task.isCancelled, let sha256 = known[name]?.sha256,
             let (file, contents) = try? await folder.open(name, maxBytes: maxBytes)
         else { return false }
         _ = try? await folder.close(file)
@@ -181,6 +183,7 @@ package struct ListScanner: Sendable {
             for (index, name) in names.enumerated() {
                 if let end, index > 0, .now >= end { break }
                 if index >= Self.parsers, let result = await group.next() { results.append(result) }
+                if Task.isCancelled { break }
                 group.addTask { (name, await read(name, within: timeout)) }
             }
             for await result in group { results.append(result) }

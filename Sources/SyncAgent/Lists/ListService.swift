@@ -111,7 +111,8 @@ package final class ListService: Sendable {
     ///
     /// It may be called again when it has ended: what is as it was is not read again.
     ///
-    /// - Parameter report: Gets what was found: some new lists as they are read, and at the end all else.
+    /// - Parameter report: Gets what was found: some new lists as they are read, and at the end all else. What a look found
+    ///   during which the task was cancelled it does not get.
     package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var log = ScanLog(logger: logger)
@@ -121,6 +122,7 @@ package final class ListService: Sendable {
         while true {
             let start = clock.now
             let look = await scanner.look(inRounds: true)
+            guard !Task.isCancelled else { return }
             log.note(others: look.others)
             guard case .listed(let folder, let present, let changed) = look.scan else { return report(look.scan) }
             let overdue = unsettled.note(look.unsettled, at: clock.now)
@@ -168,6 +170,8 @@ package final class ListService: Sendable {
             case .due: isAsked = true
             case .alarm: alarm.rang()
             }
+            // The stream ends next.
+            guard !Task.isCancelled else { continue }
             // What comes by itself waits for the quiet time of a change that was noticed.
             if isAsked || (window.due ?? min(nextScan, nextReading)) <= clock.now {
                 window.reset()
@@ -176,6 +180,7 @@ package final class ListService: Sendable {
                 let isThorough = nextReading <= clock.now
                 if isThorough { nextReading = clock.now + settings.rescanContent }
                 let look = await scanner.look(isHasty: true, inRounds: true, isThorough: isThorough)
+                guard !Task.isCancelled else { continue }
                 let overdue = unsettled.note(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue).listed(at: start)
                 log.note(others: look.others)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
 import Glibc
 import IconCache
 import Logging
 import SyncAgent
 import SyncPlan
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -252,6 +254,41 @@ struct ListScannerTests {
             let verdicts = looks.reduce(into: [:]) { $0.merge($1) { $1 } }.mapValues(\.verdict)
             for name in bad { #expect(verdicts[ListName(name)] == .failure(.parserTimeout(limit: "1500ms"))) }
             #expect(verdicts["good.plist"] == .success(AppList()))
+        }
+    }
+
+    @Test("a look that is given up begins no other list, and tells nothing of any", arguments: [false, true])
+    func givenUp(isOnce: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let script = folder.appending("parser")
+            try write("#!/bin/sh\necho $$ >> \"$0.pids\"\nexec sleep 600\n", to: script)
+            try #require(chmod(script.string, 0o755) == 0)
+            let pids = FilePath("\(script).pids")
+            try write("", to: pids)
+            let lists = folder.appending("lists.d")
+            try #require(mkdir(lists.string, 0o755) == 0)
+            let names = (1...20).map { ListName("\($0).plist") }
+            for name in names { try write("()", to: lists.appending(name.text)) }
+            let service = ListService(
+                folder: lists, watchProgram: BuiltProducts.path("syncagent-watch"), parseProgram: script,
+                settings: Settings().lists, old: Set(names), clock: AgentClock(),
+                logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() })
+            let scans = Mutex(0)
+            let task = Task {
+                if isOnce {
+                    await service.lookOnce { _ in scans.withLock { $0 += 1 } }
+                } else {
+                    try? await service.run { _ in scans.withLock { $0 += 1 } }
+                }
+            }
+            func begun() throws -> Int {
+                try String(contentsOfFile: pids.string, encoding: .utf8).split(separator: "\n").count
+            }
+            while try begun() == 0 { await Task.yield() }
+            task.cancel()
+            await task.value
+            #expect(scans.withLock(\.self) == 0)
+            #expect(try begun() <= 2)
         }
     }
 
