@@ -86,7 +86,11 @@ package final class CurlMulti: Transport {
     }
 
     private func list(of fields: [(name: String, value: String)]) -> CurlList {
-        if let last = lastFields, last.fields.elementsEqual(fields, by: ==) { return last.list }
+        // Texts that are equal can have other bytes, and servers compare bytes.
+        let areSame = lastFields?.fields.elementsEqual(fields) { last, new in
+            last.name.utf8.elementsEqual(new.name.utf8) && last.value.utf8.elementsEqual(new.value.utf8)
+        }
+        if let lastFields, areSame == true { return lastFields.list }
         let list = CurlList(fields.map { "\($0.name): \($0.value)" })
         lastFields = (fields, list)
         return list

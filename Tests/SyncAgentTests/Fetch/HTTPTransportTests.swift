@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import SyncPlan
+import Synchronization
 import TestSupport
 import Testing
 
@@ -48,6 +49,26 @@ struct HTTPTransportTests {
             #expect(failure.code == "address-refused", "\(failure)")
             #expect(origin.requests.total == 0)
         }
+    }
+
+    @Test("fields are sent byte for byte, also after a request whose fields are the same text in other bytes")
+    func fields() async throws {
+        let tags = ["\"\u{E9}\"", "\"e\u{301}\"", "\"\u{E9}\""]
+        let heads = Mutex<[String]>([])
+        try await RawOrigin.run { request in
+            heads.withLock { $0.append(request.head) }
+            return [.send("HTTP/1.1 304 Not Modified\r\n\r\n")]
+        } _: { origin in
+            var settings = Settings()
+            settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+            try await Wire.run(settings) { wire in
+                for tag in tags {
+                    _ = try await wire.answer(from: origin.baseURL + "/", fields: [("If-None-Match", tag)])
+                }
+            }
+        }
+        let lines = heads.withLock { $0.map { $0.split(separator: "\r\n").filter { $0.hasPrefix("If-None-Match") } } }
+        #expect(lines.map { $0.map { Array($0.utf8) } } == tags.map { [Array("If-None-Match: \($0)".utf8)] })
     }
 
     @Test("a broken answer is an error with a code, and never a short body")

@@ -100,7 +100,9 @@ actor Wire {
     /// Reads an answer to the end of its body.
     ///
     /// The host is resolved, and not judged before there is a connection.
-    func answer(from url: String) async throws -> (status: Int, body: [UInt8]) {
+    func answer(
+        from url: String, fields: [(name: String, value: String)] = []
+    ) async throws -> (status: Int, body: [UInt8]) {
         let target = try FetchTarget(url)
         guard case .addresses(let addresses) = SystemResolver.lookUp(target.host) else {
             throw FetchFailure("dns", "\(target.host) cannot be resolved", .passing)
@@ -109,7 +111,7 @@ actor Wire {
             host: target.host, port: target.port, addresses: addresses,
             policy: NetworkPolicy(settings.network).addresses(for: target.host), setting: nil)
         let request = TransferRequest(
-            url: target.url, fields: [], proxy: nil, route: route, mayMultiplex: target.isSecure)
+            url: target.url, fields: fields, proxy: nil, route: route, mayMultiplex: target.isSecure)
         return try await withCheckedThrowingContinuation { waiter in
             transfers.append(transport.begin(request, Reader(request, waiter)))
         }
