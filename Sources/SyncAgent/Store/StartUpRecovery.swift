@@ -74,6 +74,11 @@ struct StartUpRecovery {
                 try discard(name)
                 continue
             }
+            guard manifest.generation == number else {
+                logger.warning("a generation has the number of another one", metadata: ["file": "\(name)"])
+                try discard(name)
+                continue
+            }
             try restore(manifest)
         }
         if let published, state.manifests.last?.generation != published.generation {

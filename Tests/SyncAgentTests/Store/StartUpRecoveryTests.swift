@@ -140,6 +140,17 @@ struct StartUpRecoveryTests {
         }
     }
 
+    @Test("a generation with the number of another one is none")
+    func otherNumber() async throws {
+        try await afterDamage { cache in
+            cache.folder.remove("generations/1.json")
+            try cache.folder.link("generations/2.json", to: "generations/1.json")
+        } _: { cache, missing in
+            #expect(cache.restored.manifests.map(\.generation) == [2])
+            #expect(missing.isEmpty && !cache.exists("generations/1.json"))
+        }
+    }
+
     @Test("without a manifest nothing is believed that was not read: images are held against their digests")
     func doubtful() async throws {
         try await afterDamage { cache in
