@@ -52,8 +52,8 @@ extension Reconciler {
         return !icon.hasImage && icon.lists == [list]
     }
 
-    /// For how long a new list waits for its first icon.
-    private static let firstIcons: Duration = .milliseconds(250)
+    /// For how long a new list waits for its first icon, from when it came; to take in a thousand entries takes 10 to 20 ms.
+    private static func timeForFirstIcons(of entries: Int) -> Duration { .milliseconds(250 + 20 * (entries / 1000)) }
 
     private mutating func applyListing(
         present: Set<ListName>, gone: Set<ListName>, changed: [ListName: ListReading], now: Timestamp,
@@ -92,7 +92,7 @@ extension Reconciler {
                     readmit(name)
                     // A new list waits a moment for its first icons: what comes after a large document is long in coming.
                     let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
-                    markDirty(name, now: lacksSome ? now + Self.firstIcons : now)
+                    markDirty(name, now: lacksSome ? now + Self.timeForFirstIcons(of: record.entries.count) : now)
                 }
                 if !diff.removed.isEmpty { rewrittenLists.insert(name) }
                 added.formUnion(diff.added)

@@ -336,6 +336,12 @@ struct ListScenarioTests {
         try agent.pass(.milliseconds(300))
         try agent.finishPublication()
         #expect(try agent.published("3.plist") == [.pending])
+        // A long list takes some of the time itself.
+        try agent.drop(["5.plist": (0..<5000).map { IconURL("https://j.example/\($0)") }])
+        try agent.pass(.milliseconds(300))
+        #expect(agent.publication == nil)
+        try agent.pass(.milliseconds(100))
+        try agent.finishPublication()
         // Nothing is to come for a list of icons that are there.
         try agent.drop(["4.plist": [Self.a]])
         try agent.pass(.milliseconds(50))
