@@ -224,6 +224,8 @@ package actor Downloads {
     }
 
     func end(_ download: ActiveDownload, _ outcome: FetchOutcome) {
+        // An error that a function brought from another actor came here on that one's thread (Swift 6.3, optimized).
+        preconditionIsolated("a download ends on the thread of the downloads")
         guard !download.hasEnded else { return }
         download.hasEnded = true
         active[download.url] = nil

@@ -35,8 +35,8 @@ package actor Staging {
     /// Fails with a `Shortage` if there is no room for so many bytes; `nil` if it is not known how many.
     ///
     /// If there was room a moment ago, that still counts: before a byte is written it is looked at again.
-    package nonisolated func checkRoom(for bytes: Int?) async throws(Shortage) {
-        if !hasRoom(for: bytes) { try await look(for: bytes) }
+    package func checkRoom(for bytes: Int?) throws(Shortage) {
+        if !hasRoom(for: bytes) { try look(for: bytes) }
     }
 
     /// Whether there was room for so many bytes a moment ago; `false` if nobody looked.
@@ -89,10 +89,10 @@ package actor Staging {
     ///
     /// - Returns: Its name.
     /// - Throws: ``FileError``, or a `Shortage`.
-    package nonisolated func keep(_ bytes: [UInt8]) async throws -> String {
-        try await checkRoom(for: bytes.count)
+    package func keep(_ bytes: [UInt8]) throws -> String {
+        try checkRoom(for: bytes.count)
         if let name = hold(bytes) { return name }
-        return try await write(bytes)
+        return try write(bytes)
     }
 
     /// Holds a small image in memory, if there was much room for files a moment ago.
