@@ -21,6 +21,22 @@ package actor CacheInspector {
     private var adopted: AdoptedCache?
     /// The highest number that a generation had in a folder that was taken up.
     private var latestGeneration = 0
+    /// The newest generation's file, as it was at the first look at it.
+    private var newest: GenerationFile?
+
+    /// What tells that somebody has written to a generation's file.
+    private struct GenerationFile: Equatable {
+        let generation: Int
+        let size: Int
+        let seconds: Int
+        let nanoseconds: Int
+
+        init(_ generation: Int, _ status: stat) {
+            self.generation = generation
+            size = Int(status.st_size)
+            (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        }
+    }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { publisher.unownedExecutor }
 
@@ -86,8 +102,12 @@ package actor CacheInspector {
 
     private func isInForce(_ generation: Int?) throws(FileError) -> Bool {
         guard let generation else { return true }
-        guard let inode = try folder.entry(CacheLayout.manifest)?.inode else { return false }
-        return try inode == folder.entry(CacheLayout.generation(generation))?.inode
+        guard let manifest = try folder.status(CacheLayout.manifest),
+            let file = try folder.status(CacheLayout.generation(generation)), file.st_ino == manifest.st_ino
+        else { return false }
+        let found = GenerationFile(generation, file)
+        if newest?.generation != generation { newest = found }
+        return newest == found
     }
 
     private func restore(
@@ -136,6 +156,7 @@ package actor CacheInspector {
         else { return false }
         try barrier.pass(files: [name])
         try folder.replaceLink(name, at: CacheLayout.manifest, temporary: Self.temporary)
+        newest = nil
         try barrier.pass(names: [CacheLayout.manifest])
         return true
     }

@@ -61,6 +61,8 @@ struct CacheInspectorTests {
             ("rm lists/*", "1 list document"),
             ("rm -rf generations", "the manifest"),
             ("rm manifest.json", "1 name"),
+            ("chmod u+w manifest.json; printf '{' > manifest.json; chmod 444 manifest.json", "the manifest"),
+            ("touch -d 2020-01-01 manifest.json", "1 name"),
             ("rm -rf staging", nil),
             ("rm lock", nil),
             ("d=$PWD; cd ..; rm -rf $d", "the manifest, 1 list document, 2 images"),
