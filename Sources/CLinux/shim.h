@@ -20,6 +20,7 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 
 // The handle of an open file: how long it is, of what type, and its bytes (name_to_handle_at(2), MAX_HANDLE_SZ).

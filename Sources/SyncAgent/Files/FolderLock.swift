@@ -119,7 +119,7 @@ package final class FolderLock: Sendable {
     private static func holder(ofFolder folder: FileDescriptor) -> Int? {
         var status = stat()
         guard fstat(folder.rawValue, &status) == 0 else { return nil }
-        return LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)]?.first { $0 > 0 }
+        return LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)]?.map(\.process).first { $0 > 0 }
     }
 
     /// The process that the lock file in a folder names, if it can be read.

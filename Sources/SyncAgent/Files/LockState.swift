@@ -23,20 +23,27 @@ package enum LockState: Equatable, Sendable {
             self = [.noSuchFileOrDirectory, .notDirectory].contains(error) ? .free : .unknown(error)
             return
         }
-        let holders = LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)] ?? []
-        self = holders.first(where: Self.isAgent).map { .held($0) } ?? Self.tried(path)
+        let holders = LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)]?.filter { Self.isAgent($0.process) } ?? []
+        if let holder = holders.first(where: { $0.device == status.st_dev }) {
+            self = .held(holder.process)
+        } else {
+            // Some file systems have another device there; files of the same number on others are held by others.
+            self = Self.tried(path) ?? holders.first.map { .held($0.process) } ?? .free
+        }
     }
 
-    /// Whether a process may be an agent; an inode number does not tell on which file system a lock is.
+    /// Whether a process may be an agent.
     private static func isAgent(_ process: Int) -> Bool {
         guard let name = try? FileBytes.read(FilePath("/proc/\(process)/comm")) else { return true }
         return String(decoding: name, as: UTF8.self).hasPrefix("syncagent")
     }
 
     /// Takes the lock for a moment, together with all others who do.
-    private static func tried(_ path: FilePath) -> LockState {
+    ///
+    /// - Returns: `nil` if it cannot be opened.
+    private static func tried(_ path: FilePath) -> LockState? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
-        else { return .free }
+        else { return nil }
         defer { try? file.close() }
         return flock(file.rawValue, LOCK_SH | LOCK_NB) == 0 ? .free : .held(FolderLock.holder(of: file))
     }

@@ -67,7 +67,7 @@ package actor Evictor {
         let holders = LeaseHolders.all()
         return generations.compactMap { generation in
             (try? folder.entry(CacheLayout.generation(generation))).flatMap { holders[$0.inode] }.map {
-                EvictionReport.Lease(generation: generation, pids: $0)
+                EvictionReport.Lease(generation: generation, pids: $0.map(\.process))
             }
         }
     }

@@ -31,6 +31,25 @@ struct LockStateTests {
         }
     }
 
+    @Test("a lock on a file of the same inode number on another file system is another's")
+    func otherFileSystem() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = [folder.appending("one"), folder.appending("other")]
+            for folder in folders { try #require(mkdir(folder.string, 0o755) == 0) }
+            try await SmallDisk.mounted("size=1m", at: folders[0]) {
+                try await SmallDisk.mounted("size=1m", at: folders[1]) {
+                    try Self.hold(folders[0]) {}
+                    try Self.hold(folders[1]) {
+                        let locks = try folders.map { try inode(of: $0.appending(CacheLayout.lock)) }
+                        #expect(locks[0] == locks[1])
+                        #expect(LockState(ofFolder: folders[0]) == .free)
+                        #expect(LockState(ofFolder: folders[1]) == .held(Int(getpid())))
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "in a folder that is closed to whoever asks, it is not known",
         .enabled(if: geteuid() != 0, "root can look into every folder"))
@@ -40,6 +59,11 @@ struct LockStateTests {
             try #require(mkdir(inner.string, 0) == 0)
             #expect(LockState(ofFolder: inner) == .unknown(.permissionDenied))
         }
+    }
+
+    private func inode(of path: FilePath) throws -> UInt64 {
+        let file = try FileDescriptor.open(path, .readOnly)
+        return try file.closeAfter { UInt64(try file.stat().inode.rawValue) }
     }
 
     private static func hold(_ folder: FilePath, _ body: () throws -> Void) throws {
