@@ -66,27 +66,38 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
     ],
     targets: [
+        // The documents of the cache, and what they are made of: values, and no file.
+        .target(name: "CacheFormat", dependencies: ["CCrypto"], swiftSettings: settings),
+
         // What readers import: the contract in code.
-        .target(name: "IconCache", dependencies: ["CCrypto", system], swiftSettings: settings),
+        .target(name: "IconCache", dependencies: ["CacheFormat", system], swiftSettings: settings),
+
+        // What comes from outside, as values: URLs, lists, images.
+        .target(name: "WebAddresses", dependencies: ["CacheFormat"], swiftSettings: settings),
+        .target(name: "AppLists", dependencies: ["CacheFormat", "WebAddresses"], swiftSettings: settings),
+        .target(name: "ImageChecks", swiftSettings: settings),
 
         // Decisions: values in, values out.
         .target(
-            name: "SyncPlan", dependencies: ["IconCache", deque, heap], swiftSettings: settings
+            name: "SyncPlan", dependencies: ["AppLists", "CacheFormat", "ImageChecks", "WebAddresses", deque, heap],
+            swiftSettings: settings
         ),
 
         // Effects: one folder per outside thing.
         .target(
             name: "SyncAgent",
             dependencies: [
-                "CCrypto", "CLinux", "CSQLite", "IconCache", "LocalHTTP", "SyncPlan", "Transfers", system, logging,
-                deque, heap, hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1,
+                "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks", "LocalHTTP",
+                "SyncPlan", "Transfers", "WebAddresses", system, logging, deque, heap, hummingbird, hummingbirdCore,
+                lifecycle, nioCore, nioHTTP1,
             ],
             swiftSettings: stayingOnThread
         ),
         .executableTarget(
             name: "SyncAgentCLI",
             dependencies: [
-                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", logging, subprocess, system,
+                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "SyncAgent", "SyncPlan",
+                "WebAddresses", logging, subprocess, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -105,7 +116,9 @@ let package = Package(
         ),
 
         // The HTTP client.
-        .target(name: "Transfers", dependencies: ["CCurl", "SyncPlan", system], swiftSettings: settings),
+        .target(
+            name: "Transfers", dependencies: ["CCurl", "CacheFormat", "SyncPlan", "WebAddresses", system],
+            swiftSettings: settings),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
 
         // SHA-256, and certificates.
@@ -122,24 +135,39 @@ let package = Package(
         .executableTarget(
             name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings,
             linkerSettings: exportingNothing),
-        .target(name: "ListParse", dependencies: ["CLinux", "IconCache", "SyncPlan"], swiftSettings: settings),
+        .target(
+            name: "ListParse", dependencies: ["AppLists", "CLinux", "CacheFormat", "WebAddresses"],
+            swiftSettings: settings),
         .executableTarget(
-            name: "ListParseCLI", dependencies: ["ListParse", "SyncPlan"], swiftSettings: settings,
+            name: "ListParseCLI", dependencies: ["AppLists", "CacheFormat", "ListParse"], swiftSettings: settings,
             linkerSettings: exportingNothing + needingNoLibrary),
 
         .target(
             name: "TestSupport",
-            dependencies: ["DemoOrigin", nioCore, nioHPACK, nioPosix, nioSSL, subprocess, system],
+            dependencies: ["CacheFormat", "DemoOrigin", nioCore, nioHPACK, nioPosix, nioSSL, subprocess, system],
             path: "Tests/TestSupport", swiftSettings: settings
         ),
         .testTarget(
-            name: "IconCacheTests", dependencies: ["IconCache", "TestSupport", system], swiftSettings: settings),
-        .testTarget(name: "SyncPlanTests", dependencies: ["IconCache", "SyncPlan"], swiftSettings: settings),
+            name: "CacheFormatTests", dependencies: ["CacheFormat", "SyncPlan", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "IconCacheTests", dependencies: ["CacheFormat", "IconCache", "SyncPlan", "TestSupport", system],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WebAddressesTests", dependencies: ["CacheFormat", "SyncPlan", "WebAddresses"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "WebAddresses"], swiftSettings: settings),
+        .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "SyncPlan"], swiftSettings: settings),
+        .testTarget(
+            name: "SyncPlanTests",
+            dependencies: ["AppLists", "CacheFormat", "ImageChecks", "SyncPlan", "WebAddresses"],
+            swiftSettings: settings),
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "CLinux", "DemoOrigin", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging,
-                nioCore, nioHTTP1, system,
+                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "SyncAgent", "SyncPlan",
+                "TestSupport", "Transfers", "WebAddresses", logging, nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
@@ -148,7 +176,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ListParseTests",
-            dependencies: ["IconCache", "ListParse", "ListParseCLI", "SyncPlan", "TestSupport", subprocess, system],
+            dependencies: ["AppLists", "CacheFormat", "ListParse", "ListParseCLI", "TestSupport", subprocess, system],
             swiftSettings: settings
         ),
         .testTarget(
@@ -157,21 +185,25 @@ let package = Package(
         ),
         // What holds for any bytes, and the suite that tries it on the kept ones. `Tests/Fuzz/run` looks for others.
         .target(
-            name: "FuzzTargets", dependencies: ["IconCache", "ListParse", "SyncPlan"], path: "Tests/Fuzz/Targets",
-            swiftSettings: settings
+            name: "FuzzTargets",
+            dependencies: [
+                "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan", "WebAddresses",
+            ],
+            path: "Tests/Fuzz/Targets", swiftSettings: settings
         ),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "FuzzTargets", "IconCache", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
+                "CacheFormat", "FuzzTargets", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
             ],
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLinux", "DemoOrigin", "FuzzTargets", "IconCache", "ListParseCLI", "ListWatch", "SyncAgentCLI",
-                "SyncPlan", "TestSupport", subprocess, system,
+                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache", "ImageChecks",
+                "ListParseCLI", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport", "WebAddresses", subprocess,
+                system,
             ],
             swiftSettings: settings
         ),
@@ -191,6 +223,9 @@ if Context.environment["SYNCAGENT_FUZZ"] != nil {
 if Context.environment["SYNCAGENT_COSTS"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "Costs", dependencies: ["IconCache", "ListParse", "SyncPlan", system],
+            name: "Costs",
+            dependencies: [
+                "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan", "WebAddresses", system,
+            ],
             path: "Tests/Benchmarks/Costs", swiftSettings: settings))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
 
 extension EntryReader {
     private static let assetsKey = ListKey("assets")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
-import SyncPlan
+import AppLists
+import CacheFormat
 
 /// What Munki knows of a package (pkginfo): one in a file of its own, many in a catalog.
 enum MunkiItem {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
-import SyncPlan
+import AppLists
+import CacheFormat
 
 /// Reads the entries of one array, each on its own: a bad one is reported and passed over.
 struct EntryReader {

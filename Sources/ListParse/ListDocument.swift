@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
 
 /// A property list as a whole, and the shape of app list that is found in it.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
+import CacheFormat
 import FoundationEssentials
-package import SyncPlan
 
 /// Makes an app list of a property list's bytes: XML, binary or OpenStep.
 ///

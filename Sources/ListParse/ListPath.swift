@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 /// How a place in a property list is named: `[3].icon`, `apps[3]`, `["Nine Lives"]`.
 enum ListPath {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
 
 /// A dictionary of name → URL, as an app list.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import AppLists
+import CacheFormat
 
 /// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c --icon-base-url URL`.
 package enum ParseOptions {

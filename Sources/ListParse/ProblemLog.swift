@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
 
 /// What was passed over in a list, of which only the first problems are kept.
 struct ProblemLog {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import AppLists
+import CacheFormat
 
 /// How a property list is written, as far as its first bytes tell.
 package enum PropertyListEncoding: Equatable {

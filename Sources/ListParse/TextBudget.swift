@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
+import CacheFormat
 
 /// How much text one list may come to.
 ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
 import Glibc
 import ListParse
-import SyncPlan
 
 /// Reads one property list from standard input and writes its verdict, as records, to standard output.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CacheFormat
 import Glibc
-import IconCache
 import SystemPackage
 
 /// How commands end; the numbers are those of the contract (and of `sysexits(3)` where they agree).

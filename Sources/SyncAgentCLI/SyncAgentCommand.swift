@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CacheFormat
 import Dispatch
 import Glibc
 import SyncAgent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import Glibc
-import SyncPlan
+import WebAddresses
 
 /// The sockets of libcurl, and what is known of each.
 ///

@@ -3,6 +3,7 @@ import CCurl
 import Glibc
 import SyncPlan
 import SystemPackage
+import WebAddresses
 
 /// A transfer of libcurl.
 final class CurlTransfer: Transfer {
@@ -87,7 +88,7 @@ final class CurlTransfer: Transfer {
             return transfer.openSocket(to: address)
         }
         curl_set_request_function(handle) { this, peer, _, peerPort, localPort in
-            guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(shownAs: peer) else {
+            guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(String(cString: peer)) else {
                 return Int32(CURL_PREREQFUNC_ABORT)
             }
             transfer.takeConnection(from: Int(localPort), to: address, Int(peerPort))

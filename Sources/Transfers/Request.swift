@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SyncPlan
+package import WebAddresses
 
 /// Where requests go.
 package final class Route: Sendable {

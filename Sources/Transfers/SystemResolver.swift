@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import Glibc
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
+package import WebAddresses
 
 /// The system's resolver (`getaddrinfo(3)`), which may take seconds.
 package enum SystemResolver {
@@ -50,14 +51,6 @@ package enum SystemResolver {
 }
 
 extension IPAddress {
-    /// The address that libcurl shows as this; `nil` if it is none.
-    init?(shownAs text: UnsafePointer<CChar>) {
-        var bytes = in6_addr()
-        let isV6 = strchr(text, Int32(UInt8(ascii: ":"))) != nil
-        guard inet_pton(isV6 ? AF_INET6 : AF_INET, text, &bytes) == 1 else { return nil }
-        self.init(bytes: withUnsafeBytes(of: bytes) { Array($0.prefix(isV6 ? 16 : 4)) })
-    }
-
     /// The address of a socket; `nil` if it is of another kind.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {

@@ -3,7 +3,6 @@ import DemoOrigin
 import Glibc
 import IconCache
 import Subprocess
-import SyncPlan
 import SystemPackage
 import Testing
 

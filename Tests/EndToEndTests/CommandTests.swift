@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import DemoOrigin
 import Glibc
 import IconCache
 import Subprocess
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -206,7 +206,7 @@ struct CommandTests {
             #expect(icons.code == 0)
             #expect(icons.output.contains("ready") && icons.output.contains(world.origin.iconURL("Mail")))
             let json = try await world.agent.call("list", "apps.plist", "--json").output
-            let document = try AppListDocument(json: Array(json.utf8), path: "stdout")
+            let document = try AppListDocument(json: Array(json.utf8))
             #expect(document.apps.map(\.name) == ["Mail"])
             let missing = try await world.agent.call("list", "nope.plist")
             #expect(missing.code == 1 && missing.messages.contains("There is no list nope.plist"))

@@ -154,7 +154,7 @@ struct EvictionTests {
                 #expect(
                     later.code == 0 && later.messages.contains("is pinned, and not ready yet: "), "\(later.messages)")
                 let pins = try await world.agent.call("list", "pins", "--json").output
-                #expect(try AppListDocument(json: Array(pins.utf8), path: "stdout").apps.count == 4)
+                #expect(try AppListDocument(json: Array(pins.utf8)).apps.count == 4)
             }
         }
     }

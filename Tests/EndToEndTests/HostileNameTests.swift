@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
 import DemoOrigin
-import IconCache
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

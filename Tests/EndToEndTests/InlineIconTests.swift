@@ -6,6 +6,7 @@ import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgentCLI
 

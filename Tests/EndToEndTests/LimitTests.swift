@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
-import IconCache
 import Subprocess
 import SyncPlan
 import SystemPackage

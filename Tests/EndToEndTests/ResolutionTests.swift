@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import IconCache
-import SyncPlan
 import TestSupport
 import Testing
 

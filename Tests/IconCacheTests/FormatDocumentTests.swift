@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import TestSupport
 import Testing
 
@@ -13,7 +13,7 @@ struct FormatDocumentTests {
     @Test("shows a manifest exactly as it is written")
     func manifest() throws {
         let text = try #require(try Self.examples().first)
-        let manifest = try Manifest(json: Array(text.utf8), path: "")
+        let manifest = try Manifest(json: Array(text.utf8))
         #expect(manifest.json == text)
         #expect(manifest.generation == 42 && manifest.lists.count == 2)
     }
@@ -21,10 +21,10 @@ struct FormatDocumentTests {
     @Test("shows list documents exactly as they are written, and they are those that the manifest names")
     func documents() throws {
         let examples = try Self.examples()
-        let manifest = try Manifest(json: Array(try #require(examples.first).utf8), path: "")
+        let manifest = try Manifest(json: Array(try #require(examples.first).utf8))
         #expect(examples.count == 1 + manifest.lists.count)
         let documents = try examples.dropFirst().map { text in
-            let document = try AppListDocument(json: Array(text.utf8), path: "")
+            let document = try AppListDocument(json: Array(text.utf8))
             #expect(document.json == text)
             return document
         }

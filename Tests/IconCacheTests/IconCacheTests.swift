@@ -191,3 +191,20 @@ struct IconCacheTests {
         }
     }
 }
+
+@Suite("An error of the cache")
+struct IconCacheErrorTests {
+    @Test("says what to do")
+    func words() {
+        #expect("\(IconCacheError.noCache(path: "/c"))".contains("start syncagent"))
+        #expect("\(IconCacheError.unreadable(path: "/c/m", errno: .permissionDenied))".contains("Permission denied"))
+        #expect("\(IconCacheError.damaged(path: "/c/m", reason: "it is torn"))".contains("it is torn"))
+        #expect("\(IconCacheError.unknownFormat(path: "/c/m", format: 2))".contains("install a newer version"))
+    }
+
+    @Test("names the file whose contents are wrong")
+    func file() {
+        #expect(IconCacheError(.damaged("it is torn"), in: "/c/m") == .damaged(path: "/c/m", reason: "it is torn"))
+        #expect(IconCacheError(.unknownFormat(2), in: "/c/m") == .unknownFormat(path: "/c/m", format: 2))
+    }
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
+import SyncPlan
+import TestSupport
 import Testing
 
 @Suite("What a subscriber knows")
@@ -133,7 +135,7 @@ struct KnownStateTests {
 
     @Test("following a thousand random generations leads to what a newcomer is told")
     func random() {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         var state = KnownState()
         var lists: Set<ListName> = []
         var icons: [IconURL: AppListDocument.Image] = [:]

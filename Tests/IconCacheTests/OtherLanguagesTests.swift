@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Glibc
-import IconCache
 import SystemPackage
 import TestSupport
 import Testing

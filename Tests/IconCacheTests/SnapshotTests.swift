@@ -2,6 +2,7 @@
 import Glibc
 import IconCache
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("A snapshot", .timeLimit(.minutes(1)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import Glibc
-import IconCache
 import ListParse
 import Subprocess
 import SystemPackage

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import AppLists
+import CacheFormat
 import ListParse
-import SyncPlan
 import Testing
 
 @Suite("What is wrong with an XML property list, and on which line")

@@ -29,19 +29,20 @@ extension Snapshot {
     /// - Returns: `nil` if the list does not name it.
     /// - Throws: ``IconCacheError`` if the document cannot be read.
     func entry(forIcon url: IconURL, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
-        try AppListDocument.entry(forIcon: url, in: json(of: list), path: path(of: list).string)
+        let json = try json(of: list)
+        return try IconCacheError.naming(path(of: list).string) { () throws(FormatError) in
+            try AppListDocument.entry(forIcon: url, in: json)
+        }
     }
 }
 
 extension AppListDocument {
     /// The first entry of an icon in the text of a list document.
-    package static func entry(
-        forIcon url: IconURL, in json: [UInt8], path: String
-    ) throws(IconCacheError) -> App? {
+    package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
         // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
         guard let position = json.position(of: member) else { return nil }
-        return try AppListDocument(json: json.document(ofLineAt: position), path: path).apps.first
+        return try AppListDocument(json: json.document(ofLineAt: position)).apps.first
     }
 }
 

@@ -50,7 +50,7 @@ public struct IconCache: Sendable {
         } catch {
             throw unreadable(error)
         }
-        return try Manifest(json: json, path: manifestPath.string)
+        return try IconCacheError.naming(manifestPath.string) { () throws(FormatError) in try Manifest(json: json) }
     }
 
     /// The newest manifest under a lease: what it names stays until the snapshot ends.

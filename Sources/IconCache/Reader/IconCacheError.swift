@@ -13,6 +13,28 @@ public enum IconCacheError: Error, Equatable, Sendable {
     case unknownFormat(path: String, format: Int)
 }
 
+extension IconCacheError {
+    /// What is wrong with the contents of a file.
+    package init(_ error: FormatError, in path: String) {
+        self =
+            switch error {
+            case .damaged(let reason): .damaged(path: path, reason: reason)
+            case .unknownFormat(let format): .unknownFormat(path: path, format: format)
+            }
+    }
+
+    /// The document that the contents of a file are.
+    static func naming<Document>(
+        _ path: String, _ parse: () throws(FormatError) -> Document
+    ) throws(IconCacheError) -> Document {
+        do {
+            return try parse()
+        } catch {
+            throw IconCacheError(error, in: path)
+        }
+    }
+}
+
 extension IconCacheError: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -38,7 +38,9 @@ public final class Snapshot: Sendable {
         }
         self.cache = cache
         isLeased = lease.isHeld
-        manifest = try Manifest(json: json, path: cache.manifestPath.string)
+        manifest = try IconCacheError.naming(cache.manifestPath.string) { () throws(FormatError) in
+            try Manifest(json: json)
+        }
         self.lease = Mutex(lease)
     }
 
@@ -50,7 +52,8 @@ public final class Snapshot: Sendable {
     public func document(of list: ListName) throws(IconCacheError) -> AppListDocument? {
         guard let entry = manifest.lists[list] else { return nil }
         let path = path(of: entry).string
-        let document = try AppListDocument(json: json(of: entry), path: path)
+        let json = try json(of: entry)
+        let document = try IconCacheError.naming(path) { () throws(FormatError) in try AppListDocument(json: json) }
         guard document.list == list else {
             throw .damaged(path: path, reason: "it is not that of \(list), as the manifest has it")
         }

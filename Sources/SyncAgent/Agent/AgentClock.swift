@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 import Glibc
-package import IconCache
 
 /// The time as the agent counts it: the wall clock at its start, and from there on a clock that nobody sets.
 ///

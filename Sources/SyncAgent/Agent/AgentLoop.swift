@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 package import Logging
 package import SyncPlan
 import Synchronization
+import WebAddresses
 
 /// The one loop of the agent: events go in, the plan decides, its actions are carried out, and what comes of them are events.
 package final class AgentLoop: Sendable {

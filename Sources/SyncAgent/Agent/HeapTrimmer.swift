@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import CacheFormat
 import Dispatch
-import IconCache
 
 /// Gives the system back what is free on the heap (`malloc_trim(3)`): by itself the C library does so only with what is
 /// free at its end.

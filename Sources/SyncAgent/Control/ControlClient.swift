@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 import FoundationEssentials
 import Glibc
-package import IconCache
 import LocalHTTP
 import NIOCore
 import NIOHTTP1

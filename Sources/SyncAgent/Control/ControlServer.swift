@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
 import FoundationEssentials
 import Glibc
 import Hummingbird
-import IconCache
 import LocalHTTP
 import Logging
 import NIOCore

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
+import ImageChecks
 package import SyncPlan
 import Synchronization
 package import Transfers
+import WebAddresses
 
 /// All downloads, on one thread: from a request to an image that waits to be published.
 ///

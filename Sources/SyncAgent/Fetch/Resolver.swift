@@ -2,6 +2,7 @@
 import SyncPlan
 import Synchronization
 import Transfers
+import WebAddresses
 
 /// Judges a host by the addresses it resolves to, before anything connects to it.
 ///

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
+import CacheFormat
 package import SyncPlan
 package import SystemPackage
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
+package import CacheFormat
 import Glibc
-package import IconCache
 package import SyncPlan
 package import SystemPackage
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import CLinux
+package import CacheFormat
 import Glibc
-package import IconCache
 package import SyncPlan
 package import SystemPackage
 

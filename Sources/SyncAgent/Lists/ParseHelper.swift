@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
+import CacheFormat
 import Glibc
-package import SyncPlan
+import SyncPlan
 import Synchronization
 package import SystemPackage
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SyncPlan
 import SystemPackage
 
 /// One process of `syncagent-watch`: what it says, and how it is asked whether all is well.

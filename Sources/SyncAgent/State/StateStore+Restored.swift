@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 import FoundationEssentials
-package import IconCache
 package import SyncPlan
 
 extension StateStore {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// How long ago something happened, stored so that a wall clock that is set makes it neither older nor younger.

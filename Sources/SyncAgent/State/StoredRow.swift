@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// A row of the database, there until the next one, of which every value is held against what an agent can have written.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import IconCache
 package import SyncPlan
+import WebAddresses
 
 extension DiskStatus {
     /// Everything that the folders tell of one URL; `nil` if nothing does.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension CacheFolder {
     /// Makes the file by which backup tools know a cache, if it is not there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension CacheFolder {
     /// Fails if somebody else can change the folder, or if something in it leads elsewhere.

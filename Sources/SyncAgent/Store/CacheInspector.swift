@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Glibc
-import IconCache
 package import Logging
 package import SyncPlan
 import SystemPackage
@@ -151,7 +151,7 @@ package actor CacheInspector {
         guard let generation = expected.generation else { return false }
         let name = CacheLayout.generation(generation)
         guard try folder.entry(name) != nil,
-            let manifest = try? Manifest(json: folder.read(name), path: name), manifest.generation == generation,
+            let manifest = try? Manifest(json: folder.read(name)), manifest.generation == generation,
             manifest.lists.mapValues(\.sha256) == expected.documents
         else { return false }
         try barrier.pass(files: [name])

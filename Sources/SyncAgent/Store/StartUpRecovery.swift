@@ -107,10 +107,12 @@ struct StartUpRecovery {
     private func readManifest(_ name: String) throws -> Manifest? {
         guard let bytes = try read(name) else { return nil }
         do {
-            return try Manifest(json: bytes, path: folder.path.appending(name).string)
-        } catch .damaged(_, let reason) {
+            return try Manifest(json: bytes)
+        } catch .damaged(let reason) {
             logger.warning("a generation is damaged", metadata: ["file": "\(name)", "reason": "\(reason)"])
             return nil
+        } catch {
+            throw IconCacheError(error, in: folder.path.appending(name).string)
         }
     }
 
@@ -119,11 +121,12 @@ struct StartUpRecovery {
         if state.documents[list.sha256] != nil { return true }
         if let bytes = try read(list.document), Digest.of(bytes) == list.sha256 {
             do {
-                state.documents[list.sha256] = try AppListDocument(
-                    json: bytes, path: folder.path.appending(list.document).string)
+                state.documents[list.sha256] = try AppListDocument(json: bytes)
                 return true
             } catch .damaged {
                 // As if its digest were another one.
+            } catch {
+                throw IconCacheError(error, in: folder.path.appending(list.document).string)
             }
         }
         logger.warning("a list document is damaged", metadata: ["document": "\(list.document)"])

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import ArgumentParser
-import IconCache
+import CacheFormat
+import ImageChecks
 import SyncAgent
 import SyncPlan
 import SystemPackage
+import WebAddresses
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -54,9 +57,8 @@ private struct CheckFinding {
         var refused: [(icon: IconURL, failure: FetchFailure)] = []
         for entry in list.entries {
             do {
-                switch try IconSource(entry.icon) {
-                case .server(let target): try network.judge(target)
-                case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
+                if case .inline(let url) = try network.source(of: entry.icon) {
+                    _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 }
             } catch {
                 refused.append((entry.icon, error))

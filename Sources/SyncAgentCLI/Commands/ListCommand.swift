@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import ArgumentParser
 import Glibc
 import IconCache

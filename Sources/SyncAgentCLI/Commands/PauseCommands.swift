@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import SyncAgent
-import SyncPlan
 
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

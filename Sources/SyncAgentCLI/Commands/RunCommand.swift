@@ -8,6 +8,7 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 import UnixSignals
+import WebAddresses
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import IconCache
+import CacheFormat
 import SyncAgent
 import SyncPlan
 import SystemPackage

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CacheFormat
 import Glibc
-import IconCache
 import SyncAgent
 import SyncPlan
 import SystemPackage

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
-import SyncPlan
+import CacheFormat
+import WebAddresses
 
 /// Columns of text, each as wide as its widest cell.
 struct Table {

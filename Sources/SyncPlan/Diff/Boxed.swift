@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 /// An optional value that is kept apart from what it belongs to, so that there is room for it only where there is one.
 @propertyWrapper

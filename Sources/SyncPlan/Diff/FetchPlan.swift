@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// Whether an icon is asked for now, and why.
 package enum FetchPlan: Equatable, Sendable {

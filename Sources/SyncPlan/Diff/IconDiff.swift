@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import AppLists
+package import CacheFormat
 
 /// What a new version of an app list changes in what the list says of URLs.
 package struct IconDiff: Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 /// Memos of icons, each of which is made anew when it is asked for.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WebAddresses
 
 /// Which addresses the agent may connect to: public ones, and those that the settings allow.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// What a file system has, and what of it is free to the agent (`statvfs(3)`).
 package struct DiskSpace: Equatable, Sendable {

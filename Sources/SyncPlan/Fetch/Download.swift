@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
+package import WebAddresses
 
 /// One download, as far as it is decided without a network: which request is next, and what its answer means.
 package struct Download: Sendable {

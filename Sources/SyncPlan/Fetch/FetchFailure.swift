@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import ImageChecks
+package import WebAddresses
 
 /// Why an icon could not be fetched.
 package struct FetchFailure: Error, Equatable, Sendable {
@@ -110,6 +113,11 @@ extension FetchFailure {
         case .passing, .throttled, .forbidden: retryAfter.flatMap { $0 > .zero ? $0 : nil }
         case .lasting, .gone, .refused: nil
         }
+    }
+
+    /// A URL that is never asked for.
+    package init(_ refusal: URLRefusal) {
+        self.init(refusal.code.rawValue, "\(refusal)", .refused)
     }
 
     /// A status other than the wanted ones, and how long its answer asks to wait.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
+package import WebAddresses
 
 /// What lets a server say that an image has not changed (RFC 9110, section 8.8), in the server's own spelling.
 package struct Validators: Hashable, Sendable {

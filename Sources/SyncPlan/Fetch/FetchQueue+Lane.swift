@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DequeModule
-import IconCache
 
 /// What the queue knows of an origin, of a list, and of what a list wants of an origin.
 extension FetchQueue {

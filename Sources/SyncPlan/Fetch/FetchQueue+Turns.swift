@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DequeModule
 import HeapModule
-import IconCache
 
 /// Whose turn it is: a list's, and of its origins one that has a slot.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 import HeapModule
-package import IconCache
 
 /// Which URL is downloaded next: one download a URL, a limit in all and for each origin, a fair share for each list and a
 /// fair turn for each origin.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WebAddresses
 
 /// Which hosts a setting means: `icons.example.com`, `.example.com`, `*.example.com`, `10.1.2.3`.
 package enum HostPattern: Hashable, Sendable {

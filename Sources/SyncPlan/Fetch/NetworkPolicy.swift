@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import WebAddresses
 
 /// What may be asked: hosts by their names, and addresses by the hosts that stand for them (`network.*`).
 package struct NetworkPolicy: Sendable {
@@ -24,9 +26,18 @@ package struct NetworkPolicy: Sendable {
             "host-refused", "\(target.host) is not asked for anything: network.denyHosts has \(entry)", .refused)
     }
 
-    /// The same for whatever a list names: what needs no server is not judged.
-    package func judge(_ source: IconSource) throws(FetchFailure) {
+    /// Where an icon comes from, if that may be asked.
+    ///
+    /// - Throws: A ``FetchFailure`` with a code of ``URLRefusal``, or `host-refused` if `network.denyHosts` names its host.
+    package func source(of url: IconURL) throws(FetchFailure) -> IconSource {
+        let source: IconSource
+        do {
+            source = try IconSource(url)
+        } catch {
+            throw FetchFailure(error)
+        }
         if case .server(let target) = source { try judge(target) }
+        return source
     }
 
     /// Whether `network.allowHosts` names the host.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// How an origin fares that failed of late: how many requests it may have, and from when on.
 ///

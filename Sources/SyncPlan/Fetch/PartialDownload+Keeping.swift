@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 extension PartialDownload {
     /// The fewest bytes that are worth a file: smaller bodies are held in memory until they are whole.

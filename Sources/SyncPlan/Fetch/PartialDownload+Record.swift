@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 import FoundationEssentials
-package import IconCache
 
 extension PartialDownload {
     /// What the names end in of files with the first bytes of an image.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WebAddresses
 
 /// A proxy that requests go through.
 package struct Proxy: Hashable, Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WebAddresses
 
 /// The URLs that a download passes through (RFC 9110, section 15.4), and when it is enough.
 package struct RedirectChain: Sendable {
@@ -50,12 +51,20 @@ package struct RedirectChain: Sendable {
     }
 
     private func redirected(to location: String) throws(FetchFailure) -> FetchTarget {
-        let next = try target.redirected(to: location)
+        let next: FetchTarget?
+        do {
+            next = try target.resolving(location)
+        } catch {
+            throw FetchFailure(error).inRedirect
+        }
+        guard let next else {
+            throw FetchFailure("bad-redirect", "the server redirects to something that is no URL", .lasting)
+        }
         do {
             try policy.judge(next)
-            return next
         } catch {
             throw error.inRedirect
         }
+        return next
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// Whether there is room for downloads, what waits for room, and when to look for it again.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension Freshness: CustomStringConvertible {
     /// The arithmetic in one line: `max-age 3600 s, age 120 s when received: fresh for 3480 s`.

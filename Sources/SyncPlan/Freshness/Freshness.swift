@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// How long a response is fresh, with the arithmetic behind it (RFC 9111, section 4.2).
 package struct Freshness: Equatable, Sendable {

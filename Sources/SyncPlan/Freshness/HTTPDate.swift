@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// The date forms of HTTP (RFC 9110, section 5.6.7).
 ///

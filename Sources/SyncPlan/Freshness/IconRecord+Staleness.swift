@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 extension IconRecord {
     /// Why the image is shown although it is not fresh any more, and whether its server allows that, as a sentence.

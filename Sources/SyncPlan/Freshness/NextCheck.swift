@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// When an image is next to be asked for, and by which rule.
 package struct NextCheck: Equatable, Sendable {

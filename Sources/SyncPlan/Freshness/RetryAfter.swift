@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// How long a server asks to be left alone (RFC 9110, section 10.2.3).
 package struct RetryAfter: Equatable, Sendable {

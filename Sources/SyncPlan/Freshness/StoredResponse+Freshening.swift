@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What a `304` does to the response that it is about (RFC 9111, section 4.3.4).
 package enum Freshening: Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension StoredResponse {
     /// What proves that bytes which come later are of the same image, as `If-Range` has it; `nil` if nothing does.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What is remembered of the response that brought an image, so that its freshness can be computed at any later time.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// The lists that are missing from the folder, and since when: each counts as gone only after a quiet time of its own.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
+import WebAddresses
 
 /// All app lists and all icons, and who names what.
 package struct Catalog: Sendable {

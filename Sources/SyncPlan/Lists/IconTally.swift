@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import AppLists
+import CacheFormat
 
 /// How many icons are ready, pending and failed.
 package struct IconCounts: Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 extension ListName {
     /// Whether a file of this name is looked at: `*.plist`, neither hidden nor an editor's copy (`#apps.plist`).

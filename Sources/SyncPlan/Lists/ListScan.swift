@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import AppLists
+package import CacheFormat
 
 /// What tells one version of a file from another without reading it (`stat(2)`).
 package struct FileFingerprint: Hashable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// The quiet time that a change in the lists folder waits for: tools save in several steps.
 package struct SettleWindow: Sendable {

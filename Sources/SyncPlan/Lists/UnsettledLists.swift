@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
 
 /// The files that change whenever they are looked at, on which there is a verdict too after a time.
 package struct UnsettledLists: Sendable {

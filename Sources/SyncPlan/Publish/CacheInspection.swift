@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What must be in the cache folder, for a look at whether it is.
 package struct CacheExpectation: Sendable {

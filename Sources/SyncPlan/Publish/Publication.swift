@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// One generation to be published, and all that must be on disk before it is.
 package struct Publication: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 /// What publications cost, counted in the time that has to pass until they are paid for.
 struct PublicationPace: Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What changed and is not published, and when it is: at once when nothing else is on its way, else in groups.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 import HeapModule
-package import IconCache
+import WebAddresses
 
 extension Reconciler {
     /// What is to be done.
@@ -75,9 +76,7 @@ extension Reconciler {
 
     private mutating func enqueue(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
         do {
-            let source = try IconSource(url)
-            try network.judge(source)
-            let origin = source.origin
+            let origin = try network.source(of: url).origin
             queue.add(url, origin: origin, list: catalog.shortestList(naming: url), priority: reason.priority)
             catalog.updateIcon(url) { $0.phase = .queued(origin: origin) }
         } catch {

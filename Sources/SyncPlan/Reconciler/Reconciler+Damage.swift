@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension Reconciler {
     /// Takes note of images whose files are not what they were: they are fetched again, and until then no manifest names

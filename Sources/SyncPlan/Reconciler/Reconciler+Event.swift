@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 extension Reconciler {
     /// What happened.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension Reconciler {
     /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension Reconciler {
     /// Takes a folder that was listed for the lists folder, unless there is reason to doubt that it is.

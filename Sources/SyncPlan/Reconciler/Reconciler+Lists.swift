@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
 
 extension Reconciler {
     /// Whether a version of a list is in force, be it the last good one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import HeapModule
-import IconCache
 
 extension Reconciler {
     /// How an origin fares; `nil` if nothing is known against it.

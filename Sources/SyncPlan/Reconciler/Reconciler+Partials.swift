@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension Reconciler {
     /// Whether there is the beginning of an image, and the next attempt may go on where it ends.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
+import WebAddresses
 
 /// Pinned URLs are one more list, which is in no folder: the newest manifest is where they are kept.
 extension Reconciler {
@@ -25,7 +27,7 @@ extension Reconciler {
             _ = try IconSource(url)
             return nil
         } catch {
-            return error.message
+            return "\(error)"
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 
 extension Reconciler {
     /// Takes note that there is no room for an icon: it stays what it is, and is asked for when there is.

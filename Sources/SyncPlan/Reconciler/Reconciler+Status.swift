@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
+import WebAddresses
 
 extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+package import CacheFormat
 import HeapModule
-package import IconCache
 
 /// The whole of what the agent decides: events in, actions out.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
 
 /// What an earlier run left.
 package struct RestoredState: Sendable {

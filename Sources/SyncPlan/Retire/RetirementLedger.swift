@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What every generation on disk names, so that nothing is removed that one of them still does.
 ///

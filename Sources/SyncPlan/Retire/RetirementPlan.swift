@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What is named by no generation on disk, and can be removed.
 package struct RetirementPlan: Equatable, Sendable {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import WebAddresses
 
 /// A setting by its name (`fetch.maxBytes`): how it is read from text, and shown.
 package struct SettingKey: Sendable {

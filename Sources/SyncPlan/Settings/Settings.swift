@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import WebAddresses
 
 /// Everything that can be set, with its default.
 ///

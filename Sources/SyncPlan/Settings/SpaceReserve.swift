@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 
 /// How much of a file system is left free: a share of it, or a size.
 package enum SpaceReserve: Hashable, Sendable {

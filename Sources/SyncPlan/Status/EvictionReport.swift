@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What goes and what stays, and why, as `syncagent evict --dry-run` tells it.
 package struct EvictionReport: Codable, Equatable, Sendable {

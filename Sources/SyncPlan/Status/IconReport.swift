@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
+import WebAddresses
 
 /// Everything known of one URL, as `syncagent why` tells it.
 package struct IconReport: Codable, Equatable, Sendable {

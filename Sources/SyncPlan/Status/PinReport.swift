@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// The icons that stay although no list names them.
 package struct PinReport: Codable, Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 extension StatusReport {
     /// The JSON document of the contract, with its keys in their order.

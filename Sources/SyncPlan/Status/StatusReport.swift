@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+package import CacheFormat
 
 /// What `syncagent status` tells, whether it comes from the running agent or from disk.
 package struct StatusReport: Codable, Equatable, Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import IconCache
+import AppLists
+package import CacheFormat
 
 /// How far the icons of some lists are, as `syncagent sync` tells it.
 package struct SyncReport: Codable, Equatable, Sendable {

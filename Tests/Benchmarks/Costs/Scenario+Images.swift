@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import ImageChecks
 
 extension Scenario {
     /// Images of 12 KiB, three PNG to one GIF, inspected like downloaded ones.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import Glibc
-import IconCache
 import Subprocess
 import SyncPlan
 import SystemPackage

@@ -2,7 +2,6 @@
 import DemoOrigin
 import FoundationEssentials
 import Glibc
-import IconCache
 import SyncPlan
 import SystemPackage
 import TestSupport

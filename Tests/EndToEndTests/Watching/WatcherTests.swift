@@ -2,7 +2,6 @@
 import DemoOrigin
 import FoundationEssentials
 import Glibc
-import IconCache
 import Subprocess
 import SyncPlan
 import SystemPackage

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import ImageChecks
 import SyncPlan
+import WebAddresses
 
 extension FuzzTarget {
     /// `data:` URLs, with and without the scheme's five characters.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
+import WebAddresses
 
 extension FuzzTarget {
     /// Header fields, a line each; an empty line begins those of a later answer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import AppLists
+import CacheFormat
 import ListParse
-import SyncPlan
 
 extension FuzzTarget {
     /// The records that the parser of property lists writes, from one that a file has taken over.

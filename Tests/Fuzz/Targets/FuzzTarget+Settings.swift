@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
+import WebAddresses
 
 extension FuzzTarget {
     /// Texts of settings and of the environment, and addresses as name servers give them.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import AppLists
+import CacheFormat
 import SyncPlan
+import WebAddresses
 
 extension FuzzTarget {
     /// URLs of lists, and where redirects lead: the first line is a URL, each other one is a `Location`.

@@ -3,6 +3,7 @@ import FoundationEssentials
 import SyncPlan
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -4,6 +4,7 @@ import NIOHTTP1
 import SyncPlan
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
 import FoundationEssentials
 import Glibc
-import IconCache
 import NIOHTTP1
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

@@ -4,6 +4,7 @@ import SyncPlan
 import Synchronization
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import TestSupport
 import Testing
 import Transfers
+import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan
@@ -69,7 +70,7 @@ extension CacheFixture {
                 let outcome: FetchOutcome
                 var isMultiplexed: Bool?
                 do throws(FetchFailure) {
-                    let source = try IconSource(IconURL(url))
+                    let source = try NetworkPolicy(settings.network).source(of: IconURL(url))
                     let condition: Condition? =
                         if case .server(let target) = source {
                             validators.map { Condition(url: target.url, validators: $0) }

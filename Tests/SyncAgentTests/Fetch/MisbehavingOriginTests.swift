@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
 import SyncPlan
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import NIOHTTP1
 import Synchronization
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

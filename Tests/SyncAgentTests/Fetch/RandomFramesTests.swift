@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
-import IconCache
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

@@ -2,6 +2,7 @@
 import SyncPlan
 import Testing
 import Transfers
+import WebAddresses
 
 @testable import SyncAgent
 

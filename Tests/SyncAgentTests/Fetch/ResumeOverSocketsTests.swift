@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
-import IconCache
 import SyncPlan
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

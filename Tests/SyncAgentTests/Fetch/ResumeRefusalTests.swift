@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import NIOHTTP1
 import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

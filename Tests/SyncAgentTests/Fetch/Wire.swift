@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SyncPlan
 import Transfers
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
 import FoundationEssentials
 import Glibc
-import IconCache
 import Logging
 import SyncAgent
 import SyncPlan

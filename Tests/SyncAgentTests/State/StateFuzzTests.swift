@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import AppLists
+import CacheFormat
 import Logging
 import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
 import Glibc
-import IconCache
 import SyncPlan
 import SystemPackage
 import TestSupport

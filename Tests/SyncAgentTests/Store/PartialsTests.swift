@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Glibc
-import IconCache
 import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 

@@ -6,6 +6,7 @@ import NIOHTTP1
 import SystemPackage
 import TestSupport
 import Testing
+import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import Testing
+import WebAddresses
 
 @testable import SyncPlan
 

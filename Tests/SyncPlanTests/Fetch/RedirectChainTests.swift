@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SyncPlan
 import Testing
+import WebAddresses
 
 @Suite("Chains of redirects")
 struct RedirectChainTests {
@@ -65,5 +66,19 @@ struct RedirectChainTests {
     @Test("these statuses redirect, and 300, 304 and 305 do not")
     func statuses() {
         #expect(RedirectChain.statuses == [301, 302, 303, 307, 308])
+    }
+
+    @Test(
+        "a redirect to what may not be asked for is refused, for today",
+        arguments: [
+            "ftp://b/", "http://b:65536/", "http://u@b/", "//u@b/", "//b:0/", "http+unix://x/", "file:///etc/passwd",
+            "data:,x", "", "http://a\\@b/", "http:///x", "http://[::1/", "mailto:a@b",
+        ])
+    func refuseRedirect(location: String) throws {
+        let target = try FetchTarget("https://a/d/x.png")
+        var chain = try RedirectChain(
+            from: target, limit: 10, allowDowngrade: true, policy: NetworkPolicy(Settings().network))
+        let failure = #expect(throws: FetchFailure.self) { try chain.follow(location) }
+        #expect(failure?.persistence == .lasting)
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// A cache test, run through a ``SimulatedCache`` with a clock that only moves when the test says so.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// A response on its way to a client.

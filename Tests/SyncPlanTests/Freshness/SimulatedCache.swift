@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// A private cache that holds one response a URL and only sends GET, made of nothing but the agent's own rules.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import FoundationEssentials
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct IdentityUseTests {
     /// The files in which `String` is a key all the same, and what the texts are: all of them ASCII, which has one spelling.
     private static let keyedByText: [String: String] = [
-        "IconCache/Documents/Manifest.swift": "what a JSON decoder gives, before each line is decoded on its own",
+        "CacheFormat/Manifest.swift": "what a JSON decoder gives, before each line is decoded on its own",
         "ListWatch/LinkWatch.swift": "paths that were taken from the file system, and go back to it",
         "SyncAgent/Fetch/HTTP1Origins.swift": "origins",
         "SyncAgent/Fetch/Resolver.swift": "hosts",
@@ -24,11 +25,16 @@ struct IdentityUseTests {
         "SyncPlan/Reconciler/Reconciler.swift": "origins",
     ]
 
+    private static let modules = [
+        "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "ListWatch", "SyncAgent", "SyncPlan",
+        "WebAddresses",
+    ]
+
     @Test("String is a key only where it can be nothing but ASCII")
     func keys() throws {
         let sources = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/Sources"
         var found: Set<String> = []
-        for module in ["IconCache", "ListParse", "ListWatch", "SyncAgent", "SyncPlan"] {
+        for module in Self.modules {
             let files = try FileManager.default.subpathsOfDirectory(atPath: "\(sources)/\(module)")
             for file in files where file.hasSuffix(".swift") {
                 let bytes = try #require(FileManager.default.contents(atPath: "\(sources)/\(module)/\(file)"))

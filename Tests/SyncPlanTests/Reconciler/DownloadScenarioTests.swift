@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 import Testing
+import WebAddresses
 
 @Suite("From a dropped list to published icons")
 struct DownloadScenarioTests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
+import ImageChecks
 import SyncPlan
 import Testing
 

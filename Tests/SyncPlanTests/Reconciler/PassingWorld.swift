@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// An agent whose lists name other URLs every minute: ten lists, one of which is replaced each time.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import Testing
 
 @Suite("The reconciler in a world in which anything happens")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import AppLists
+import CacheFormat
 import SyncPlan
 import Testing
+import WebAddresses
 
 @Suite("The agent ends, and starts again")
 struct RestartScenarioTests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
 
 /// A cache folder as sets of names, with what the publisher, the evictor and the start-up do to it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
+import WebAddresses
 
 /// Servers that die, come back and ask to be left alone, and what the agent owes them.
 struct SimulatedServers {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import IconCache
+import CacheFormat
 import SyncPlan
+import WebAddresses
 
 /// An agent whose servers and whose disk take their time, all of it simulated.
 struct TimedWorld {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+import FoundationEssentials
+import WebAddresses
+
+/// The folder on a server in which icons are that a list gives by a relative name: `lists.iconBaseURL`.
+package struct IconBase: Hashable, Sendable {
+    /// The folder's URL, which ends in `/`.
+    package let url: String
+
+    /// A folder by its URL, with or without the `/` at its end; `nil` if the text is no absolute http or https URL, or
+    /// has a query or a fragment.
+    package init?(_ text: String) {
+        guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?#".utf8.contains),
+            let scheme = URL(string: text)?.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            (try? FetchTarget(text)) != nil
+        else { return nil }
+        url = text.hasSuffix("/") ? text : text + "/"
+    }
+
+    /// The URL of a file in the folder, or in one below it: what means something else in a URL is percent-encoded
+    /// (RFC 3986, section 2.3).
+    package func url(ofFile path: String) -> String {
+        var result = url
+        for byte in path.utf8 {
+            if Self.isUnreserved(byte) || byte == UInt8(ascii: "/") {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += byte < 0x10 ? "%0" : "%"
+                result += String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    /// The URL that a relative one stands for (RFC 3986, section 5.2); `nil` if it is no relative URL.
+    package func resolve(_ reference: String) -> String? {
+        guard let base = URL(string: url), let resolved = URL(string: reference, relativeTo: base) else { return nil }
+        return resolved.absoluteString
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}
+
+extension ListLimits {
+    /// The icon's URL that a list's text is, or stands for.
+    package func icon(_ text: String) -> Result<IconURL, IconFlaw> {
+        switch AppEntry.flaw(inIcon: text) {
+        case nil: .success(IconURL(text))
+        case .relative:
+            if let iconBase {
+                iconBase.resolve(text).flatMap { AppEntry.flaw(inIcon: $0) == nil ? .success(IconURL($0)) : nil }
+                    ?? .failure(.unresolvable)
+            } else {
+                .failure(.relative)
+            }
+        case let flaw?: .failure(flaw)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import WebAddresses
+
+/// What keeps a value in a list from being an icon's URL.
+package enum IconFlaw: Error, Equatable, CustomStringConvertible {
+    case notAString
+    case empty
+    case tooLong(limit: Int)
+    case notOneWord
+    /// It has no scheme, and nothing says what it is relative to.
+    case relative
+    case schemeAlone
+    /// It is relative, and leads nowhere.
+    case unresolvable
+
+    /// The flaw as a clause.
+    package var description: String {
+        switch self {
+        case .notAString: "not a string"
+        case .empty: "empty"
+        case .tooLong(let limit): "longer than \(limit) bytes"
+        case .notOneWord: "has a space or a control character in it"
+        case .relative: "relative URL, and lists.iconBaseURL is not set"
+        case .schemeAlone: "only the beginning of a URL"
+        case .unresolvable: "relative URL that makes no sense"
+        }
+    }
+}
+
+extension AppEntry {
+    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for those that carry no image.
+    package static let maxIconBytes = DataURL.maxLength
+    /// The longest `name` and `download` accepted, in UTF-8 bytes.
+    package static let maxTextBytes = 4096
+
+    /// What keeps a text from being an icon's URL; `nil` if nothing does.
+    ///
+    /// It must be absolute, and must be one word. Whether it can be fetched is not asked here.
+    package static func flaw(inIcon icon: String) -> IconFlaw? {
+        let bytes = icon.utf8
+        guard !bytes.isEmpty else { return .empty }
+        let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
+        guard bytes.count <= longest else { return .tooLong(limit: longest) }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return .notOneWord }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]) else { return .relative }
+        guard bytes.index(after: colon) != bytes.endIndex else { return .schemeAlone }
+        return nil
+    }
+
+    /// Whether the text is a URL's scheme (RFC 3986, section 3.1).
+    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
+        guard let first = text.first, isLetter(first) else { return false }
+        return text.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+            default: isLetter(byte)
+            }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+}

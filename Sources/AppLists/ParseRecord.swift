@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// What `syncagent-parse` writes and the agent reads: one verdict, as plain records.
+///
+/// The first line names the format. Then follows a record a line: a letter for its kind, and its fields, each as
+/// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a field that is not there. The last record closes the
+/// verdict, so that one that was cut short is never taken for a whole one.
+/// ```
+/// syncagent-list 2
+/// E25:https://example.com/a.png4:Mail--
+/// P8:[3].icon12:not a string
+/// .
+/// ```
+package enum ParseRecord {
+    /// The longest output that is read, whatever the limits on lists are.
+    ///
+    /// The parser itself rejects what would be longer.
+    package static let maxBytes = ByteCount.mebibytes(64)
+
+    private static let header = Array("syncagent-list 2\n".utf8)
+
+    private enum Kind: UInt8 {
+        /// An entry: icon, name, download, and the digest expected of the image.
+        case entry = 0x45  // E
+        /// A problem: key path, reason.
+        case problem = 0x50  // P
+        /// A rejection, which stands alone: code, message.
+        case rejection = 0x52  // R
+        /// The end.
+        case end = 0x2E  // .
+    }
+
+    /// The verdict's records.
+    ///
+    /// A list that would come to more than the limit becomes a rejection.
+    package static func encode(_ verdict: ListVerdict, atMost limit: ByteCount = maxBytes) -> [UInt8] {
+        var output = header
+        switch verdict {
+        case .success(let list):
+            for entry in list.entries {
+                append(.entry, [entry.icon.text, entry.name, entry.download, entry.expected?.hex], to: &output)
+                guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
+            }
+            for problem in list.problems {
+                append(.problem, [problem.keyPath, problem.reason], to: &output)
+            }
+        case .failure(let rejection):
+            append(.rejection, [rejection.code, rejection.message], to: &output)
+        }
+        append(.end, [], to: &output)
+        guard output.count <= limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
+        return output
+    }
+
+    private static func append(_ kind: Kind, _ fields: [String?], to output: inout [UInt8]) {
+        output.append(kind.rawValue)
+        for field in fields {
+            if let field {
+                output += String(field.utf8.count).utf8
+                output.append(UInt8(ascii: ":"))
+                output += field.utf8
+            } else {
+                output.append(UInt8(ascii: "-"))
+            }
+        }
+        output.append(UInt8(ascii: "\n"))
+    }
+
+    /// Reads a verdict that came from a parser which may have been taken over by the file it read.
+    ///
+    /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, gives a code that is not
+    ///   the parser's to give (``ListRejection/isOfParser``), or is not of this form.
+    package static func decode(_ output: [UInt8], maxEntries: Int) throws(Malformed) -> ListVerdict {
+        guard output.count <= maxBytes.bytes, output.starts(with: header) else { throw Malformed(offset: 0) }
+        var cursor = Cursor(bytes: output, offset: header.count)
+        var list = AppList()
+        var rejection: ListRejection?
+        while true {
+            let start = cursor.offset
+            switch Kind(rawValue: try cursor.next()) {
+            case .entry:
+                let icon = try cursor.text(atMost: AppEntry.maxIconBytes)
+                let name = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
+                let download = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
+                let hex = try cursor.optionalText(atMost: 64)
+                let expected = hex.flatMap { Digest(hex: $0) }
+                guard rejection == nil, list.entries.count < maxEntries, AppEntry.flaw(inIcon: icon) == nil,
+                    (hex == nil) == (expected == nil)
+                else { throw Malformed(offset: start) }
+                list.entries.append(AppEntry(name: name, icon: IconURL(icon), download: download, expected: expected))
+            case .problem:
+                let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
+                let reason = try cursor.text(atMost: AppEntry.maxTextBytes)
+                guard rejection == nil, list.problems.count <= AppList.maxProblems else {
+                    throw Malformed(offset: start)
+                }
+                list.problems.append(EntryProblem(keyPath: keyPath, reason: reason))
+            case .rejection:
+                let code = try cursor.text(atMost: 64)
+                let message = try cursor.text(atMost: AppEntry.maxTextBytes)
+                let given = ListRejection(code, message)
+                guard rejection == nil, list == AppList(), given.isOfParser else { throw Malformed(offset: start) }
+                rejection = given
+            case .end:
+                try cursor.endLine()
+                guard cursor.offset == output.count else { throw Malformed(offset: cursor.offset) }
+                // They stay in memory, and an array that grew has room for up to as many again.
+                list.entries = list.entries.map(\.self)
+                return rejection.map { .failure($0) } ?? .success(list)
+            case nil:
+                throw Malformed(offset: start)
+            }
+            try cursor.endLine()
+        }
+    }
+
+    /// Output that is no verdict.
+    package struct Malformed: Error, Equatable {
+        /// The byte at which it stops making sense.
+        package var offset: Int
+    }
+}
+
+extension ParseRecord {
+    /// A place in the output, and how to read on from there.
+    private struct Cursor {
+        let bytes: [UInt8]
+        var offset: Int
+
+        mutating func next() throws(Malformed) -> UInt8 {
+            guard offset < bytes.count else { throw Malformed(offset: offset) }
+            defer { offset += 1 }
+            return bytes[offset]
+        }
+
+        mutating func endLine() throws(Malformed) {
+            guard try next() == UInt8(ascii: "\n") else { throw Malformed(offset: offset - 1) }
+        }
+
+        mutating func text(atMost limit: Int) throws(Malformed) -> String {
+            guard let text = try optionalText(atMost: limit) else { throw Malformed(offset: offset - 1) }
+            return text
+        }
+
+        mutating func optionalText(atMost limit: Int) throws(Malformed) -> String? {
+            let start = offset
+            var length: Int?
+            while true {
+                switch try next() {
+                case let digit where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit):
+                    length = (length ?? 0) * 10 + Int(digit - UInt8(ascii: "0"))
+                case UInt8(ascii: "-") where length == nil:
+                    return nil
+                case UInt8(ascii: ":"):
+                    guard let length, length <= bytes.count - offset,
+                        let text = String(validating: bytes[offset..<offset + length], as: UTF8.self)
+                    else { throw Malformed(offset: start) }
+                    offset += length
+                    return text
+                default:
+                    throw Malformed(offset: start)
+                }
+                guard length ?? 0 <= limit else { throw Malformed(offset: start) }
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+
+/// One generation of the cache: which app lists there are, and where the document of each one is.
+///
+/// `manifest.json` is the newest; `generations/` holds each that is current, in its grace, or leased.
+public struct Manifest: Equatable, Sendable {
+    /// What a manifest says of one app list.
+    public struct List: Equatable, Sendable {
+        /// The SHA-256 of the list document, which is also its name.
+        public var sha256: Digest
+        /// How many entries the list has.
+        public var apps: Int
+        /// How many of them have an image on disk.
+        public var ready: Int
+        /// How many have no image yet.
+        public var pending: Int
+        /// How many could not be fetched, and have no older image.
+        public var failed: Int
+
+        /// The document's path, relative to the cache folder.
+        public var document: String { CacheLayout.document(sha256) }
+
+        package init(sha256: Digest, apps: Int, ready: Int, pending: Int, failed: Int) {
+            self.sha256 = sha256
+            self.apps = apps
+            self.ready = ready
+            self.pending = pending
+            self.failed = failed
+        }
+    }
+
+    /// The number of this generation; it only grows.
+    public var generation: Int
+    /// When it was published.
+    public var published: Timestamp
+    /// The app lists, by file name.
+    public var lists: [ListName: List]
+
+    package init(generation: Int, published: Timestamp, lists: [ListName: List]) {
+        self.generation = generation
+        self.published = published
+        self.lists = lists
+    }
+
+    /// The JSON text: keys in a fixed order, one list a line, sorted by name.
+    package var text: [UInt8] {
+        var names: [ListName] = []
+        return text(inOrder: &names)
+    }
+
+    /// The JSON text.
+    ///
+    /// - Parameter names: The names of the lists of another generation, sorted; those of this one from then on. Most
+    ///   generations have the same lists as the one before, and many names take long to sort.
+    /// - Returns: The bytes.
+    package func text(inOrder names: inout [ListName]) -> [UInt8] {
+        var entries = names.compactMap { lists[$0] }
+        if names.count != lists.count || entries.count != lists.count {
+            names = lists.keys.sorted()
+            entries = names.compactMap { lists[$0] }
+        }
+        var text = JSONText(capacity: 300 * (lists.count + 1))
+        text.words("{ \"format\": ")
+        text.number(CacheLayout.format)
+        text.words(", \"generation\": ")
+        text.number(generation)
+        text.words(", \"published\": ")
+        text.string(published.description)
+        text.words(", \"lists\": {")
+        for (name, list) in zip(names, entries) {
+            text.newLine(isFirst: name == names.first)
+            text.string(name.text)
+            text.words(": { \"document\": ")
+            text.document(list.sha256)
+            text.words(", \"sha256\": ")
+            text.digest(list.sha256)
+            text.words(", \"apps\": ")
+            text.number(list.apps)
+            text.words(", \"ready\": ")
+            text.number(list.ready)
+            text.words(", \"pending\": ")
+            text.number(list.pending)
+            text.words(", \"failed\": ")
+            text.number(list.failed)
+            text.words(" }")
+        }
+        if lists.isEmpty { text.words("} }\n") } else { text.words("\n} }\n") }
+        return text.bytes
+    }
+
+    /// The same as a string.
+    package var json: String { String(decoding: text, as: UTF8.self) }
+
+    /// Reads a manifest.
+    ///
+    /// - Throws: ``FormatError/damaged(_:)`` if the text is no manifest, and
+    ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
+    package init(json: [UInt8]) throws(FormatError) {
+        if let manifest = Manifest(written: json) {
+            self = manifest
+        } else {
+            try self.init(anyJSON: json)
+        }
+    }
+
+    /// Reads a manifest, whoever wrote it, and however.
+    init(anyJSON json: [UInt8]) throws(FormatError) {
+        let root = try DocumentFormat.decode(CodedManifest.self, from: json)
+        guard CacheLayout.generationNumbers.contains(root.generation) else {
+            throw .damaged("“generation” is out of range")
+        }
+        guard let published = Timestamp(root.published) else {
+            throw .damaged("“published” is no RFC 3339 time in UTC")
+        }
+        var lists: [ListName: List] = [:]
+        for (name, entry) in root.entries(in: json) {
+            guard let sha256 = Digest(hex: entry.sha256) else {
+                throw .damaged("“sha256” of \(name) is no SHA-256 digest")
+            }
+            lists[ListName(name)] = List(
+                sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed)
+        }
+        self.init(generation: root.generation, published: published, lists: lists)
+    }
+}
+
+extension Manifest {
+    /// The manifest, if the text is as ``json`` has it and no string in it has an escape.
+    init?(written json: [UInt8]) {
+        var text = WrittenJSON(json)
+        guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
+            text.take(", \"generation\": "), let generation = text.number(),
+            CacheLayout.generationNumbers.contains(generation),
+            text.take(", \"published\": "), let published = text.string().flatMap(Timestamp.init),
+            text.take(", \"lists\": {")
+        else { return nil }
+        var lists: [ListName: List] = [:]
+        if !text.take("} }\n") {
+            repeat {
+                guard text.take("\n  "), let name = text.string(), text.take(": "), let list = List(&text),
+                    lists.updateValue(list, forKey: ListName(name)) == nil
+                else { return nil }
+            } while text.take(",")
+            guard text.take("\n} }\n") else { return nil }
+        }
+        guard text.isAtEnd else { return nil }
+        self.init(generation: generation, published: published, lists: lists)
+    }
+}
+
+extension Manifest.List {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        guard text.take("{ \"document\": "), let document = text.string(),
+            text.take(", \"sha256\": "), let sha256 = text.digest(), document == CacheLayout.document(sha256),
+            text.take(", \"apps\": "), let apps = text.number(),
+            text.take(", \"ready\": "), let ready = text.number(),
+            text.take(", \"pending\": "), let pending = text.number(),
+            text.take(", \"failed\": "), let failed = text.number(), text.take(" }")
+        else { return nil }
+        self.init(sha256: sha256, apps: apps, ready: ready, pending: pending, failed: failed)
+    }
+}
+
+private struct CodedManifest: FormattedDocument {
+    struct Entry: Decodable {
+        var sha256: String
+        var apps, ready, pending, failed: Int
+    }
+
+    var format: Int
+    var generation: Int
+    var published: String
+    var lists: [String: Entry]
+
+    /// The lists by name, each name in its own bytes.
+    ///
+    /// `JSONDecoder` takes keys that are canonically equivalent for one. So where there may be such keys, each list is
+    /// decoded from its own line.
+    func entries(in json: [UInt8]) -> [(name: String, entry: Entry)] {
+        let entries = lists.map { (name: $0.key, entry: $0.value) }
+        guard !json.allSatisfy({ $0 < 0x80 }) else { return entries }
+        let decoder = JSONDecoder()
+        let lines = json.split(separator: UInt8(ascii: "\n")).flatMap { line -> [(name: String, entry: Entry)] in
+            let member = line.last == UInt8(ascii: ",") ? line.dropLast() : line
+            let object = try? decoder.decode([String: Entry].self, from: Data("{".utf8 + member + "}".utf8))
+            return object.map { $0.map { (name: $0.key, entry: $0.value) } } ?? []
+        }
+        // Another program may have written the same JSON on other lines.
+        return lines.count < entries.count ? entries : lines
+    }
+}
+
+/// What manifests and list documents have in common.
+protocol FormattedDocument: Decodable {
+    var format: Int { get }
+}
+
+/// Manifests and list documents as JSON: one of another format is never read as if it were one of this.
+enum DocumentFormat {
+    private struct Version: FormattedDocument {
+        var format: Int
+    }
+
+    static func decode<T: FormattedDocument>(
+        _ type: T.Type, from json: [UInt8]
+    ) throws(FormatError) -> T {
+        let data = Data(json)
+        let version: Int
+        do {
+            let document = try JSONDecoder().decode(type, from: data)
+            version = document.format
+            if version == CacheLayout.format { return document }
+        } catch {
+            guard let other = try? JSONDecoder().decode(Version.self, from: data), other.format != CacheLayout.format
+            else { throw .damaged("it is not the JSON it should be (\(error))") }
+            version = other.format
+        }
+        throw .unknownFormat(version)
+    }
+}

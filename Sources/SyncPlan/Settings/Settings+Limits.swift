@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+import CacheFormat
+package import ImageChecks
+
+extension ListLimits {
+    /// The limits that are configured.
+    package init(_ settings: Settings.Lists) {
+        self.init(
+            maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys,
+            iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
+    }
+
+    /// What tells lists that were read within these limits, by this version, from others.
+    package var rules: String {
+        let parts = [Version.current, String(maxBytes.bytes), String(maxEntries), iconBase?.url ?? ""] + iconKeys
+        return parts.joined(separator: "\n")
+    }
+}
+
+extension ImageLimits {
+    /// The limits that are configured.
+    package init(_ settings: Settings.Images) {
+        self.init(maxSide: settings.maxSide, maxPixels: settings.maxPixels, allowsSVG: settings.allowSVG)
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+
+/// A URL that carries its image itself (RFC 2397): `data:image/png;base64,iVBORw0…`.
+///
+/// What it says of its type is passed over, as it is with servers: the image's first bytes tell.
+package struct DataURL: Hashable, Sendable {
+    /// The longest one accepted, in UTF-8 bytes.
+    ///
+    /// Each list document has it in full, and it must go through as one argument of a command, of which Linux takes twice
+    /// as much (`execve(2)`). A list's texts come to 64 MiB at most in any case.
+    package static let maxLength = 64 << 10
+
+    private let text: String
+
+    /// A URL whose scheme is `data`; `nil` for every other.
+    package init?(_ text: String) {
+        let isData = text.utf8.starts(with: "data:".utf8) { $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 }
+        guard isData else { return nil }
+        self.text = text
+    }
+
+    /// The bytes that it stands for.
+    ///
+    /// As in browsers (the Fetch Standard, “data: URLs”) they begin behind the first comma and end at a fragment, and
+    /// base64 may have white space in it and lack its padding.
+    ///
+    /// - Throws: ``URLRefusal/malformedData(_:)``
+    package func bytes() throws(URLRefusal) -> [UInt8] {
+        guard text.utf8.count <= Self.maxLength else {
+            throw .malformedData("it is longer than \(Self.maxLength) bytes")
+        }
+        // By bytes: a mark that combines with the comma would make it another character.
+        let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        guard let comma = whole.firstIndex(of: UInt8(ascii: ",")) else {
+            throw .malformedData("no comma ends what it says of its type")
+        }
+        guard let bytes = PercentEncoding.decode(whole[comma...].dropFirst()) else {
+            throw .malformedData("a “%” in it is not followed by two hexadecimal digits")
+        }
+        guard Substring(whole[..<comma]).lowercased().hasSuffix(";base64") else { return bytes }
+        guard let decoded = Self.base64(bytes) else { throw .malformedData("what follows its comma is not base64") }
+        return decoded
+    }
+
+    private static func base64(_ text: [UInt8]) -> [UInt8]? {
+        var digits = text.filter { ![0x09, 0x0A, 0x0C, 0x0D, 0x20].contains($0) }
+        let padding = UInt8(ascii: "=")
+        if digits.count.isMultiple(of: 4) {
+            for _ in 0..<2 where digits.last == padding { digits.removeLast() }
+        }
+        guard !digits.contains(padding), digits.count % 4 != 1 else { return nil }
+        digits += Array(repeating: padding, count: -digits.count & 3)
+        return Data(base64Encoded: Data(digits)).map { Array($0) }
+    }
+}
+
+extension DataURL: CustomStringConvertible {
+    /// What it says of its type, and how long it is: `data:image/png;base64,… (4211 bytes)`.
+    package var description: String {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: ",")) ?? text.endIndex
+        return "\(text[..<end].prefix(40)),… (\(text.utf8.count) bytes)"
+    }
+}

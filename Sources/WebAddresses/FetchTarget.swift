@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+
+/// A URL that may be asked for: http or https, a plain host, a port that exists, no userinfo.
+///
+/// Lists and servers are not trusted to write URLs. Some would kill the HTTP client (port 65536) or lead it to other
+/// transports (`http+unix`), so that every URL, and every redirect's target, passes through here first.
+package struct FetchTarget: Hashable, Sendable {
+    /// The longest URL accepted, in bytes.
+    package static let maxLength = 8192
+
+    /// The URL as it is sent, without a fragment and with what RFC 3986 forbids percent-encoded.
+    package let url: String
+    package let isSecure: Bool
+    /// The host in lower case; an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+
+    /// The scheme, host and port: what one queue of requests goes to.
+    package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
+
+    /// Whether this is the URL that was sent in these bytes.
+    package func isSent(as other: String) -> Bool { url.utf8.elementsEqual(other.utf8) }
+
+    /// Reads an absolute URL.
+    ///
+    /// - Throws: ``URLRefusal``
+    package init(_ text: String) throws(URLRefusal) {
+        if let plain = FetchTarget(plain: text) {
+            self = plain
+        } else {
+            try self.init(parsing: text)
+        }
+    }
+
+    /// Reads any URL, by way of the URL parser.
+    package init(parsing text: String) throws(URLRefusal) {
+        guard text.utf8.count <= Self.maxLength else {
+            throw .malformed("it is longer than \(Self.maxLength) bytes")
+        }
+        guard let colon = text.firstIndex(of: ":") else { throw .malformed("it has no scheme") }
+        let scheme = text[..<colon].lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw .scheme(String(scheme.prefix(20)))
+        }
+        let rest = text[text.index(after: colon)...]
+        guard rest.hasPrefix("//") else { throw .malformed("“//” does not follow its scheme") }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+        guard !authority.contains("@") else {
+            throw .userInfo
+        }
+        isSecure = scheme == "https"
+        (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
+        guard let parsed = URL(string: String(text.unicodeScalars.prefix { $0 != "#" })),
+            parsed.scheme?.lowercased() == scheme,
+            let parsedHost = parsed.host(percentEncoded: true)?.lowercased(),
+            parsedHost == host || parsedHost == "[\(host)]", parsed.port == nil || parsed.port == port
+        else { throw .malformed("it does not follow RFC 3986") }
+        url = parsed.absoluteString
+    }
+
+    /// A reference resolved against this URL (RFC 3986, section 5.2), such as a redirect's `Location`.
+    ///
+    /// - Returns: `nil` if the text is no reference.
+    /// - Throws: ``URLRefusal``, if what it stands for may not be asked for.
+    package func resolving(_ reference: String) throws(URLRefusal) -> FetchTarget? {
+        guard reference.utf8.count <= Self.maxLength, let base = URL(string: url),
+            let target = URL(string: reference, relativeTo: base)
+        else { return nil }
+        return try FetchTarget(target.absoluteString)
+    }
+
+    private static func hostAndPort(
+        _ authority: Substring, defaultPort: Int
+    ) throws(URLRefusal) -> (host: String, port: Int) {
+        let host: Substring
+        let port: Substring
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else {
+                throw .malformed("the bracket of its host is not closed")
+            }
+            host = authority[authority.index(after: authority.startIndex)..<end]
+            port = authority[authority.index(after: end)...]
+            guard host.contains(":"), IPAddress(host) != nil else { throw .malformed("its host is no IPv6 address") }
+        } else {
+            host = authority.prefix { $0 != ":" }
+            port = authority.dropFirst(host.count)
+            guard !host.isEmpty else { throw .malformed("it has no host") }
+            guard isHost(host) else { throw .hostCharacters }
+            guard host.last != "." || !endsInNumber(host) else { throw .hostEnd }
+        }
+        guard !port.isEmpty else { return (host.lowercased(), defaultPort) }
+        let digits = port.dropFirst()
+        guard port.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw .malformed("what follows its host is no port")
+        }
+        if digits.isEmpty { return (host.lowercased(), defaultPort) }
+        guard digits.count <= 5, let number = Int(digits), (1...65_535).contains(number) else {
+            throw .port
+        }
+        return (host.lowercased(), number)
+    }
+
+    /// Whether the last label of a host is a number, or missing: it is an IPv4 address then, or nothing, never a name.
+    package static func endsInNumber(_ host: some StringProtocol) -> Bool {
+        func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+        let bytes = Substring(host).utf8
+        let dot = UInt8(ascii: ".")
+        guard let last = bytes.lastIndex(where: { $0 != dot }) else { return true }
+        let start = bytes[...last].lastIndex(of: dot).map(bytes.index(after:)) ?? bytes.startIndex
+        let label = bytes[start...last]
+        let isHexadecimal = label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
+        guard isHexadecimal else { return label.allSatisfy(isDigit) }
+        return label.dropFirst(2).allSatisfy { isDigit($0) || (0x61...0x66).contains($0 | 0x20) }
+    }
+
+    /// Whether a host is an address, or nothing, and never a name.
+    package static func isNoName(_ host: String) -> Bool {
+        host.utf8.contains(UInt8(ascii: ":")) || endsInNumber(host)
+    }
+
+    /// Whether a text is of the characters, and no longer, than a host is.
+    package static func isHost(_ text: some StringProtocol) -> Bool {
+        (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(isHostCharacter)
+    }
+
+    private static func isHostCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

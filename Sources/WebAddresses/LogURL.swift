@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// A URL as logs, tables and messages show it: without what may hold secrets, its user name, password and query, and
+/// without the image of a `data:` URL.
+package struct LogURL: CustomStringConvertible {
+    package let description: String
+
+    package init(_ url: IconURL) { self.init(url.text) }
+
+    package init(_ url: String) {
+        description = DataURL(url).map { "\($0)" } ?? Self.withoutSecrets(url)
+    }
+
+    private static func withoutSecrets(_ url: String) -> String {
+        func mayHide(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "@")
+        }
+        guard url.utf8.contains(where: mayHide) else { return url }
+        // By bytes: a mark that combines with “?” or “@” makes it another character, and hides nothing from a server.
+        let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
+        let plain = url[..<end]
+        let query = url.utf8[end...].first == UInt8(ascii: "?") ? "?…" : ""
+        let scheme = plain.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let rest = plain.utf8[scheme.endIndex...]
+        if rest.starts(with: "://".utf8) {
+            let authority = rest.dropFirst(3).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+                return "\(Substring(scheme))://…\(plain[at...])\(query)"
+            }
+        }
+        // In what is no URL the password can be anywhere.
+        if url.utf8.contains(UInt8(ascii: "@")), (try? FetchTarget(url)) == nil { return "…" }
+        return plain + query
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import Testing
+import WebAddresses
+
+@Suite("The folder of icons with a relative name")
+struct IconBaseTests {
+    @Test(
+        "a folder ends in a slash, whether it is written or not",
+        arguments: [
+            ("https://e.org/icons/", "https://e.org/icons/"), ("https://e.org/icons", "https://e.org/icons/"),
+            ("http://e.org:8080", "http://e.org:8080/"), ("HTTPS://E.org/a%20b/", "HTTPS://E.org/a%20b/"),
+        ])
+    func folder(text: String, url: String) {
+        #expect(IconBase(text)?.url == url)
+    }
+
+    @Test(
+        "what can be no folder on a server is refused",
+        arguments: [
+            "", "icons/", "/icons/", "//e.org/icons/", "ftp://e.org/", "file:///icons/", "data:,x", "https:",
+            "https://",
+            "https://user@e.org/", "https://e.org:65536/", "https://e.org/?a=b", "https://e.org/#a",
+            "https://e.org/a b",
+        ])
+    func refused(text: String) {
+        #expect(IconBase(text) == nil)
+    }
+
+    @Test(
+        "a file's name is percent-encoded, its folders are not",
+        arguments: [
+            ("Mail.png", "Mail.png"), ("a/b c.png", "a/b%20c.png"), ("100%.png", "100%25.png"), ("é.png", "%C3%A9.png"),
+            ("a?b#c.png", "a%3Fb%23c.png"), ("x:y+z&.png", "x%3Ay%2Bz%26.png"), ("-._~", "-._~"), ("\n", "%0A"),
+            ("http://a/b", "http%3A//a/b"),
+        ])
+    func file(name: String, path: String) throws {
+        let base = try #require(IconBase("https://e.org/icons"))
+        #expect(base.url(ofFile: name) == "https://e.org/icons/" + path)
+    }
+
+    @Test(
+        "a relative URL is resolved against the folder, an absolute one stays as it is",
+        arguments: [
+            ("a.png", "https://e.org/x/icons/a.png"), ("b/a.png?v=2", "https://e.org/x/icons/b/a.png?v=2"),
+            ("./a.png", "https://e.org/x/icons/a.png"), ("../a.png", "https://e.org/x/a.png"),
+            ("/a.png", "https://e.org/a.png"), ("//other.org/a.png", "https://other.org/a.png"),
+            ("../../../a.png", "https://e.org/a.png"), ("é.png", "https://e.org/x/icons/%C3%A9.png"),
+            ("http://other.org/é.png", "http://other.org/é.png"),
+        ])
+    func relative(text: String, url: IconURL) throws {
+        let base = try #require(IconBase("https://e.org/x/icons"))
+        let limits = ListLimits(iconBase: base)
+        #expect(limits.icon(text) == .success(url))
+    }
+
+    @Test("what is no relative URL has its flaw, with a folder and without")
+    func flaws() throws {
+        let base = try #require(IconBase("https://e.org/icons"))
+        let limits = ListLimits(iconBase: base)
+        #expect(limits.icon("") == .failure(.empty))
+        #expect(limits.icon("a b.png") == .failure(.notOneWord))
+        #expect(limits.icon("1:a") == .failure(.unresolvable))
+        #expect(limits.icon(String(repeating: "a", count: 8190)) == .failure(.unresolvable))
+        #expect(ListLimits().icon("a.png") == .failure(.relative))
+    }
+
+    @Test("an icon's URL is longer only if it carries its image")
+    func length() {
+        let longest = "data:," + String(repeating: "x", count: DataURL.maxLength - 6)
+        #expect(AppEntry.flaw(inIcon: longest) == nil)
+        #expect(AppEntry.flaw(inIcon: longest + "x")?.description == "longer than 65536 bytes")
+        #expect(AppEntry.flaw(inIcon: "http:" + longest.dropFirst(5))?.description == "longer than 8192 bytes")
+    }
+}

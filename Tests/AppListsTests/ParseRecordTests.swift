@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import Testing
+
+@Suite("Records of the parser")
+struct ParseRecordTests {
+    private static let list = AppList(
+        entries: [
+            AppEntry(name: "Mail", icon: "http://e.org/a", download: "1.2M"),
+            AppEntry(icon: "http://e.org/ü", expected: .of("x")),
+            AppEntry(name: "", icon: "u:1", download: "-\n12:\0"),
+        ],
+        problems: [EntryProblem(keyPath: "[3].icon", reason: "not a string"), .more(7)])
+
+    @Test(
+        "a verdict is the same after its way through records",
+        arguments: [
+            .success(list), .success(AppList()), .failure(.emptyFile), .failure(.unreadable("Input/output error")),
+            .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
+            .failure(.tooDeep(limit: 32)), .failure(.tooManyValues(limit: 8 << 20)), .failure(.noKnownShape),
+            .failure(.ambiguousShape(keys: ["a", "b"])), .failure(.repeatedKeys), .failure(.noIconBase),
+            .failure(.tooManyEntries(limit: 50_000)), .failure(.tooMuchText(limit: .mebibytes(64))),
+        ] as [ListVerdict])
+    func roundTrip(verdict: ListVerdict) throws {
+        #expect(try ParseRecord.decode(ParseRecord.encode(verdict), maxEntries: 3) == verdict)
+    }
+
+    @Test(
+        "a rejection that only the agent gives is no verdict of a parser",
+        arguments: [
+            .outOfResources("x"), .cancelled, .stillBeingWritten, .notARegularFile, .nameNotUTF8,
+            .parserDied(signal: "SIGILL"), .parserKilled(signal: "SIGKILL"), .parserFailed(status: 3),
+            .parserTimeout(limit: "15s"), .parserNonsense, .parserUnavailable("x"), ListRejection("a", "b"),
+        ] as [ListRejection])
+    func codeOfAgent(rejection: ListRejection) {
+        #expect(throws: ParseRecord.Malformed.self) {
+            try ParseRecord.decode(ParseRecord.encode(.failure(rejection)), maxEntries: 3)
+        }
+    }
+
+    @Test("output that was cut short anywhere is no verdict")
+    func truncated() {
+        let output = ParseRecord.encode(.success(Self.list))
+        for count in 0..<output.count {
+            #expect(throws: ParseRecord.Malformed.self) {
+                try ParseRecord.decode(Array(output.prefix(count)), maxEntries: 3)
+            }
+        }
+    }
+
+    @Test(
+        "output of another form is no verdict",
+        arguments: [
+            ".\n\n", ".\n.\n", ".", "E3:u:1---\n", "X\n.\n", "E3:u:1---.\n", "E---\n.\n", "E--\n.\n", "E3:u:1--\n.\n",
+            "E4:u:1---\n.\n", "E03:u:1---.\n", "E:---\n.\n", "E3 :u:1---\n.\n", "E-3:u:1---\n.\n",
+            "E9999999999999999999:u:1---\n.\n",
+            "E3:u 1---\n.\n", "E3:rel---\n.\n", "P1:a-\n.\n",
+            "R8:too-deep1:b\nR8:too-deep1:b\n.\n", "R8:TOO-DEEP1:b\n.\n", "R0:1:b\n.\n",
+            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR8:too-deep1:b\n.\n", "R8:too-deep1:b\nE3:u:1---\n.\n",
+            "R8:too-deep1:b\nP1:a1:b\n.\n",
+            "E3:u:\u{FF}---\n.\n",
+        ])
+    func malformed(records: String) {
+        #expect(throws: ParseRecord.Malformed.self) {
+            try ParseRecord.decode(Array("syncagent-list 2\n\(records)".utf8), maxEntries: 3)
+        }
+    }
+
+    @Test(
+        "output without the first line, or with that of another format, is no verdict",
+        arguments: ["", ".\n", "syncagent-list 1\n.\n"])
+    func header(output: String) throws {
+        let error = try #require(throws: ParseRecord.Malformed.self) {
+            try ParseRecord.decode(Array(output.utf8), maxEntries: 3)
+        }
+        #expect(error.offset == 0)
+    }
+
+    @Test("a text that is no UTF-8 is no verdict")
+    func notUTF8() {
+        let output = Array("syncagent-list 2\nE4:u:".utf8) + [0xC3, 0x28] + Array("---\n.\n".utf8)
+        #expect(throws: ParseRecord.Malformed.self) { try ParseRecord.decode(output, maxEntries: 3) }
+    }
+
+    @Test("more entries, problems or text than there can be is no verdict")
+    func limits() {
+        let head = "syncagent-list 2\n"
+        for records in [
+            String(repeating: "E3:u:1---\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
+            "E3:u:14097:\(String(repeating: "x", count: 4097))--\n",
+            "E8193:u:\(String(repeating: "x", count: 8191))---\n",
+        ] {
+            #expect(throws: ParseRecord.Malformed.self) {
+                try ParseRecord.decode(Array((head + records + ".\n").utf8), maxEntries: 3)
+            }
+        }
+    }
+
+    @Test("a list that comes to more than is read becomes a rejection")
+    func tooLong() throws {
+        let entry = AppEntry(icon: IconURL("u:" + String(repeating: "x", count: 8190)))
+        let output = ParseRecord.encode(.success(AppList(entries: Array(repeating: entry, count: 9000))))
+        let verdict = try ParseRecord.decode(output, maxEntries: 9000)
+        #expect(verdict == .failure(.tooMuchText(limit: ParseRecord.maxBytes)))
+    }
+}

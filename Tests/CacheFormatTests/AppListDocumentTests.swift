@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import TestSupport
+import Testing
+
+@Suite("A list document")
+struct AppListDocumentTests {
+    private static let image = Sample.image("abc")
+    private static let apps = [
+        AppListDocument.App(
+            name: "Mail \"beta\"", icon: "https://example.com/mail.png", download: "1.2M", state: .ready(image)),
+        AppListDocument.App(
+            name: nil, icon: "https://example.com/ü?q=\"\\\"", download: nil, expected: .of("x"),
+            state: .pending),
+        AppListDocument.App(name: "", icon: "x", download: "", state: .failed(error: "http-404")),
+    ]
+
+    @Test("is written with its keys in a fixed order, one app a line, in the list's order")
+    func text() {
+        let document = Sample.document("apps.plist", apps: Self.apps)
+        let hex = Digest.of("abc").hex
+        #expect(
+            document.json == #"""
+                { "format": 1, "list": "apps.plist", "source": { "sha256": "\#(Digest.of("apps.plist"))", \#
+                "bytes": 2101, "modified": "2026-11-21T02:44:52Z" }, "apps": [
+                  { "name": "Mail \"beta\"", "icon": "https://example.com/mail.png", "download": "1.2M", \#
+                "status": "ready", "path": "icons/ba/\#(hex).png", "sha256": "\#(hex)", "bytes": 3, \#
+                "type": "image/png", "width": 64, "height": 48 },
+                  { "icon": "https://example.com/ü?q=\"\\\"", "expected": "\#(Digest.of("x"))", "status": "pending" },
+                  { "name": "", "icon": "x", "download": "", "status": "failed", "error": "http-404" }
+                ] }
+
+                """#)
+    }
+
+    @Test(
+        "is read back as it was",
+        arguments: [
+            Sample.document("apps.plist", apps: apps), Sample.document("empty.plist", apps: []),
+            Sample.document("\u{1}\"\\🦊.plist", apps: apps + apps.reversed()),
+        ])
+    func roundTrip(document: AppListDocument) throws {
+        #expect(try AppListDocument(json: Array(document.json.utf8)) == document)
+    }
+
+    private static let good = Sample.document("apps.plist", apps: apps).json
+
+    @Test("is damaged if it is anything else", arguments: ["", "{}", "[]", "{ \"format\": 1 }", good + good])
+    func damaged(text: String) {
+        let error = #expect(throws: FormatError.self) { try AppListDocument(json: Array(text.utf8)) }
+        guard case .damaged = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(
+        "is damaged if one thing in it is wrong",
+        arguments: [
+            ("] }\n", "]"), ("\"list\": ", "\"last\": "), ("\"status\": \"pending\"", "\"status\": \"unheard-of\""),
+            (", \"status\": \"pending\"", ""), (", \"error\": \"http-404\"", ""), (", \"width\": 64", ""),
+            ("\"bytes\": 3", "\"bytes\": \"3\""), ("\"sha256\": \"\(image.sha256)\"", "\"sha256\": \"abc\""),
+            ("\"\(Digest.of("apps.plist"))\"", "\"abc\""), ("2026-11-21", "2026"),
+            ("\"icon\": \"x\"", "\"icon\": null"), ("\"path\": \"\(image.path)\"", "\"path\": \"mail.png\""),
+        ])
+    func damaged(part: String, replacement: String) {
+        #expect(Self.good.contains(part))
+        damaged(text: Self.good.replacing(part, with: replacement))
+    }
+
+    @Test(
+        "of another format is said to be of that, whatever else it has",
+        arguments: ["{ \"format\": 2 }", "{ \"format\": 2, \"apps\": {} }", nil])
+    func unknownFormat(text: String?) {
+        let text = text ?? Self.good.replacing("\"format\": 1", with: "\"format\": 2")
+        #expect(throws: FormatError.unknownFormat(2)) {
+            try AppListDocument(json: Array(text.utf8))
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import TestSupport
+import Testing
+
+@testable import CacheFormat
+
+@Suite("JSON as it is written")
+struct WrittenJSONTests {
+    private static let document = Sample.document(
+        "ü.plist",
+        apps: [
+            .init(
+                name: "é", icon: "https://example.com/a.png", download: "1", expected: .of("x"),
+                state: .ready(Sample.image("abc"))),
+            .init(name: "", icon: "x", download: nil, state: .failed(error: "http-404")),
+            .init(name: nil, icon: "🦊", download: nil, expected: .of("y"), state: .pending),
+        ])
+    private static let list = Manifest.List(sha256: .of("abc"), apps: 16, ready: 0, pending: 15, failed: 1)
+    private static let manifest = Manifest(
+        generation: 42, published: Sample.time, lists: ["ü.plist": list, "u\u{308}.plist": list, "b": list])
+
+    @Test("is understood, but for escapes")
+    func written() {
+        #expect(AppListDocument(written: Array(Self.document.json.utf8)) == Self.document)
+        #expect(Manifest(written: Array(Self.manifest.json.utf8)) == Self.manifest)
+        let empty = Sample.document("empty.plist", apps: [])
+        #expect(AppListDocument(written: Array(empty.json.utf8)) == empty)
+        let none = Manifest(generation: 1, published: Sample.time, lists: [:])
+        #expect(Manifest(written: Array(none.json.utf8)) == none)
+        let quoted = Sample.document("a", apps: [.init(name: "“\"”", icon: "x", download: nil, state: .pending)])
+        #expect(AppListDocument(written: Array(quoted.json.utf8)) == nil)
+    }
+
+    @Test(
+        "is not understood where it is not quite that",
+        arguments: [
+            ("{ \"format\": 1", "{ \"format\": 2"), ("{ \"format\": 1", "{ \"format\": 01"),
+            ("\"apps\": 16", "\"apps\": -16"), ("\"apps\": 16", "\"apps\": 1.6e1"),
+            ("\"apps\": 16", "\"apps\": 12345678901234567890"),
+            ("\"apps\": 16", "\"apps\": 9999999999999999999"),
+            ("\"generation\": 42", "\"generation\": 9999999999999999999"),
+            ("\"generation\": 42", "\"generation\": 9007199254740993"),
+            ("\"b\"", "\"ü.plist\""), ("lists/", "lists/0"), ("} }\n", "} } "), ("} }\n", "} }\n "),
+            ("02:44:52Z", "02:44:52"), ("\"b\"", "\"\u{1}\""),
+        ])
+    func otherwise(old: String, new: String) throws {
+        let text = Self.manifest.json.replacing(old, with: new, maxReplacements: 1)
+        try #require(text != Self.manifest.json)
+        #expect(Manifest(written: Array(text.utf8)) == nil)
+    }
+
+    @Test("of changed bytes is what any reader of JSON takes it for, or not understood", arguments: 0..<10)
+    func changed(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var understood = 0
+        for text in [Array(Self.document.json.utf8), Array(Self.manifest.json.utf8)] {
+            for _ in 0..<1000 {
+                var bytes = text
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<4, using: &generator) {
+                case 0: bytes[place] = .random(in: 0 ... .max, using: &generator)
+                case 1: bytes[place] ^= UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
+                case 2: bytes.remove(at: place)
+                default: bytes.insert(bytes[.random(in: 0..<bytes.count, using: &generator)], at: place)
+                }
+                if let document = AppListDocument(written: bytes) {
+                    understood += 1
+                    #expect(try AppListDocument(anyJSON: bytes) == document)
+                }
+                if let manifest = Manifest(written: bytes) {
+                    understood += 1
+                    #expect(try Manifest(anyJSON: bytes) == manifest)
+                }
+            }
+        }
+        #expect(understood > 100)
+    }
+}

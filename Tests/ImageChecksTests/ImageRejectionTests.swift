@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import ImageChecks
+import Testing
+
+@Suite("Image rejections")
+struct ImageRejectionTests {
+    private let inspector = ImageInspector()
+
+    @Test(
+        "what is no image is named where it can be",
+        arguments: [
+            ("", "an empty file"), ("<!DOCTYPE html><title>404</title>", "HTML"), ("\n  <html><svg>", "HTML"),
+            ("<p>Not found", "HTML"), ("\u{FEFF}<?xml version='1.0'?><feed/>", "XML"),
+            ("<?xml version='1.0'?>\n<!-- a --><SVG viewBox='0 0 1 1'/>", "SVG"), ("<svg/>", "SVG"),
+            (#"{"error": 404}"#, "JSON"), (" [1]", "JSON"), ("Not found", "text"), ("žluťoučký kůň", "text"),
+            ("BMW: a maker of cars in Munich", "text"), ("%PDF-1.7 \u{1}", "PDF"), ("GIF88a\u{1}", nil),
+            ("\u{7F}", nil),
+        ])
+    func text(text: String, hint: String?) {
+        #expect(inspector.verdict(on: Array(text.utf8)) == .failure(.notAnImage(hint: hint)))
+    }
+
+    @Test(
+        "so are a few binary formats",
+        arguments: [
+            ([0x1F, 0x8B, 8, 0], "gzip"), ([0x50, 0x4B, 3, 4], "ZIP"), ([0xFF, 0x0A, 1], "JPEG XL"),
+            ([0, 0, 0, 12] + Array("JXL \r\n".utf8), "JPEG XL"), ([0, 0, 0, 12] + Array("jP  \r\n".utf8), "JPEG 2000"),
+            (ImageFile.ico([ImageFile.png(1, 1)], kind: 2), "a Windows cursor"),
+            (ImageFile.fileType("isom", "mp41"), "an ISO media file"), ([0xFF, 0xD8], nil), ([0], nil),
+            ([0xC3, 0x28, 0x41], nil), ([0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A], nil),
+        ] as [([UInt8], String?)])
+    func binary(bytes: [UInt8], hint: String?) {
+        #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: hint)))
+    }
+
+    @Test("text is told by its beginning, even if a character is cut there")
+    func longText() {
+        let bytes = [UInt8]("a".utf8) + Array(String(repeating: "é", count: 1000).utf8)
+        #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: "text")))
+    }
+
+    @Test(
+        "codes are stable, and sentences say what is wrong",
+        arguments: [
+            (.notAnImage(hint: nil), "not-an-image", "the data is not an image of an accepted type"),
+            (
+                .notAnImage(hint: "HTML"), "not-an-image",
+                "the data is not an image of an accepted type: it looks like HTML"
+            ),
+            (
+                .damaged(.webp, what: "it has no picture"), "image-damaged",
+                "the WEBP image is damaged: it has no picture"
+            ),
+            (.truncated(.png), "image-truncated", "the PNG image is cut short: it ends too early"),
+            (
+                .unsafe(.svg, what: "it has a document type (DOCTYPE)"), "image-unsafe",
+                "the SVG image is not safe to show: it has a document type (DOCTYPE)"
+            ),
+            (
+                .tooManyFrames(.gif, count: 2000, limits: ImageLimits()), "image-too-large",
+                "the GIF image has 2000 frames: more than 1024"
+            ),
+            (
+                .tooLarge(width: 5000, height: 2, limits: ImageLimits()), "image-too-large",
+                "the image has 5000 × 2 pixels: a side is longer than images.maxSide (4096)"
+            ),
+            (
+                .tooLarge(width: 50, height: 50, limits: ImageLimits(maxPixels: 100)), "image-too-large",
+                "the image has 50 × 50 pixels: more than images.maxPixels (100)"
+            ),
+        ] as [(ImageRejection, String, String)])
+    func words(rejection: ImageRejection, code: String, sentence: String) {
+        #expect(rejection.code == code)
+        #expect("\(rejection)" == sentence)
+    }
+}

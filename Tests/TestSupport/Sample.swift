@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// Values for tests.
+package enum Sample {
+    package static let time = Timestamp(sinceEpoch: .seconds(1_795_229_092))  // 2026-11-21T02:44:52Z
+
+    /// What documents say of an image whose file has this text.
+    package static func image(_ text: String) -> AppListDocument.Image {
+        AppListDocument.Image(
+            path: CacheLayout.image(.of(text), suffix: "png"), sha256: .of(text), bytes: text.utf8.count,
+            type: "image/png", width: 64, height: 48)
+    }
+
+    /// A document of a list whose icons have images with these texts; `nil` stands for one that is pending.
+    package static func document(_ list: ListName, _ icons: KeyValuePairs<IconURL, String?>) -> AppListDocument {
+        document(
+            list,
+            apps: icons.map { url, text in
+                AppListDocument.App(
+                    name: nil, icon: url, download: nil, state: text.map { .ready(image($0)) } ?? .pending)
+            })
+    }
+
+    package static func document(_ list: ListName, apps: [AppListDocument.App]) -> AppListDocument {
+        AppListDocument(list: list, source: .init(sha256: .of(list.text), bytes: 2101, modified: time), apps: apps)
+    }
+
+    /// The manifest of a generation with these documents.
+    package static func manifest(_ generation: Int, _ documents: [AppListDocument]) -> Manifest {
+        var manifest = Manifest(generation: generation, published: time, lists: [:])
+        for document in documents {
+            var list = Manifest.List(
+                sha256: .of(document.json), apps: document.apps.count, ready: 0, pending: 0, failed: 0)
+            for app in document.apps {
+                switch app.state {
+                case .ready: list.ready += 1
+                case .pending: list.pending += 1
+                case .failed: list.failed += 1
+                }
+            }
+            manifest.lists[document.list] = list
+        }
+        return manifest
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Testing
+import WebAddresses
+
+@Suite("URLs that may be asked for")
+struct FetchTargetTests {
+    @Test(
+        "a URL is taken apart",
+        arguments: [
+            ("http://a.example/", "http://a.example:80"), ("https://a.example", "https://a.example:443"),
+            ("HTTPS://A.Example/X", "https://a.example:443"), ("http://a:1/x", "http://a:1"),
+            ("http://a:65535/x", "http://a:65535"), ("http://a:00080/", "http://a:80"), ("http://a:/x", "http://a:80"),
+            ("https://a?q", "https://a:443"), ("https://a#f", "https://a:443"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("http://127.1/", "http://127.1:80"), ("http://[::1]/x", "http://::1:80"),
+            ("http://[::1]:8/x", "http://::1:8"),
+            ("http://[FE80::A]/", "http://fe80::a:80"), ("http://[::ffff:127.0.0.1]/", "http://::ffff:127.0.0.1:80"),
+            ("http://a_b.example/", "http://a_b.example:80"), ("http://a.example./", "http://a.example.:80"),
+            ("http://xn--mnchen-3ya.example/", "http://xn--mnchen-3ya.example:80"),
+            ("http://a/@b", "http://a:80"), ("http://a?u@b", "http://a:80"), ("http://a/x:99999/", "http://a:80"),
+        ])
+    func origin(text: String, origin: String) throws {
+        let target = try FetchTarget(text)
+        #expect(target.origin == origin)
+        #expect(target.isSecure == origin.hasPrefix("https"))
+    }
+
+    @Test(
+        "what is sent has no fragment, and is ASCII",
+        arguments: [
+            ("http://a/x.png#top", "http://a/x.png"), ("http://a/x?y#", "http://a/x?y"), ("http://a/#a#b", "http://a/"),
+            ("http://a/ü.png", "http://a/%C3%BC.png"), ("http://a/a b.png", "http://a/a%20b.png"),
+            ("http://a/a%20b.png", "http://a/a%20b.png"), ("http://a/?q=ü ü", "http://a/?q=%C3%BC%20%C3%BC"),
+            ("http://a/%zz", "http://a/%25zz"), ("http://a/x#\u{301}y", "http://a/x"),
+            ("http://a/x\r\ny", "http://a/x%0D%0Ay"),
+        ])
+    func sent(text: String, url: String) throws {
+        let target = try FetchTarget(text)
+        #expect(target.url == url)
+        #expect(target.url.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "#") })
+    }
+
+    @Test(
+        "a URL that may not be asked for is refused, for as long as it is spelled so",
+        arguments: [
+            ("", "bad-url"), ("a.png", "bad-url"), ("//a/x", "bad-url"), ("http:", "bad-url"), ("http:a/x", "bad-url"),
+            ("http:/a/x", "bad-url"), ("http://", "bad-url"), ("http:///x", "bad-url"), ("http://:80/", "bad-url"),
+            ("http://?q", "bad-url"), ("http://a:b/", "bad-url"), ("http://a:8:8/", "bad-url"),
+            ("http://a:-1/", "bad-url"),
+            ("http://a:+80/", "bad-url"), ("http://a:８０/", "bad-url"), ("http://[::1/", "bad-url"),
+            ("http://[1.2.3.4]/", "bad-url"), ("http://[]/", "bad-url"), ("http://[::1%25eth0]/", "bad-url"),
+            ("http://[v1.x]/", "bad-url"), ("http://[::1]x/", "bad-url"), ("http://[::1]80/", "bad-url"),
+            ("\u{301}http://a/", "scheme-refused"), ("ftp://a/x", "scheme-refused"),
+            ("file:///etc/passwd", "scheme-refused"),
+            ("http+unix://%2Frun%2Fx.sock/", "scheme-refused"), ("https+unix://x/", "scheme-refused"),
+            ("data:image/png;base64,", "scheme-refused"), ("javascript:1", "scheme-refused"),
+            (" http://a/", "scheme-refused"),
+            ("ht\ntp://a/", "scheme-refused"), ("ｈttp://a/", "scheme-refused"),
+            ("http://u@a/", "userinfo-refused"), ("http://u:p@a/", "userinfo-refused"),
+            ("http://@a/", "userinfo-refused"),
+            ("http://a@b@c/", "userinfo-refused"), ("http://a:80@b/", "userinfo-refused"),
+            ("http://u@\u{301}a/", "host-refused"),
+            ("http://①②⑦.⓪.⓪.①/", "host-refused"), ("http://münchen.example/", "host-refused"),
+            ("http://a b/", "host-refused"),
+            ("http://a%2eb/", "host-refused"), ("http://a\tb/", "host-refused"), ("http://a\0b/", "host-refused"),
+            ("http://a。b/", "host-refused"), ("http://a,b/", "host-refused"), ("http://a\u{AD}b/", "host-refused"),
+            ("http://127.0.0.1./", "host-refused"), ("http://2130706433./", "host-refused"),
+            ("http://a.0x7F./", "host-refused"), ("http://./", "host-refused"),
+            ("http://a:0/", "port-refused"), ("http://a:65536/", "port-refused"), ("http://a:99999/", "port-refused"),
+            ("http://a:000080/", "port-refused"), ("http://a:4294967376/", "port-refused"),
+            ("http://a:18446744073709551696/", "port-refused"), ("http://[::1]:65536/", "port-refused"),
+        ])
+    func refuse(text: String, code: String) {
+        let refusal = #expect(throws: URLRefusal.self) { try FetchTarget(text) }
+        #expect(refusal?.code.rawValue == code)
+    }
+
+    @Test(
+        "an authority that others read in another way is refused or means what it says",
+        arguments: [
+            "http://a\\@b/", "http://a\\.b/", "http://a/\\@b", "http://a\u{2215}@b/", "http://a#@b/", "http://a?@b/",
+            "http://a;@b/", "http://a%40b/", "http://a\r\n@b/", "http://a\u{FF20}b/", "http://[::1]@b/",
+            "http://a&@b#@c/",
+        ])
+    func ambiguous(text: String) {
+        guard let target = try? FetchTarget(text) else { return }
+        #expect(target.host == "a")
+        #expect(target.url.hasPrefix("http://a/") || target.url.hasPrefix("http://a?") || target.url == "http://a")
+    }
+
+    @Test("a URL may have 8192 bytes and no more")
+    func length() throws {
+        let text = "http://a/" + String(repeating: "x", count: FetchTarget.maxLength - 9)
+        #expect(try FetchTarget(text).url == text)
+        #expect(throws: URLRefusal.self) { try FetchTarget(text + "x") }
+        #expect(throws: URLRefusal.self) { try FetchTarget("http://" + String(repeating: "a", count: 254) + "/") }
+    }
+
+    @Test(
+        "a reference is resolved against the URL",
+        arguments: [
+            ("/y.png", "https://a/y.png"), ("y.png", "https://a/d/y.png"), ("../y.png", "https://a/y.png"),
+            ("../../../y.png", "https://a/y.png"), ("?q", "https://a/d/x.png?q"), ("./x.png", "https://a/d/x.png"),
+            ("#f", "https://a/d/x.png"), ("//b/y", "https://b/y"), ("http://b:81/y", "http://b:81/y"),
+            ("https://b/y#f", "https://b/y"), ("/ü y", "https://a/%C3%BC%20y"), ("./", "https://a/d/"),
+        ])
+    func redirect(location: String, url: String) throws {
+        #expect(try FetchTarget("https://a/d/x.png").resolving(location)?.url == url)
+    }
+
+    @Test("a reference to a host in other digits leads to the address that it means, which is then judged")
+    func redirectToDigits() throws {
+        let target = try FetchTarget("https://a/d/x.png")
+        let redirected = try? target.resolving("http://①②⑦.⓪.⓪.①/")
+        #expect(redirected.map { $0.host == "127.0.0.1" && $0.url == "http://127.0.0.1/" } ?? true)
+    }
+
+    @Test(
+        "a host whose last label is a number, or missing, is no name",
+        arguments: [
+            ("", true), (".", true), ("..", true), ("1", true), ("a.1", true), ("a.1.", true), ("a.1..", true),
+            ("1.a", false), ("a", false), ("a.", false), ("0x", true), ("0X", true), ("a.0x1f", true),
+            ("a.0XaF.", true),
+            ("0x1g", false), ("x1", false), ("1x", false), ("00x1", false), ("0", true), ("a..0", true), ("1-1", false),
+            ("::1", true), ("a:1", true), ("a.b.c", false), ("127.0.0.1", true), ("1_", false),
+        ])
+    func names(host: String, isNoName: Bool) {
+        #expect(FetchTarget.isNoName(host) == isNoName)
+    }
+
+    @Test("of hosts in any spelling those are no names whose last label is all digits")
+    func randomNames() {
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<20_000 {
+            let host = String(
+                (0..<Int.random(in: 0...7, using: &generator)).map { _ in
+                    "00179xXaFg-_..".randomElement(using: &generator) ?? "."
+                })
+            let label = host.split(separator: ".").last.map { $0.lowercased() } ?? ""
+            let isNumber =
+                label.allSatisfy(\.isNumber) || label.hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
+            #expect(FetchTarget.endsInNumber(host) == isNumber, "\(host)")
+        }
+    }
+}
