@@ -119,19 +119,11 @@ package struct Agent: Sendable {
         if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: listsMode) }
         restored.takeApart()
         let store = try await opening
-        let remembered = store.restored
-        store.forgetRestored()
-        restored.memos = remembered.icons
-        restored.origins = remembered.origins
-        restored.lists = remembered.lists
-        restored.isPaused = remembered.isPaused
-        restored.supersessions = remembered.supersessions
-        restored.hold = remembered.hold
-        restored.folder = remembered.folder
-        restored.newestGeneration = remembered.newestGeneration
+        restored.memory = store.remembered
+        store.forgetRemembered()
         if once {
-            restored.memos.removeFailures()
-            for index in restored.origins.indices { restored.origins[index].health = OriginHealth() }
+            restored.memory.icons.removeFailures()
+            for index in restored.memory.origins.indices { restored.memory.origins[index].health = OriginHealth() }
         }
         logger.info(
             "cache opened",

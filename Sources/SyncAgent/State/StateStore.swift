@@ -18,10 +18,10 @@ package actor StateStore {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    private nonisolated let kept: Mutex<Restored?>
+    private nonisolated let kept: Mutex<Remembered?>
 
     /// What an earlier run left; nothing once it was forgotten.
-    package nonisolated var restored: Restored { kept.withLock { $0 ?? Restored() } }
+    package nonisolated var remembered: Remembered { kept.withLock { $0 ?? Remembered() } }
     private let folder: FilePath
     let clock: AgentClock
     private let logger: Logger
@@ -36,31 +36,31 @@ package actor StateStore {
         self.folder = folder
         self.clock = clock
         self.logger = logger
-        let restored: Restored
-        (database, restored, _) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
-        kept = Mutex(restored)
+        let remembered: Remembered
+        (database, remembered, _) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        kept = Mutex(remembered)
     }
 
     /// Keeps what an earlier run left no longer: it is as much as there are icons.
-    package nonisolated func forgetRestored() {
+    package nonisolated func forgetRemembered() {
         kept.withLock { $0 = nil }
     }
 
     /// Opens the database, or begins one in place of one that is not to be believed.
     private static func openOrBegin(
         in folder: FilePath, clock: AgentClock, logger: Logger
-    ) throws(FileError) -> (Database, Restored, isNew: Bool) {
+    ) throws(FileError) -> (Database, Remembered, isNew: Bool) {
         let path = path(in: folder)
         do {
             try makePrivate(path)
             do {
-                let (database, restored) = try open(path, clock: clock)
-                return (database, restored, isNew: false)
+                let (database, remembered) = try open(path, clock: clock)
+                return (database, remembered, isNew: false)
             } catch  where error.isDamage {
                 try setAside(path, because: error, logger: logger)
                 try makePrivate(path)
-                let (database, restored) = try open(path, clock: clock)
-                return (database, restored, isNew: true)
+                let (database, remembered) = try open(path, clock: clock)
+                return (database, remembered, isNew: true)
             }
         } catch let error as FileError {
             throw error
@@ -87,11 +87,11 @@ package actor StateStore {
     }
 
     /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.
-    package static func read(folder: FilePath) -> Restored? {
+    package static func read(folder: FilePath) -> Remembered? {
         guard let database = try? Database(path(in: folder), readOnly: true) else { return nil }
         // Not half of what was stored, and not half of what is being stored.
         try? database.execute("BEGIN")
-        return try? Restored(database, clock: AgentClock())
+        return try? Remembered(database, clock: AgentClock())
     }
 
     /// Sees to it that only the agent can read the database, whoever can read the folder: URLs may hold secrets.
@@ -110,7 +110,7 @@ package actor StateStore {
         }
     }
 
-    private static func open(_ path: FilePath, clock: AgentClock) throws -> (Database, Restored) {
+    private static func open(_ path: FilePath, clock: AgentClock) throws -> (Database, Remembered) {
         let database = try Database(path)
         do {
             // Only one agent uses it. Without a file of shared memory a start needs no room on a full disk, and a disk
@@ -125,7 +125,7 @@ package actor StateStore {
             guard try database.value("PRAGMA quick_check(1)") == .text("ok") else {
                 throw DatabaseError(SQLITE_CORRUPT, "quick_check found damage")
             }
-            return (database, try Restored(database, clock: clock))
+            return (database, try Remembered(database, clock: clock))
         } catch {
             try? database.close()
             throw error

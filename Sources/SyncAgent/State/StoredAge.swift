@@ -30,6 +30,9 @@ struct StoredAge: Equatable {
         self.awake = min(max(awake, Self.range.lowerBound), Self.range.upperBound)
     }
 
+    /// What the columns of an age have.
+    var values: [Database.Value] { [.integer(elapsed), Database.Value(boot), .integer(awake)] }
+
     /// When it happened, by the clock of this run, in which time asleep before this run does not count.
     func time(by clock: AgentClock) -> Timestamp {
         let isSameBoot = boot != nil && boot == BootID.current

@@ -53,8 +53,8 @@ package struct DiskStatus: Sendable {
         }
         // It has a row for every icon: it is read at most once, and only where it has something to say.
         lazy var stored = StateStore.read(folder: folders.state)
-        if report.icons.retired > 0, let hold = stored?.hold { report.eviction = status(of: hold) }
-        let isCurrent = await readLists(documents, in: &report) { stored?.folder }
+        if report.icons.retired > 0, let hold = stored?.values.hold { report.eviction = status(of: hold) }
+        let isCurrent = await readLists(documents, in: &report) { stored?.values.folder }
         report.inSync =
             isCurrent && report.generation != nil && report.icons.pending == 0 && report.publication.error == nil
         return report

@@ -60,15 +60,3 @@ package struct OriginHealth: Hashable, Sendable {
         failures = 0
     }
 }
-
-/// What is remembered of an origin over a restart; one that is not remembered is well.
-package struct OriginMemo: Hashable, Sendable {
-    /// The scheme, host and port, as `FetchTarget/origin` has them.
-    package var origin: String
-    package var health: OriginHealth
-
-    package init(origin: String, health: OriginHealth) {
-        self.origin = origin
-        self.health = health
-    }
-}

@@ -17,6 +17,8 @@ package struct Catalog: Sendable {
     }
 
     private var shown = KeyedTable<Shown>()
+    /// The trail that was shared last.
+    private var lastTrail: FetchTrail?
     /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// What there is to tell of all icons.
@@ -161,6 +163,13 @@ package struct Catalog: Sendable {
         for list in marks.after.lists.dropFirst(counted) {
             tallies[list, default: IconTally()].count(marks.after, at: url, 1)
         }
+    }
+
+    /// The trail as it is kept: most are the same but for the icon's own URL, and are in memory once.
+    mutating func share(_ trail: FetchTrail?) -> FetchTrail? {
+        guard let trail else { return nil }
+        if lastTrail != trail { lastTrail = trail }
+        return lastTrail
     }
 
     /// Forgets an icon that no list names.

@@ -84,21 +84,6 @@ package struct KnownList: Equatable, Sendable {
     }
 }
 
-/// What is remembered over a restart of a list in which there was no flaw: all else that was in it is in its document.
-package struct ListMemo: Equatable, Sendable {
-    package var list: ListName
-    /// The digest of the file.
-    package var sha256: Digest
-    /// By what rules it was read: ``ListLimits/rules``.
-    package var rules: String
-
-    package init(list: ListName, sha256: Digest, rules: String) {
-        self.list = list
-        self.sha256 = sha256
-        self.rules = rules
-    }
-}
-
 extension ListVerdict {
     /// Whether it tells of the file, which is then not read again until it changes.
     package var isOfTheFile: Bool {

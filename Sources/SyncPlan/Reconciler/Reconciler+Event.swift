@@ -42,78 +42,80 @@ extension Reconciler {
         case tick
     }
 
+    /// What is to be done.
+    ///
+    /// Each one but `writeAhead`, `discard`, `discardPartials`, `remember` and `cancel` ends with an event.
+    package enum Action: Sendable {
+        /// Download an icon; ends with `.fetched`.
+        case fetch(FetchRequest)
+        /// No list names the URL any more: end its download, which then ends with `.fetched` as `.cancelled`.
+        case cancel(url: IconURL)
+        /// Write a staged image into `icons/` ahead of its publication: no generation names it yet.
+        case writeAhead(StagedImage)
+        /// Remove staged images.
+        case discard([String])
+        /// Remove what is kept in `staging/` of these URLs' images, for downloads that will not go on.
+        case discardPartials(Set<IconURL>)
+        /// Publish a generation; ends with `.published`.
+        case publish(Publication)
+        /// Take the files of generations away, those excepted that readers hold a lease on; ends with `.released`.
+        case release([GenerationRelease])
+        /// Remove what no generation names; ends with `.removed`.
+        case remove(RetirementPlan)
+        /// See what is free on the cache's file system, and whether a file of so many bytes can be written; ends with
+        /// `.space`.
+        case measureSpace(trial: Int)
+        /// List the lists folder again; ends with `.scanned`.
+        case look
+        /// See whether everything that is expected in the cache folder is there; ends with `.inspected`.
+        case inspect(CacheExpectation)
+        /// Store what is to be known after a restart.
+        case remember(MemoChanges)
+    }
+
     mutating func apply(_ event: Event, now: Timestamp, to actions: inout [Action]) {
         switch event {
         case .scanned(let scan):
             applyScan(scan, now: now, to: &actions)
         case .fetched(let url, let outcome, let trail, let isMultiplexed):
-            let origin = queue.finish(url)
-            if let origin, let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
-            if let origin { noteOutcome(outcome, of: origin, now: now) }
-            applyOutcome(outcome, trail, of: url, now: now, to: &actions)
+            applyFetch(outcome, trail, isMultiplexed: isMultiplexed, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now, to: &actions)
         case .released(let release, let failed):
-            applyRelease(release, failed: failed, now: now)
+            retention.end(removed: release.removed, kept: release.kept, failed: failed, at: now)
+            if !release.removed.isEmpty { unstored.note(generations: release.removed, at: now) }
         case .removed(let failed):
-            applyRemoval(failed: failed, now: now)
+            retention.end(failed: failed, in: catalog, at: now)
+            space.hurry(at: now)
         case .inspected(let found):
             applyInspection(found, now: now, to: &actions)
         case .suspected:
-            suspectCache(isComplete: true)
+            cache.suspect(isComplete: true)
         case .damaged(let images):
             noteDamage(images, now: now)
         case .pin(let url, let isPinned):
             pin(url, isPinned, now: now, to: &actions)
         case .evict(let isConfirmed):
-            evictNow(isConfirmed: isConfirmed, now: now)
+            retention.waiveGrace(isConfirmed: isConfirmed, in: catalog)
         case .space(let found):
             applySpace(found, now: now)
         case .stopping:
-            isStopping = true
             // What is held is older by the time that this run took.
-            if brake.heldNow != nil { isHoldUnremembered = true }
-            actions += queue.activeURLs.map { .cancel(url: $0) }
+            if retention.brake.heldNow != nil { unstored.renewValues() }
+            actions += downloads.stop().map { .cancel(url: $0) }
         case .paused(let isPaused):
-            pause(isPaused, now: now)
+            downloads.isPaused = isPaused
         case .awaited(let urls):
-            for url in urls { queue.raise(url) }
+            for url in urls { downloads.raise(url) }
             // What made a publication fail may be over, and somebody waits to know.
-            window.retry(at: now)
+            publishing.retry(at: now)
         case .memoryLost:
-            rememberAll(now: now)
+            unstored.noteLoss(self, at: now)
         case .slept(let time):
-            ledger.noteSleep(time)
-            brake.noteSleep(time)
-            // It is no cost of what is being published.
-            if let begun = publishing?.begun { publishing?.begun = begun + time }
+            retention.noteSleep(time)
+            publishing.noteSleep(time)
         case .tick:
             break
         }
-    }
-
-    /// Marks the lists of an icon whose documents tell of it otherwise than it is now.
-    mutating func noteState(of url: IconURL, was before: AppListDocument.State, now: Timestamp) {
-        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.state != before else { return }
-        for list in catalog.icons[place].icon.lists { markDirty(list, now: now) }
-    }
-
-    mutating func markDirty(_ list: ListName, now: Timestamp) {
-        window.noteChange(of: list, at: now)
-    }
-
-    mutating func rememberSoon(now: Timestamp) {
-        if rememberAt == nil { rememberAt = now + .seconds(1) }
-    }
-
-    /// Has it remembered whether a list needs to be parsed again, as long as it is as it is now.
-    mutating func rememberReading(of list: ListName, now: Timestamp) {
-        unrememberedLists.insert(list)
-        rememberSoon(now: now)
-    }
-
-    mutating func remember(_ url: IconURL, now: Timestamp) {
-        unremembered.insert(url)
-        rememberSoon(now: now)
     }
 }

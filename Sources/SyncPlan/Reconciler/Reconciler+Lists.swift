@@ -1,50 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 package import CacheFormat
+import WebAddresses
 
+// What lists name, and what follows for icons.
 extension Reconciler {
     /// Whether a version of a list is in force, be it the last good one.
     package func hasGoodVersion(of list: ListName) -> Bool { catalog.lists[list]?.source != nil }
 
     mutating func applyScan(_ scan: ListScan, now: Timestamp, to actions: inout [Action]) {
-        let isFirst = !hasScanned
-        hasScanned = true
-        lastScan = now
-        isLookWanted = false
-        hasUnreadLists = false
-        suspectCache(isComplete: false)
-        switch scan {
-        case .unavailable(let reason):
-            unavailable = reason
-        case .listed(let folder, let present, let changed):
-            unavailable = accept(folder, isEmpty: present.isEmpty, now: now)
-            if unavailable != nil { break }
-            if manifest == nil, publishing == nil { window.noteChange(at: now) }
-            let missing = catalog.lists.keys.filter { $0 != Self.pinList && !present.contains($0) }
-            // A list with another name now goes when that has been read, and not before.
-            hasUnreadLists = folder.hasUnread
-            let gone =
-                hasUnreadLists
-                ? [] : absent.note(Set(missing), at: min(folder.listed ?? now, now))
+        let isFirst = !folder.isScanned
+        cache.suspect(isComplete: false)
+        let known = catalog.lists.keys.lazy.filter { $0 != Self.pinList }
+        let gone = folder.note(scan, known: known, at: now)
+        if let gone, case .listed(let found, let present, let changed) = scan {
+            if publishing.manifest == nil, publishing.inFlight == nil { publishing.noteChange(at: now) }
             applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
-            if let shortage = folder.shortage { listDoubt = listDoubt ?? "some lists could not be read: \(shortage)" }
+            if let shortage = found.shortage {
+                folder.note(doubt: folder.doubt ?? "some lists could not be read: \(shortage)")
+            }
         }
-        if unavailable != nil { absent.reset() }
         if isFirst { considerAll(now: now) }
-        if unavailable == nil, !hasUnreadLists, !hasBrakedAtStart {
-            hasBrakedAtStart = true
-            brakeAtStart(now: now)
-        }
-    }
-
-    /// When the folder is to be listed again for lists that are missing; `nil` if none are, or that happens anyway.
-    var absentListsDue: Timestamp? { isLookWanted || isStopping || hasUnreadLists ? nil : absent.due }
-
-    /// Has the folder listed again when lists have been missing for long enough: what was seen before says nothing of now.
-    mutating func lookForAbsent(now: Timestamp, to actions: inout [Action]) {
-        guard let due = absentListsDue, due <= now else { return }
-        isLookWanted = true
-        actions.append(.look)
+        if folder.isRead { retention.noteStart(newest: publishing.newest, in: catalog, at: now) }
     }
 
     /// Whether an icon is to be downloaded for a list alone: one that has another name now, say, waits for nothing.
@@ -67,9 +44,9 @@ extension Reconciler {
         for name in gone {
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
-            rememberReading(of: name, now: now)
+            unstored.note(list: name, at: now)
             forgetChanges(of: name)
-            if wasPublished { window.noteChange(at: now) }
+            if wasPublished { publishing.noteChange(at: now) }
             removed.formUnion(diff.removed)
         }
         for (name, reading) in changed where present.contains(name) {
@@ -86,23 +63,24 @@ extension Reconciler {
                     state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
                     published: old?.published)
                 let diff = catalog.setList(name, record)
-                if old?.known != record.known { rememberReading(of: name, now: now) }
+                if old?.known != record.known { unstored.note(list: name, at: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
                 if !isAsBefore {
                     readmit(name)
                     // A new list waits a moment for its first icons: what comes after a large document is long in coming.
                     let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
-                    markDirty(name, now: lacksSome ? now + Self.timeForFirstIcons(of: record.entries.count) : now)
+                    publishing.noteChange(
+                        of: name, at: lacksSome ? now + Self.timeForFirstIcons(of: record.entries.count) : now)
                 }
-                if !diff.removed.isEmpty { rewrittenLists.insert(name) }
+                if !diff.removed.isEmpty { publishing.noteRewritten(name) }
                 added.formUnion(diff.added)
                 reconsidered.formUnion(diff.expected.keys)
                 removed.formUnion(diff.removed)
             }
         }
-        listDoubt = doubt(about: present)
-        brake(removed: removed, shown: shown, now: now)
+        folder.note(doubt: doubt(about: present))
+        retention.noteChange(removing: removed, shown: shown, newest: publishing.newest, in: catalog, at: now)
         take(IconDiff(added: added, removed: removed), now: now, to: &actions)
         for url in reconsidered {
             forgetMismatch(url, now: now)
@@ -113,14 +91,20 @@ extension Reconciler {
     /// Acts on what lists name now and what they name no more.
     mutating func take(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
         // What waits already may be wanted by a shorter list now, or no more by the one that it counted for.
-        let waiting = queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
+        let waiting =
+            downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // What one list drops another one may have taken up: a renamed list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false {
             dereference(url, now: now, to: &actions)
         }
         for url in diff.added { consider(url, now: now) }
-        for url in waiting { queue.move(url, to: catalog.shortestList(naming: url)) }
-        discardUnnamedPartials(to: &actions)
+        for url in waiting { downloads.move(url, to: catalog.shortestList(naming: url)) }
+        let unnamed = partials.forget { url in
+            guard let icon = catalog.icons[url] else { return true }
+            // What is still being downloaded is seen to when that ends.
+            return !icon.isReferenced && icon.phase != .fetching
+        }
+        if let unnamed { actions.append(.discardPartials(unnamed)) }
     }
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
@@ -146,15 +130,15 @@ extension Reconciler {
         switch icon.phase {
         case .idle: break
         case .queued:
-            queue.remove(url)
+            downloads.remove(url)
             catalog.updateIcon(url) { $0.phase = .idle }
         case .fetching: actions.append(.cancel(url: url))
         case .crowdedOut:
             space.forget(url)
             catalog.updateIcon(url) { $0.phase = .idle }
         }
-        if let staged = icon.staged, publishing?.staged[url] == nil {
-            stagedURLs.remove(url)
+        if let staged = icon.staged, publishing.inFlight?.staged[url] == nil {
+            publishing.unstage(url)
             catalog.updateIcon(url) { $0.staged = nil }
             actions.append(.discard([staged.name]))
         }
@@ -167,6 +151,66 @@ extension Reconciler {
         let icon = catalog.icons[place].icon
         guard !icon.hasImage, !icon.hasStaged, icon.phase == .idle else { return }
         catalog.forgetIcon(url)
-        remember(url, now: now)
+        unstored.note(icon: url, at: now)
+    }
+
+    // MARK: Pins
+
+    /// The name of that list, which no file can have.
+    package static let pinList: ListName = "pins"
+
+    /// The pinned URLs, in the order in which they were pinned.
+    package var pins: [IconURL] { catalog.lists[Self.pinList]?.entries.map(\.icon) ?? [] }
+
+    /// Whether the newest manifest has the pins as they are.
+    package var arePinsPublished: Bool {
+        folder.isScanned && !publishing.isToBePublished(Self.pinList)
+            && (publishing.manifest?.lists[Self.pinList] == nil) == pins.isEmpty
+    }
+
+    /// What keeps a URL from being pinned, as a clause; `nil` if nothing does.
+    ///
+    /// Whether it can be fetched with these settings is not asked here: that may change.
+    package static func flaw(inPin url: IconURL) -> String? {
+        if let flaw = AppEntry.flaw(inIcon: url.text) { return flaw.description }
+        do {
+            _ = try IconSource(url)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// The same with what is pinned already: there are no more pins than a list may have entries.
+    package func flaw(inPin url: IconURL) -> String? {
+        let (pins, limit) = (pins, settings.lists.maxEntries)
+        guard pins.count < limit || pins.contains(url) else {
+            return "\(limit) icons are pinned, and lists.maxEntries allows no more"
+        }
+        return Self.flaw(inPin: url)
+    }
+
+    mutating func pin(_ url: IconURL, _ isPinned: Bool, now: Timestamp, to actions: inout [Action]) {
+        guard pins.contains(url) != isPinned else { return }
+        let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
+        let diff: IconDiff
+        if urls.isEmpty {
+            diff = catalog.removeList(Self.pinList)
+            forgetChanges(of: Self.pinList)
+            publishing.noteChange(at: now)
+        } else {
+            let text = urls.map(\.text).joined(separator: "\n")
+            let source = AppListDocument.Source(
+                sha256: .of(text), bytes: text.utf8.count, modified: now.inWholeSeconds)
+            diff = catalog.setList(
+                Self.pinList,
+                ListRecord(
+                    state: .ok, source: source, entries: urls.map { AppEntry(icon: $0) },
+                    published: catalog.lists[Self.pinList]?.published))
+            readmit(Self.pinList)
+            publishing.noteChange(of: Self.pinList, at: now)
+            if !isPinned { publishing.noteRewritten(Self.pinList) }
+        }
+        take(diff, now: now, to: &actions)
     }
 }

@@ -138,8 +138,10 @@ extension Reconciler {
         let icon = url.flatMap { catalog.icons[$0] }
         return EvictionSnapshot(
             icons: url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired,
-            lists: icon?.lists ?? [], namings: ledger.namings, expiries: ledger.expiries(grace: settings.cache.grace),
-            status: evictionStatus, doubt: evictionDoubt, hold: brake.heldNow, holdFor: settings.eviction.holdFor,
+            lists: icon?.lists ?? [], namings: retention.ledger.namings,
+            expiries: retention.ledger.expiries(grace: settings.cache.grace),
+            status: evictionStatus, doubt: evictionDoubt, hold: retention.brake.heldNow,
+            holdFor: settings.eviction.holdFor,
             isSettled: isEvictionSettled(at: now), now: now)
     }
 
@@ -151,8 +153,6 @@ extension Reconciler {
     /// Whether all that can go now has gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }
-        guard mayEvict else { return true }
-        return !hasRemovable && !ledger.isWaiving(under: retention, except: leased?.generations ?? [])
-            && nextEviction.map { $0 > now } ?? true
+        return !mayEvict || retention.isSettled(in: catalog, at: now)
     }
 }

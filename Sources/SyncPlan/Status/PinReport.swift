@@ -21,6 +21,6 @@ package struct PinReport: Codable, Equatable, Sendable {
 
 extension Reconciler {
     package var pinReport: PinReport {
-        PinReport(pins: pins, isPublished: arePinsPublished && !isInDoubt, error: publicationFailure)
+        PinReport(pins: pins, isPublished: arePinsPublished && !publishing.isInDoubt, error: publishing.failure)
     }
 }

@@ -60,30 +60,24 @@ extension Reconciler {
         report.rejected = lists.sorted().compactMap { name in
             catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
         }
-        let crowded = lists.contains(where: window.crowded.contains) ? space.reason : nil
+        let crowded = lists.contains(where: publishing.window.crowded.contains) ? space.reason : nil
         let isPublished =
             names.isEmpty
-            ? publishing == nil && !window.isManifestChanged && lists.allSatisfy(isUpToDate)
+            ? publishing.inFlight == nil && !publishing.window.isManifestChanged && lists.allSatisfy(isUpToDate)
             : names.allSatisfy(isUpToDate)
         // A list that is missing may be back in a moment, or is gone then.
-        let isDecided = names.isEmpty ? absent.isEmpty : absent.names.isDisjoint(with: names)
+        let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
         // What failed for other lists is nothing to those that are published, unless nobody knows what is there.
-        let failure = names.isEmpty || !isPublished || !isCacheKnown ? publicationFailure : nil
-        report.error = unavailable ?? failure ?? crowded
+        let failure = names.isEmpty || !isPublished || !cache.isKnown ? publishing.failure : nil
+        report.error = folder.unavailable ?? failure ?? crowded
         report.isDone =
-            hasScanned
-            && (unavailable != nil || failure != nil && isStoreIdle
-                || (isDecided && !isOnItsWay && isPublished && isCacheKnown))
+            folder.isScanned
+            && (folder.unavailable != nil || failure != nil && isStoreIdle
+                || (isDecided && !isOnItsWay && isPublished && cache.isKnown))
         return report
     }
 
-    /// Whether the newest manifest tells what is known of a list, or will not before there is room.
-    private func isUpToDate(_ list: ListName) -> Bool {
-        if window.crowded.contains(list) { return true }
-        guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
-        let isInFlight = publishing?.publication.documents.contains { $0.list == list } ?? false
-        return !window.isChanged(list) && !isInFlight
-    }
+    private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }
 
     /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
     func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
@@ -102,13 +96,13 @@ extension Reconciler {
         guard icon.staged == nil else { return true }
         return switch icon.phase {
         case .idle, .crowdedOut: false
-        case .queued(let origin): mayDownload && !queue.isHeld(origin: origin)
+        case .queued(let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
         case .fetching: true
         }
     }
 
     /// Whether an image may come of what is being done now.
     private func isUnderWay(_ icons: IconTally) -> Bool {
-        icons.fetching > 0 || mayDownload && icons.queued.keys.contains { !queue.isHeld(origin: $0) }
+        icons.fetching > 0 || mayDownload && icons.queued.keys.contains { !downloads.queue.isHeld(origin: $0) }
     }
 }

@@ -66,12 +66,7 @@ struct DatabaseTests {
             return
         }
         var restored = RestoredState()
-        restored.memos = store.restored.icons
-        restored.origins = store.restored.origins
-        restored.isPaused = store.restored.isPaused
-        restored.supersessions = store.restored.supersessions
-        restored.hold = store.restored.hold
-        restored.folder = store.restored.folder
+        restored.memory = store.remembered
         let now = clock.now
         var reconciler = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
         for step in 0..<3 {
@@ -79,8 +74,8 @@ struct DatabaseTests {
             for case .remember(let changes) in actions { await Self.apply(changes, to: store) }
         }
         _ = reconciler.status.json.text
-        for memo in restored.memos { _ = reconciler.report(on: memo.url, now: now)?.json.text }
-        await Self.apply(MemoChanges(remembered: Array(restored.memos)), to: store)
+        for memo in restored.memory.icons { _ = reconciler.report(on: memo.url, now: now)?.json.text }
+        await Self.apply(MemoChanges(remembered: Array(restored.memory.icons)), to: store)
         try? await store.close()
     }
 
@@ -112,11 +107,11 @@ struct DatabaseTests {
             OriginMemo(
                 origin: "https://example.com:443", health: OriginHealth(failures: 5, waitsUntil: now + .seconds(60)))
         ]
-        changes.isPaused = true
         changes.superseded = [1: now, 2: now]
-        changes.hold = .some(
-            EvictionBrake.Hold(since: now, generation: 2, images: 30, total: 40, isConfirmed: false))
-        changes.folder = FolderIdentity(fileSystem: 1, device: 2, handle: [1, 2, 3])
+        changes.values = RememberedValues(
+            isPaused: true,
+            hold: EvictionBrake.Hold(since: now, generation: 2, images: 30, total: 40, isConfirmed: false),
+            folder: FolderIdentity(fileSystem: 1, device: 2, handle: [1, 2, 3]))
         try await store.apply(changes)
         try await store.close()
         return try [UInt8](Data(contentsOf: URL(filePath: folder.appending("state.sqlite").string)))

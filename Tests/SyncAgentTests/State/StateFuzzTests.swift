@@ -40,10 +40,10 @@ struct StateFuzzTests {
             OriginMemo(origin: "https://example.com", health: OriginHealth(failures: 7, waitsUntil: clock.now))
         ]
         changes.lists = [ListMemo(list: "apps.plist", sha256: .of(url.text), rules: ListLimits(Settings().lists).rules)]
-        changes.isPaused = true
         changes.superseded = [1: clock.now]
-        changes.hold = .some(EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40))
-        changes.folder = FolderIdentity(fileSystem: 1, device: 2, handle: [3])
+        changes.values = RememberedValues(
+            isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),
+            folder: FolderIdentity(fileSystem: 1, device: 2, handle: [3]))
         let store = try StateStore(folder: folder, clock: clock, logger: logger)
         try await store.apply(changes)
         try await store.close()
@@ -82,13 +82,8 @@ struct StateFuzzTests {
                     generation: generation, published: clock.now,
                     lists: [document.list: Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)]))
         }
-        let found = store.restored
-        restored.memos = found.icons
-        restored.origins = found.origins
-        restored.isPaused = found.isPaused
-        restored.supersessions = found.supersessions
-        restored.hold = found.hold
-        restored.folder = found.folder
+        let found = store.remembered
+        restored.memory = found
         var now = clock.now
         var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
         let listed = ListedFolder(
@@ -110,7 +105,7 @@ struct StateFuzzTests {
         let isWhole = try await store.apply(plan.takeMemoChanges())
         #expect(isWhole, "\(comment): what was just read is damaged when it is written")
         try await store.close()
-        return found.hold != nil && found.icons.count == 20 && found.origins.count == 1
+        return found.values.hold != nil && found.icons.count == 20 && found.origins.count == 1
     }
 
     @Test("no value in any column is fatal")
@@ -192,7 +187,7 @@ struct StateFuzzTests {
             #expect(try await store.apply(MemoChanges(forgotten: [memo.url])))
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: Self.logger)
-            #expect(again.restored.icons.isEmpty)
+            #expect(again.remembered.icons.isEmpty)
         }
     }
 

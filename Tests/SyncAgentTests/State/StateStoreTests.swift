@@ -53,10 +53,10 @@ struct StateStoreTests {
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
-            #expect(byURL(Array(again.restored.icons)) == byURL(memos))
+            #expect(byURL(Array(again.remembered.icons)) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
             try await again.close()
-            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.icons
+            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered.icons
             #expect(byURL(Array(rest)) == byURL(Array(memos.dropFirst())))
         }
     }
@@ -71,16 +71,16 @@ struct StateStoreTests {
             try await first.apply(changes)
             try await first.close()
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(store.restored.lists == memos)
+            #expect(store.remembered.lists == memos)
             changes = MemoChanges()
             changes.forgottenLists = ["a.plist"]
             try await store.apply(changes)
             try await store.close()
-            #expect(try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.lists == [memos[1]])
+            #expect(try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered.lists == [memos[1]])
             let database = try Database(folder.appending(StateStore.files[0]))
             try database.execute("DROP TABLE list; PRAGMA user_version = 1")
             try database.close()
-            let old = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored
+            let old = try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered
             #expect(old.lists.isEmpty && old.icons.count == self.memos.count)
         }
     }
@@ -92,24 +92,24 @@ struct StateStoreTests {
                 origin: "http://a", health: OriginHealth(failures: 5, waitsUntil: Timestamp(sinceEpoch: .seconds(1))))
             var changes = MemoChanges()
             changes.origins = [memo, OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))]
-            changes.isPaused = true
+            changes.values = RememberedValues(isPaused: true)
             let first = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
             try await first.apply(changes)
             try await first.close()
             changes = MemoChanges()
             changes.forgottenOrigins = ["http://b"]
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(store.restored.isPaused && store.restored.origins.count == 2)
+            #expect(store.remembered.values.isPaused && store.remembered.origins.count == 2)
             try await store.apply(changes)
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(again.restored.isPaused && again.restored.origins == [memo])
-            again.forgetRestored()
-            #expect(!again.restored.isPaused && again.restored.origins.isEmpty, "nothing of it is kept")
-            changes.isPaused = false
+            #expect(again.remembered.values.isPaused && again.remembered.origins == [memo])
+            again.forgetRemembered()
+            #expect(!again.remembered.values.isPaused && again.remembered.origins.isEmpty, "nothing of it is kept")
+            changes.values = RememberedValues()
             try await again.apply(changes)
             try await again.close()
-            #expect(try !StateStore(folder: folder, clock: AgentClock(), logger: logger).restored.isPaused)
+            #expect(try !StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered.values.isPaused)
         }
     }
 
@@ -122,13 +122,13 @@ struct StateStoreTests {
                 FolderIdentity(fileSystem: .max, device: .max, handle: [0, 255]),
             ]
             for identity in identities {
-                changes.folder = identity
+                changes.values = RememberedValues(folder: identity)
                 let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
                 try await store.apply(changes)
                 try await store.close()
             }
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(store.restored.folder == identities[1])
+            #expect(store.remembered.values.folder == identities[1])
             try await store.close()
         }
     }
@@ -138,12 +138,12 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             for (number, expected) in [(nil, 0), (7, 7), (nil, 7), (12, 12)] as [(Int?, Int)] {
                 var changes = MemoChanges(remembered: memos)
-                changes.newestGeneration = number
+                changes.values = number.map { RememberedValues(newestGeneration: $0) }
                 let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
                 try await store.apply(changes)
                 try await store.close()
                 let found = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-                #expect(found.restored.newestGeneration == expected)
+                #expect(found.remembered.values.newestGeneration == expected)
                 try await found.close()
             }
         }
@@ -156,27 +156,27 @@ struct StateStoreTests {
             var changes = MemoChanges()
             changes.superseded = [4: clock.now + .seconds(-300), 5: clock.now]
             let hold = EvictionBrake.Hold(since: clock.now + .seconds(-3600), generation: 5, images: 30, total: 40)
-            changes.hold = .some(hold)
+            changes.values = RememberedValues(hold: hold)
             let first = try StateStore(folder: folder, clock: clock, logger: logger)
             try await first.apply(changes)
             try await first.close()
 
             let later = AgentClock()
             let store = try StateStore(folder: folder, clock: later, logger: logger)
-            let age = later.now - (try #require(store.restored.supersessions[4]))
+            let age = later.now - (try #require(store.remembered.superseded[4]))
             #expect(age >= .seconds(300) && age < .seconds(310))
-            let restored = try #require(store.restored.hold)
+            let restored = try #require(store.remembered.values.hold)
             #expect(
                 later.now - restored.since >= .milliseconds(3_599_999) && later.now - restored.since < .seconds(3610))
             #expect(restored.generation == 5 && restored.images == 30 && restored.total == 40 && !restored.isConfirmed)
 
             changes = MemoChanges()
             changes.released = [4]
-            changes.hold = .some(nil)
+            changes.values = RememberedValues()
             try await store.apply(changes)
             try await store.close()
-            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).restored
-            #expect(Array(rest.supersessions.keys) == [5] && rest.hold == nil)
+            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered
+            #expect(Array(rest.superseded.keys) == [5] && rest.values.hold == nil)
         }
     }
 
@@ -206,7 +206,7 @@ struct StateStoreTests {
             let file = try CacheFolder(folder)
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(store.restored.icons.isEmpty)
+            #expect(store.remembered.icons.isEmpty)
             try await store.apply(MemoChanges(remembered: memos))
             #expect(try file.entry("state.sqlite.damaged") != nil)
         }
@@ -232,7 +232,7 @@ struct StateStoreTests {
                 }
             }
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(store.restored.icons.isEmpty)
+            #expect(store.remembered.icons.isEmpty)
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
         }
     }
@@ -252,7 +252,7 @@ struct StateStoreTests {
                 try await store.close()
             }
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(store.restored.icons.count == many.count)
+            #expect(store.remembered.icons.count == many.count)
             let file = try FileDescriptor.open(folder.appending("state.sqlite"), .readWrite)
             try file.closeAfter {
                 let end = try file.seek(offset: 0, from: .end)
@@ -265,7 +265,7 @@ struct StateStoreTests {
             #expect(try await store.apply(MemoChanges(forgotten: [memos[0].url])))
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
-            #expect(again.restored.icons.count == memos.count - 1 + 5000)
+            #expect(again.remembered.icons.count == memos.count - 1 + 5000)
         }
     }
 

@@ -19,10 +19,11 @@ struct IdentityUseTests {
         "SyncAgent/Store/Scrubber.swift": "names in by-url/",
         "SyncAgent/Store/Staging.swift": "names in staging/",
         "SyncAgent/Store/Verification.swift": "names in by-url/",
+        "SyncPlan/Fetch/DownloadSchedule.swift": "origins",
         "SyncPlan/Fetch/FetchQueue.swift": "origins",
         "SyncPlan/Freshness/HTTPFields.swift": "names of header fields",
         "SyncPlan/Lists/IconTally.swift": "origins",
-        "SyncPlan/Reconciler/Reconciler.swift": "origins",
+        "SyncPlan/Remember/UnstoredChanges.swift": "origins",
     ]
 
     private static let modules = [

@@ -59,7 +59,7 @@ struct EvictionScenarioTests {
         try agent.drop(["2.plist": Self.urls])
         try agent.finishHousekeeping()
         #expect(agent.requests.count == 30 && agent.plan.status.eviction == .active)
-        #expect(agent.plan.status.icons.ready == 30 && agent.memory.hold == nil)
+        #expect(agent.plan.status.icons.ready == 30 && agent.memory.values.hold == nil)
     }
 
     @Test("while it is held, what other changes retire goes after its grace")
@@ -216,7 +216,7 @@ struct EvictionScenarioTests {
         #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 15)
         // The others come back, and so does the list.
         try agent.drop(["1.plist": Self.urls])
-        #expect(agent.plan.status.eviction == .active && agent.memory.hold == nil)
+        #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
     }
 
     @Test("evict ends no grace of a generation that retires nothing")

@@ -44,12 +44,12 @@ struct PauseScenarioTests {
     func restart() throws {
         var agent = AgentScenario()
         try agent.handle(.paused(true))
-        #expect(agent.memory.isPaused)
+        #expect(agent.memory.values.isPaused)
         try agent.restart()
         try agent.drop(["1.plist": Self.urls])
         #expect(agent.downloads.isEmpty && agent.plan.status.state == .paused)
         try agent.handle(.paused(false))
-        #expect(!agent.memory.isPaused && agent.downloads.count == 4)
+        #expect(!agent.memory.values.isPaused && agent.downloads.count == 4)
         try agent.restart()
         #expect(agent.plan.status.state == .running)
     }

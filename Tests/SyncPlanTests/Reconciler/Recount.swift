@@ -26,9 +26,9 @@ extension Reconciler {
             }
             recounted.icons.count(icon.state)
             if case .ready = icon.state, icon.failure != nil { recounted.icons.stale += 1 }
-            let isHeld = icon.isQueued && queue.isHeld(url)
+            let isHeld = icon.isQueued && downloads.queue.isHeld(url)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
-            let isShut = icon.phase == .crowdedOut || icon.isQueued && (isPaused || !space.isOpen)
+            let isShut = icon.phase == .crowdedOut || icon.isQueued && (downloads.isPaused || !space.isOpen)
             if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
@@ -55,7 +55,7 @@ extension Reconciler {
             case .pending: counts.add(.pending)
             case .failed: counts.add(.failed)
             }
-            let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !queue.isHeld(url)
+            let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !downloads.queue.isHeld(url)
             isOnItsWay = isOnItsWay || isUnderWay
         }
         return (counts, isOnItsWay)

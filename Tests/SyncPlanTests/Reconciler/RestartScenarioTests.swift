@@ -203,12 +203,14 @@ struct RestartScenarioTests {
         try agent.finishHousekeeping()
         try agent.pass(.seconds(1))
         let memory = agent.memory
-        #expect(memory.hold != nil && !memory.superseded.isEmpty && !memory.origins.isEmpty && memory.isPaused)
+        #expect(
+            memory.values.hold != nil && !memory.superseded.isEmpty && !memory.origins.isEmpty && memory.values.isPaused
+        )
         agent.memory = SimulatedMemory()
         try agent.handle(.memoryLost)
         #expect(agent.memory.icons == memory.icons && agent.memory.origins == memory.origins)
-        #expect(agent.memory.hold == memory.hold && agent.memory.superseded == memory.superseded)
-        #expect(agent.memory.isPaused && agent.memory.folder == memory.folder)
+        #expect(agent.memory.values.hold == memory.values.hold && agent.memory.superseded == memory.superseded)
+        #expect(agent.memory.values.isPaused && agent.memory.values.folder == memory.values.folder)
         #expect(agent.memory.lists == memory.lists)
     }
 
@@ -272,12 +274,13 @@ struct RestartScenarioTests {
     func holdAhead() throws {
         var agent = try Self.restarted()
         var changes = MemoChanges()
-        changes.hold = .some(
-            EvictionBrake.Hold(since: agent.now, generation: 1 << 53, images: 1_000_000_000, total: 1_000_000_000))
+        changes.values = RememberedValues(
+            hold: EvictionBrake.Hold(
+                since: agent.now, generation: 1 << 53, images: 1_000_000_000, total: 1_000_000_000))
         agent.memory.store(changes)
         try agent.restart()
         try agent.drop(["1.plist": [Self.a, Self.b]])
-        #expect(agent.plan.status.eviction == .active && agent.memory.hold == nil)
+        #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
     }
 
     @Test(
@@ -307,7 +310,7 @@ struct RestartScenarioTests {
             failure: IconRecord.Failure(
                 code: "http-404", message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
         var restored = RestoredState()
-        restored.memos = [memo]
+        restored.memory.icons = [memo]
         var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: Timestamp(sinceEpoch: .zero))
         #expect(plan.takeMemoChanges() == MemoChanges(forgotten: [Self.a]))
     }
@@ -331,8 +334,8 @@ struct RestartScenarioTests {
         // What was given to a publication that came to nothing is not remembered as less.
         try agent.drop(["9.plist": []])
         try agent.finishPublication(fails: true)
-        #expect(agent.memory.newestGeneration == newest + 1)
+        #expect(agent.memory.values.newestGeneration == newest + 1)
         try agent.handle(.memoryLost)
-        #expect(agent.memory.newestGeneration == newest + 1)
+        #expect(agent.memory.values.newestGeneration == newest + 1)
     }
 }

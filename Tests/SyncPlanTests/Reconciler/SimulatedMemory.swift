@@ -7,11 +7,8 @@ struct SimulatedMemory {
     private(set) var icons: [IconURL: IconMemo] = [:]
     private(set) var origins: [String: OriginHealth] = [:]
     private(set) var lists: [ListName: ListMemo] = [:]
-    private(set) var isPaused = false
     private(set) var superseded: [Int: Timestamp] = [:]
-    private(set) var hold: EvictionBrake.Hold?
-    private(set) var folder: FolderIdentity?
-    private(set) var newestGeneration = 0
+    private(set) var values = RememberedValues()
 
     mutating func store(_ changes: MemoChanges) {
         for memo in changes.remembered { icons[memo.url] = memo }
@@ -20,29 +17,23 @@ struct SimulatedMemory {
         for origin in changes.forgottenOrigins { origins[origin] = nil }
         for memo in changes.lists { lists[memo.list] = memo }
         for list in changes.forgottenLists { lists[list] = nil }
-        isPaused = changes.isPaused ?? isPaused
         superseded.merge(changes.superseded) { $1 }
         for generation in changes.released { superseded[generation] = nil }
-        if let hold = changes.hold { self.hold = hold }
-        folder = changes.folder ?? folder
-        newestGeneration = changes.newestGeneration ?? newestGeneration
+        values = changes.values ?? values
     }
 
     /// Ages that are stored do not grow while the system sleeps.
     mutating func noteSleep(_ time: Duration) {
         superseded = superseded.mapValues { $0 + time }
-        if let hold { self.hold?.since = hold.since + time }
+        if let hold = values.hold { values.hold?.since = hold.since + time }
     }
 
     /// Adds what an agent finds in the database when it starts.
     func restore(to state: inout RestoredState) {
-        state.memos = IconMemos(icons.values.sorted { $0.url < $1.url })
-        state.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
-        state.lists = lists.values.sorted { $0.list < $1.list }
-        state.isPaused = isPaused
-        state.supersessions = superseded
-        state.hold = hold
-        state.folder = folder
-        state.newestGeneration = newestGeneration
+        state.memory.icons = IconMemos(icons.values.sorted { $0.url < $1.url })
+        state.memory.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
+        state.memory.lists = lists.values.sorted { $0.list < $1.list }
+        state.memory.superseded = superseded
+        state.memory.values = values
     }
 }

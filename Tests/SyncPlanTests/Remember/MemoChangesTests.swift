@@ -16,7 +16,7 @@ struct MemoChangesTests {
         var changes = MemoChanges(remembered: [memo("a", 1), memo("b", 1)], forgotten: ["c", "d"])
         changes.origins = [OriginMemo(origin: "o", health: OriginHealth(failures: 1))]
         changes.forgottenOrigins = ["p"]
-        changes.isPaused = true
+        changes.values = RememberedValues(isPaused: true)
         var later = MemoChanges(remembered: [memo("b", 2), memo("c", 2)], forgotten: ["a"])
         later.origins = [OriginMemo(origin: "p", health: OriginHealth(failures: 2))]
         later.forgottenOrigins = ["o"]
@@ -24,10 +24,10 @@ struct MemoChangesTests {
         #expect(changes.remembered == [memo("b", 2), memo("c", 2)])
         #expect(changes.forgotten == ["d", "a"])
         #expect(changes.origins == later.origins && changes.forgottenOrigins == ["o"])
-        #expect(changes.isPaused == true)
-        later.isPaused = false
+        #expect(changes.values?.isPaused == true)
+        later.values = RememberedValues()
         changes.append(later)
-        #expect(changes.isPaused == false)
+        #expect(changes.values?.isPaused == false)
         changes.append(MemoChanges())
         #expect(changes.remembered.count == 2)
     }
@@ -38,17 +38,17 @@ struct MemoChangesTests {
         var changes = MemoChanges()
         var later = MemoChanges()
         later.superseded = [1: Sample.start, 2: Sample.start]
-        later.hold = .some(hold)
+        later.values = RememberedValues(hold: hold)
         changes.append(later)
-        #expect(changes.superseded.keys.sorted() == [1, 2] && changes.hold == .some(hold))
+        #expect(changes.superseded.keys.sorted() == [1, 2] && changes.values?.hold == hold)
         later = MemoChanges()
         later.released = [1]
         later.superseded = [3: Sample.start]
         changes.append(later)
-        #expect(changes.superseded.keys.sorted() == [2, 3] && changes.released == [1] && changes.hold == .some(hold))
+        #expect(changes.superseded.keys.sorted() == [2, 3] && changes.released == [1] && changes.values?.hold == hold)
         later = MemoChanges()
-        later.hold = .some(nil)
+        later.values = RememberedValues()
         changes.append(later)
-        #expect(changes.hold == .some(nil))
+        #expect(changes.values == RememberedValues())
     }
 }

@@ -1,24 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import WebAddresses
 
+// What becomes of each icon.
 extension Reconciler {
-    mutating func applyOutcome(
-        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, now: Timestamp, to actions: inout [Action]
+    /// Puts an icon in the queue if it is due, or notes when it will be.
+    mutating func consider(_ url: IconURL, now: Timestamp) {
+        guard let place = catalog.icons.index(of: url) else { return }
+        switch FetchPlan(for: catalog.icons[place].icon, now: now) {
+        case .fetch(let reason): enqueue(url, reason, now: now)
+        case .fresh(let time), .waiting(let time):
+            // A list that comes and goes must not leave a note each time.
+            guard catalog.icons[place].icon.noted != time else { break }
+            catalog.updateIcon(at: place) { $0.noted = time }
+            downloads.note(url, dueAt: time, amongst: catalog.tally.noted) { [catalog] in catalog.icons[$0]?.noted }
+        case .refused, .inline, .unreferenced, .underWay: break
+        }
+    }
+
+    /// The same for all icons.
+    mutating func considerAll(now: Timestamp) {
+        var notes: [(url: IconURL, time: Timestamp)] = []
+        notes.reserveCapacity(catalog.icons.count)
+        // By number: a collection is copied that changes while somebody goes through it.
+        for index in catalog.icons.indices {
+            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
+            switch FetchPlan(for: icon, now: now) {
+            case .fresh(let time) where icon.noted == nil, .waiting(let time) where icon.noted == nil:
+                catalog.updateIcon(at: index) { $0.noted = time }
+                notes.append((url, time))
+            case .fetch, .fresh, .waiting: consider(url, now: now)
+            case .refused, .inline, .unreferenced, .underWay: break
+            }
+        }
+        downloads.note(notes)
+    }
+
+    private mutating func enqueue(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
+        do {
+            let origin = try downloads.network.source(of: url).origin
+            downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
+            catalog.updateIcon(url) { $0.phase = .queued(origin: origin) }
+        } catch {
+            let before = catalog.icons[url]?.state ?? .pending
+            noteFailure(error, of: url, now: now)
+            noteState(of: url, was: before, now: now)
+        }
+    }
+
+    mutating func startDownloads(to actions: inout [Action]) {
+        for url in downloads.start() {
+            guard let place = catalog.icons.index(of: url), let source = try? IconSource(url) else {
+                preconditionFailure("only known icons with a valid URL are queued")
+            }
+            catalog.updateIcon(at: place) { $0.phase = .fetching }
+            let icon = catalog.icons[place].icon
+            let condition = icon.image == nil ? nil : icon.response?.condition
+            actions.append(
+                .fetch(
+                    FetchRequest(
+                        url: url, source: source, reason: icon.fetchReason, condition: condition,
+                        mayResume: condition == nil && partials.mayResume(url, after: icon.failure))))
+        }
+    }
+
+    /// Marks the lists of an icon whose documents tell of it otherwise than it is now.
+    mutating func noteState(of url: IconURL, was before: AppListDocument.State, now: Timestamp) {
+        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.state != before else { return }
+        for list in catalog.icons[place].icon.lists { publishing.noteChange(of: list, at: now) }
+    }
+
+    mutating func applyFetch(
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL, now: Timestamp,
+        to actions: inout [Action]
     ) {
+        let isDistrusted = downloads.finish(
+            url, outcome, isMultiplexed: isMultiplexed, at: now, using: &generator, noting: &unstored)
         guard let place = catalog.icons.index(of: url) else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let before = catalog.icons[place].icon.state
         let isReferenced = catalog.icons[place].icon.isReferenced
         let image = catalog.icons[place].icon.image?.sha256
-        let isDistrusted = distrusted.remove(url) != nil
-        let shared = share(trail?.leavingOut(url))
+        let shared = catalog.share(trail?.leavingOut(url))
         let judged = judged(outcome, ofIconAt: place)
         var news: (image: StagedImage, answer: IconRecord.Answer)?
         if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isDistrusted {
             // Judged now, and not when it is published: then all others wait for it.
             news = (staged, judge(response))
-            stagedURLs.insert(url)
+            publishing.stage(url)
         }
         catalog.updateIcon(at: place) {
             $0.phase = .idle
@@ -31,7 +101,9 @@ extension Reconciler {
         case .image(let staged, let response):
             if news != nil {
                 // Before the first look at the folder, what is there and nobody names would be removed by it.
-                if isCacheSearched, !ledger.knows(staged.image.sha256) { actions.append(.writeAhead(staged)) }
+                if cache.isSearched, !retention.ledger.knows(staged.image.sha256) {
+                    actions.append(.writeAhead(staged))
+                }
             } else {
                 actions.append(.discard([staged.name]))
                 if staged.image.sha256 == image {
@@ -45,17 +117,11 @@ extension Reconciler {
             noteFailure(failure, of: url, now: now)
         case .noRoom(let shortage): crowdOut(url, shortage, now: now)
         }
-        notePartial(of: url, after: outcome, isTrusted: !isDistrusted, to: &actions)
+        let isUseful = !isDistrusted && catalog.icons[url]?.isReferenced == true
+        if partials.note(url, after: outcome, isUseful: isUseful) { actions.append(.discardPartials([url])) }
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
         forgetIfDone(url, now: now)
-    }
-
-    /// The trail as it is kept: most are the same but for the icon's own URL, and are in memory once.
-    mutating func share(_ trail: FetchTrail?) -> FetchTrail? {
-        guard let trail else { return nil }
-        if lastTrail != trail { lastTrail = trail }
-        return lastTrail
     }
 
     /// The end of a download, held against what the lists say of the image.
@@ -98,7 +164,7 @@ extension Reconciler {
             $0.response = response
             $0.freshUntil = answer.freshUntil
         }
-        remember(url, now: now)
+        unstored.note(icon: url, at: now)
     }
 
     private mutating func noteNotModified(_ url: IconURL, _ answer: StoredResponse, now: Timestamp) {
@@ -124,11 +190,20 @@ extension Reconciler {
         let last = catalog.icons[url]?.failure
         let goesOn = failure.persistence == .passing || failure.persistence == .throttled || last?.code == failure.code
         let attempts = goesOn ? (last?.attempts ?? 0) + 1 : 1
-        let delay = backoff.delay(after: failure, attempt: attempts, using: &generator)
+        let delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &generator)
         catalog.updateIcon(url) {
             $0.failure = IconRecord.Failure(
                 code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
         }
-        remember(url, now: now)
+        unstored.note(icon: url, at: now)
+    }
+
+    /// Takes note that there is no room for an icon: it stays what it is, and is asked for when there is.
+    ///
+    /// Nothing of this is published, which would take room, too.
+    mutating func crowdOut(_ url: IconURL, _ shortage: Shortage, now: Timestamp) {
+        let isWanted = catalog.icons[url]?.isReferenced ?? false
+        if isWanted { catalog.updateIcon(url) { $0.phase = .crowdedOut } }
+        if isWanted || shortage.isGeneral { space.note(shortage, of: isWanted ? url : nil, at: now) }
     }
 }

@@ -8,7 +8,7 @@ extension Reconciler {
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
         catalog.icons[url].map { icon in
             let origin = (try? IconSource(url))?.origin
-            return IconReport(url: url, icon: icon, health: origin.flatMap(health), now: now)
+            return IconReport(url: url, icon: icon, health: origin.flatMap { downloads.origins[$0] }, now: now)
         }
     }
 
@@ -16,13 +16,13 @@ extension Reconciler {
     ///
     /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed of late.
     package var status: StatusReport {
-        var report = StatusReport(state: isPaused ? .paused : .running)
-        report.generation = manifest?.generation
-        report.published = manifest?.published.description
+        let queue = downloads.queue
+        var report = StatusReport(state: downloads.isPaused ? .paused : .running)
+        report.generation = publishing.manifest?.generation
+        report.published = publishing.manifest?.published.description
         report.inSync =
-            hasScanned && !hasUnreadLists && unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0
-            && publishing == nil && stagedURLs.isEmpty && window.isEmpty && space.needs.isEmpty && absent.isEmpty
-            && !isCacheInDoubt && publicationFailure == nil
+            folder.isSettled && folder.unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0
+            && publishing.isSettled && space.needs.isEmpty && !cache.isInDoubt
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)
@@ -37,30 +37,31 @@ extension Reconciler {
         report.icons.retired = catalog.retired.count
         report.downloads.waiting = queue.heldCount + tally.retried
         report.downloads.blocked =
-            tally.crowdedOut + (isPaused || !space.isOpen ? tally.blank.values.reduce(0, +) : heldBlank)
+            tally.crowdedOut + (downloads.isPaused || !space.isOpen ? tally.blank.values.reduce(0, +) : heldBlank)
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
         report.downloads.reason = space.reason
-        report.cache = StatusReport.Cache(bytes: ledger.holdings.bytes, images: ledger.holdings.images)
-        report.cache.lastRepair = lastRepair
+        report.cache = StatusReport.Cache(
+            bytes: retention.ledger.holdings.bytes, images: retention.ledger.holdings.images)
+        report.cache.lastRepair = cache.lastRepair
         report.eviction = evictionStatus
-        report.watch.lastScan = lastScan?.description
-        report.publication.error = publicationFailure
+        report.watch.lastScan = folder.lastScan?.description
+        report.publication.error = publishing.failure
         return report
     }
 
     /// How many icons without an image are queued whose origin has to wait.
     private var heldBlank: Int {
-        guard queue.heldCount > 0 else { return 0 }
+        guard downloads.queue.heldCount > 0 else { return 0 }
         // Only origins that failed have to wait.
-        return origins.keys.reduce(0) { sum, origin in
-            queue.isHeld(origin: origin) ? sum + (catalog.tally.blank[origin] ?? 0) : sum
+        return downloads.origins.keys.reduce(0) { sum, origin in
+            downloads.queue.isHeld(origin: origin) ? sum + (catalog.tally.blank[origin] ?? 0) : sum
         }
     }
 
     var evictionStatus: StatusReport.Eviction {
         if let doubt = evictionDoubt { return .suspended(doubt) }
-        return brake.status
+        return retention.brake.status
     }
 }
 

@@ -14,18 +14,8 @@ package struct RestoredState: Sendable {
     package var missing: Set<Digest> = []
     /// Larger than every generation that is in the cache folder, or was there.
     package var nextGeneration = 1
-    /// The highest number that a generation was given, as far as that is remembered beside the cache folder.
-    package var newestGeneration = 0
-    package var memos = IconMemos()
-    package var origins: [OriginMemo] = []
-    package var lists: [ListMemo] = []
-    package var isPaused = false
-    /// The folder that the lists were in.
-    package var folder: FolderIdentity?
-    /// When each superseded generation was, by the clock of this run.
-    package var supersessions: [Int: Timestamp] = [:]
-    /// The change whose eviction was held, its time by the clock of this run.
-    package var hold: EvictionBrake.Hold?
+    /// What was remembered beside the cache folder.
+    package var memory = Remembered()
     /// Beginnings of images whose download can go on.
     package var partials: [PartialDownload] = []
 
@@ -40,15 +30,22 @@ package struct RestoredState: Sendable {
         documents = [:]
     }
 
+    /// Gives away what the generations say: what has two owners is copied when it changes.
+    mutating func takeCatalog() -> RestoredCatalog {
+        takeApart()
+        defer { catalog = nil }
+        return catalog ?? RestoredCatalog([], documents: [:], missing: [])
+    }
+
     /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
     var knownHold: EvictionBrake.Hold? {
-        guard var hold else { return nil }
-        hold.generation = min(hold.generation, knownNextGeneration - 1)
+        guard var hold = memory.values.hold else { return nil }
+        hold.generation = min(hold.generation, newestGeneration)
         return hold
     }
 
-    /// Larger than every generation that was ever published, also if the cache folder is an older copy, or a new one.
-    var knownNextGeneration: Int { max(nextGeneration, newestGeneration + 1) }
+    /// The highest number that a generation ever had, also if the cache folder is an older copy, or a new one.
+    var newestGeneration: Int { max(nextGeneration - 1, memory.values.newestGeneration) }
 }
 
 /// What the generations on disk say, as the plan keeps it.
@@ -76,6 +73,12 @@ struct RestoredCatalog: Sendable {
             }
         }
         ledger.noteMissing(missing)
+    }
+
+    /// Gives the catalog and the ledger away: what has two owners is copied when it changes.
+    mutating func take() -> (Catalog, RetirementLedger) {
+        defer { (catalog, ledger) = (Catalog(), RetirementLedger()) }
+        return (catalog, ledger)
     }
 
     private mutating func restore(
@@ -121,32 +124,23 @@ extension AppListDocument.App {
 }
 
 extension Reconciler {
-    /// Takes in what an earlier run left.
+    /// Takes in what is remembered beside the generations.
     mutating func restore(_ state: consuming RestoredState, now: Timestamp) {
-        state.takeApart()
-        if let known = state.catalog {
-            (catalog, ledger) = (known.catalog, known.ledger)
-            (damagedLists, doubtfulImages) = (known.outdatedLists, known.doubtfulImages)
-        }
-        // What has two owners is copied when it changes.
-        state.catalog = nil
-        for list in damagedLists { window.noteChange(of: list, at: now) }
-        ledger.setSupersessions(state.supersessions, default: now)
-        restoreOrigins(state.origins, now: now)
-        for memo in state.memos { restore(memo, now: now) }
+        downloads.restore(state.memory.origins, at: now, noting: &unstored)
+        for memo in state.memory.icons { restore(memo, now: now) }
         noteFreshness(since: min(state.manifests.first?.published ?? now, now))
-        manifest = state.manifests.last
-        unrememberedGenerations.formUnion(state.supersessions.keys)
-        unrememberedGenerations.formUnion(ledger.supersessions.keys)
-        for memo in state.lists {
-            guard memo.rules == listRules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
-                rememberReading(of: memo.list, now: now)
+        let rules = ListLimits(settings.lists).rules
+        for memo in state.memory.lists {
+            guard memo.rules == rules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
+                unstored.note(list: memo.list, at: now)
                 continue
             }
             catalog.updateList(memo.list) { $0.isRead = true }
         }
         for url in catalog.icons.filter({ !$0.icon.isReferenced }).map(\.url) { forgetIfDone(url, now: now) }
-        if state.isDamaged { window.noteChange(at: now) }
+        if state.isDamaged { publishing.noteChange(at: now) }
+        let known = Set(state.memory.superseded.keys).union(retention.ledger.supersessions.keys)
+        unstored.noteStart(values: remembered, generations: known)
     }
 
     /// An image of which nothing is remembered was fresh when it was published.
@@ -160,8 +154,8 @@ extension Reconciler {
     private mutating func restore(_ memo: IconMemo, now: Timestamp) {
         // What lies further ahead than the rules put anything was set by a clock that was wrong.
         let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
-        let latest = memo.failure.map { now + backoff.longest(after: $0.code) }
-        let trail = share(memo.trail)
+        let latest = memo.failure.map { now + downloads.backoff.longest(after: $0.code) }
+        let trail = catalog.share(memo.trail)
         // The text of the URL that the list has.
         let response = memo.response?.sharing(catalog.icons.spelling(of: memo.url))
         catalog.updateIcon(memo.url) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+extension CacheExpectation {
+    /// How many documents a quick look looks at, and how many images.
+    private static let sample = (documents: 64, images: 256)
+    /// How many times fewer where a publication waits for the look.
+    private static let haste = 8
+
+    /// What a look is to find.
+    ///
+    /// - Parameters:
+    ///   - order: What it is to look at.
+    ///   - manifest: The newest manifest; `nil` before the first one.
+    ///   - catalog: The lists and icons.
+    ///   - ledger: What is on disk.
+    ///   - isHasty: Whether a publication waits for it.
+    ///   - generator: Chooses another sample each time.
+    init(
+        _ order: CacheChecks.Order, of manifest: Manifest?, _ catalog: Catalog, _ ledger: RetirementLedger,
+        isHasty: Bool, using generator: inout SeededGenerator
+    ) {
+        let share = isHasty ? Self.haste : 1
+        var documents: [ListName: Digest] = [:]
+        let published = manifest?.lists ?? [:]
+        if order.isComplete || published.count <= Self.sample.documents / share {
+            documents = published.mapValues(\.sha256)
+        } else {
+            let start = published.index(
+                published.startIndex, offsetBy: Int.random(in: 0..<published.count, using: &generator))
+            for (name, list) in published[start...].prefix(Self.sample.documents / share) {
+                documents[name] = list.sha256
+            }
+        }
+        self.init(
+            generation: manifest?.generation, documents: documents,
+            images: order.isComplete ? Self.images(of: catalog, ledger) : nil,
+            sample: order.hasSample
+                ? Self.sample(of: catalog, atMost: Self.sample.images / share, using: &generator) : [],
+            removesOthers: order.removesOthers, doubtful: order.doubtful)
+    }
+
+    /// Some images that lists show; all of them if they are few.
+    ///
+    /// - Complexity: O(*n*) in the number of lists and of images in the sample.
+    private static func sample(
+        of catalog: Catalog, atMost limit: Int, using generator: inout SeededGenerator
+    ) -> [Naming] {
+        let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
+        var chosen = Array(0..<min(total, limit))
+        if total > limit {
+            chosen = chosen.map { _ in Int.random(in: 0..<total, using: &generator) }.sorted()
+        }
+        var images: [Naming] = []
+        // Where the entries of a list begin, if those of all lists are in one row.
+        var start = 0
+        var rest = chosen[...]
+        for list in catalog.lists.values {
+            while let next = rest.first, next < start + list.entries.count {
+                rest.removeFirst()
+                let url = list.entries[next - start].icon
+                if let image = catalog.icons[url]?.image { images.append(Naming(image: image, url: url)) }
+            }
+            start += list.entries.count
+        }
+        return images
+    }
+
+    /// All images that are on disk, with the URLs that show them.
+    ///
+    /// - Complexity: O(*n*) in the number of icons and of entries in all documents on disk.
+    private static func images(of catalog: Catalog, _ ledger: RetirementLedger) -> [Naming] {
+        var images: [Naming] = []
+        images.reserveCapacity(catalog.icons.count)
+        for element in catalog.icons {
+            if let image = element.icon.image { images.append(Naming(image: image, url: element.url)) }
+        }
+        for image in ledger.imagesOnDisk where !catalog.needs(image.sha256) {
+            images.append(Naming(image: image, url: nil))
+        }
+        return images
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+/// What one publication has: the lists that are due, and the images that can be published with these lists alone.
+struct PublicationContents {
+    /// The least time for which a list waits for those that share a new image with it; it comes with them in any case.
+    private static let holdTime: Duration = .seconds(5)
+
+    /// The changed lists that are due, and those that share a new image with them, as far as they may be published.
+    private(set) var lists: Set<ListName>
+    /// The images that wait to be published.
+    private(set) var staged: [IconURL: StagedImage] = [:]
+    /// The icons whose images wait on for other lists.
+    ///
+    /// An image that takes the place of another one is published with all lists that show that one, so that no two
+    /// documents of a generation have different images of one URL.
+    private var held: Set<IconURL> = []
+    private let now: Timestamp
+
+    init(
+        _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
+        during traffic: PublicationWindow.Traffic, at now: Timestamp
+    ) {
+        self.now = now
+        lists = plan.window.lists(dueAt: now, during: traffic)
+        guard !plan.staged.isEmpty else { return }
+        var rest = lists
+        while !rest.isEmpty {
+            var found: Set<ListName> = []
+            let rewritten = plan.rewritten.subtracting(lists)
+            for url in Self.staged(of: rest, plan, catalog) {
+                for other in Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
+                where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic) {
+                    lists.insert(other)
+                    found.insert(other)
+                }
+            }
+            rest = found
+        }
+        let rewritten = plan.rewritten.subtracting(lists)
+        for url in Self.staged(of: lists, plan, catalog) {
+            let place = catalog.icons.index(of: url)
+            guard let image = place.flatMap({ catalog.icons[$0].icon.staged }) else { continue }
+            let others = Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
+            if others.isEmpty { staged[url] = image } else { held.insert(url) }
+        }
+    }
+
+    /// The URLs of lists that have an image which waits to be published.
+    ///
+    /// - Complexity: O(*n*) in the number of such URLs, or in that of the entries of the lists, whichever is less.
+    private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconURL] {
+        let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
+        guard plan.staged.count > entries else {
+            return plan.staged.filter { url in
+                guard let place = catalog.icons.index(of: url) else { return false }
+                return catalog.icons[place].icon.lists.contains(where: names.contains)
+            }
+        }
+        return names.flatMap { catalog.lists[$0]?.entries.lazy.map(\.icon).filter(plan.staged.contains) ?? [] }
+    }
+
+    /// The lists whose newest documents have an image on disk for a URL, apart from some; one may be told twice.
+    ///
+    /// This is asked of many URLs, and there may be many rewritten lists: these come without those some.
+    private static func lists(
+        showing url: IconURL, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
+        _ ledger: RetirementLedger
+    ) -> [ListName] {
+        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.hasImage else { return [] }
+        let naming = catalog.icons[place].icon.lists.filter { !names.contains($0) }
+        return (naming + rewritten).filter { list in
+            catalog.lists[list]?.published.map { ledger.names(url, in: $0.sha256) } ?? false
+        }
+    }
+
+    /// When the lists are due again that share images with others, together with those.
+    func changesToHold(
+        _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
+        during traffic: PublicationWindow.Traffic
+    ) -> [(list: ListName, time: Timestamp)] {
+        let rewritten = plan.rewritten.subtracting(lists)
+        return held.flatMap { url -> [(list: ListName, time: Timestamp)] in
+            let others = Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
+            // Where one of them waits for room, they come together when there is some.
+            guard plan.window.crowded.isDisjoint(with: others) else { return [] }
+            let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
+            // Not at once: what there is room for may be long in coming.
+            let retry = max(due ?? now, now + Self.holdTime)
+            return (catalog.icons[url]?.lists ?? []).filter(lists.contains).map { ($0, retry) }
+        }
+    }
+
+    /// The generation, with all that must be on disk before it is in force.
+    func publication(_ generation: Int, _ catalog: Catalog, _ ledger: RetirementLedger) -> Publication {
+        var publication = Publication(generation: generation, published: now)
+        var moved: Set<Digest> = []
+        for (url, image) in staged {
+            if ledger.isOnDisk(image.image.sha256) || !moved.insert(image.image.sha256).inserted {
+                publication.discards.append(image)
+            } else {
+                publication.moves.append(image)
+            }
+            publication.links.append((url, image.image.path, before: catalog.icons[url]?.image?.path))
+        }
+        publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
+        publication.checks = newlyNamed(in: publication.documents, catalog, ledger)
+        publication.kept.reserveCapacity(catalog.lists.count)
+        for (name, list) in catalog.lists where !lists.contains(name) { publication.kept[name] = list.published }
+        return publication
+    }
+
+    /// The images on disk that documents name, and the newest ones of the same lists do not, apart from staged ones.
+    ///
+    /// Between two complete looks at the cache folder, nobody knows whether they are still there.
+    private func newlyNamed(
+        in documents: [AppListDocument], _ catalog: Catalog, _ ledger: RetirementLedger
+    ) -> Set<AppListDocument.Image> {
+        var images: Set<AppListDocument.Image> = []
+        for document in documents {
+            let published = catalog.lists[document.list]?.published
+            let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
+            for case .ready(let image) in document.apps.lazy.map(\.state) where !known.contains(image.sha256) {
+                images.insert(image)
+            }
+        }
+        for image in staged.values { images.remove(image.image) }
+        return images
+    }
+}

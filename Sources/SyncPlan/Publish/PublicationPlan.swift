@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// What is published, what is being published, and what is to be published next.
+struct PublicationPlan: Sendable {
+    /// A publication that has not ended.
+    struct InFlight: Sendable {
+        var publication: Publication
+        var staged: [IconURL: StagedImage]
+        /// The lists in it whose published documents name images that are not on disk.
+        var mended: Set<ListName>
+        /// Whether it would be of use without a document.
+        var changesManifest: Bool
+        var begun: Timestamp
+
+        /// The lists whose documents are in it.
+        var lists: [ListName] { publication.documents.map(\.list) }
+    }
+
+    /// The newest manifest; `nil` before the first one.
+    private(set) var manifest: Manifest?
+    /// The highest number that a generation was given; 0 if none was.
+    private(set) var newest: Int
+    /// What changed, and when it is published.
+    private(set) var window = PublicationWindow()
+    /// Lists of which an older version is published, which may name what they name no more.
+    private(set) var rewritten: Set<ListName> = []
+    /// Lists whose published documents name images that are not on disk.
+    private var damaged: Set<ListName> = []
+    /// Icons with an image that waits to be published.
+    private(set) var staged: Set<IconURL> = []
+    private(set) var inFlight: InFlight?
+    /// Why the last publication failed, or may not be durable; `nil` if it is.
+    private(set) var failure: String?
+    /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.
+    private(set) var isInDoubt = false
+
+    /// - Parameters:
+    ///   - manifest: The newest manifest; `nil` if there is none.
+    ///   - newest: The highest number that a generation was given.
+    ///   - outdated: The lists whose documents name images that are not on disk.
+    ///   - now: The present time.
+    init(_ manifest: Manifest? = nil, newest: Int = 0, outdated: Set<ListName> = [], at now: Timestamp) {
+        self.manifest = manifest
+        self.newest = newest
+        damaged = outdated
+        for list in outdated { window.noteChange(of: list, at: now) }
+    }
+
+    // MARK: What changed
+
+    /// Something changed that the document of a list tells.
+    mutating func noteChange(of list: ListName, at now: Timestamp) {
+        window.noteChange(of: list, at: now)
+    }
+
+    /// The manifest is to change, and no document.
+    mutating func noteChange(at now: Timestamp) {
+        window.noteChange(at: now)
+    }
+
+    /// A list names no more what it named: its published document does until the next one.
+    mutating func noteRewritten(_ list: ListName) {
+        rewritten.insert(list)
+    }
+
+    /// Forgets what was to be published of a list that is gone.
+    ///
+    /// - Returns: Whether there was no room for its document.
+    mutating func forget(_ list: ListName) -> Bool {
+        let wasCrowded = window.crowded.contains(list)
+        window.forget(list)
+        rewritten.remove(list)
+        damaged.remove(list)
+        return wasCrowded
+    }
+
+    /// An icon has an image that waits to be published.
+    mutating func stage(_ url: IconURL) {
+        staged.insert(url)
+    }
+
+    /// The image of an icon does not wait any more.
+    mutating func unstage(_ url: IconURL) {
+        staged.remove(url)
+    }
+
+    /// No image waits any more.
+    mutating func unstageAll() {
+        staged = []
+    }
+
+    /// Whether what changed of a list is not published yet.
+    func isToBePublished(_ list: ListName) -> Bool {
+        window.isChanged(list) || inFlight?.publication.documents.contains { $0.list == list } == true
+    }
+
+    /// Whether everything is published, and lasts.
+    var isSettled: Bool { inFlight == nil && staged.isEmpty && window.isEmpty && failure == nil }
+
+    /// Whether the newest manifest tells what is known of a list, or will not before there is room.
+    func isUpToDate(_ list: ListName, in catalog: Catalog) -> Bool {
+        if window.crowded.contains(list) { return true }
+        guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
+        return !isToBePublished(list)
+    }
+
+    // MARK: Damage
+
+    /// Images are not on disk, or not as they should be: until they are, no manifest is to name them.
+    ///
+    /// - Parameters:
+    ///   - images: The images.
+    ///   - lists: The lists that name icons with one of them.
+    ///   - catalog: The lists and icons.
+    ///   - ledger: What generations name.
+    ///   - now: The present time.
+    /// - Returns: The lists that are to be published whatever it costs.
+    mutating func noteDamage(
+        of images: Set<Digest>, shownBy lists: Set<ListName>, in catalog: Catalog, _ ledger: RetirementLedger,
+        at now: Timestamp
+    ) -> Set<ListName> {
+        var lists = lists
+        for list in rewritten.union(inFlight?.lists ?? []) where catalog.lists[list]?.source != nil {
+            guard let published = catalog.lists[list]?.published, let document = ledger.documents[published.sha256],
+                !document.images.isDisjoint(with: images)
+            else { continue }
+            if rewritten.contains(list) {
+                noteChange(of: list, at: now)
+                lists.insert(list)
+            }
+            // If that comes to nothing, the published document is still the one that names them.
+            if inFlight?.lists.contains(list) == true { inFlight?.mended.insert(list) }
+        }
+        // Once for each list, however many of its images were lost.
+        for list in lists.sorted() { window.hurry(list) }
+        damaged.formUnion(lists)
+        return lists
+    }
+
+    /// Has a list's document written next whatever it costs: what the manifest in the folder says of it is wrong.
+    mutating func renew(_ list: ListName, at now: Timestamp) {
+        window.hurry(list)
+        damaged.insert(list)
+        noteChange(of: list, at: now)
+    }
+
+    /// Another folder is at the path of the cache, with this manifest; `nil` if it has none.
+    mutating func take(_ manifest: Manifest?, at now: Timestamp) {
+        self.manifest = manifest
+        noteChange(at: now)
+    }
+
+    /// Generations with numbers up to this one were in the folder.
+    mutating func noteNewest(_ generation: Int) {
+        newest = max(newest, generation)
+    }
+
+    // MARK: Room and time
+
+    /// Has the documents of these lists wait until there is room, and no others.
+    mutating func crowdOut(_ lists: Set<ListName>) {
+        window.crowdOut(lists)
+    }
+
+    /// What made publications fail may be over.
+    mutating func retry(at now: Timestamp) {
+        window.retry(at: now)
+    }
+
+    /// The system slept for so long: it is no cost of what is being published.
+    mutating func noteSleep(_ time: Duration) {
+        if let begun = inFlight?.begun { inFlight?.begun = begun + time }
+    }
+
+    // MARK: A publication
+
+    /// Begins to publish what is due.
+    ///
+    /// - Returns: `nil` if nothing of it can be published now.
+    mutating func begin(
+        _ catalog: Catalog, _ ledger: RetirementLedger, during traffic: PublicationWindow.Traffic, at now: Timestamp
+    ) -> Publication? {
+        let contents = PublicationContents(self, catalog, ledger, during: traffic, at: now)
+        let names = contents.lists
+        let changesManifest = window.isManifestChanged
+        window.begin(names)
+        guard changesManifest || !names.isEmpty else { return nil }
+        for (list, time) in contents.changesToHold(self, catalog, ledger, during: traffic) {
+            noteChange(of: list, at: time)
+        }
+        newest += 1
+        let mended = damaged.intersection(names)
+        // What is found damaged from now on is for the next one.
+        damaged.subtract(mended)
+        var publication = contents.publication(newest, catalog, ledger)
+        publication.ignoresRoom = !mended.isEmpty
+        staged.subtract(contents.staged.keys)
+        rewritten.subtract(names)
+        inFlight = InFlight(
+            publication: publication, staged: contents.staged, mended: mended, changesManifest: changesManifest,
+            begun: now)
+        return publication
+    }
+
+    /// Takes what was being published.
+    mutating func takeInFlight() -> InFlight {
+        guard let done = inFlight else { preconditionFailure("nothing was being published") }
+        inFlight = nil
+        return done
+    }
+
+    /// A publication ended well.
+    mutating func finish(
+        _ done: InFlight, _ manifest: Manifest, written: WrittenBytes, doubt: String?, at now: Timestamp
+    ) {
+        failure = doubt
+        isInDoubt = doubt != nil
+        window.finish(
+            at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest,
+            isDurable: doubt == nil)
+        if doubt != nil { window.fail([], at: now) }
+        self.manifest = manifest
+    }
+
+    /// A publication failed, and nothing of it is on disk.
+    mutating func fail(_ done: InFlight, because reason: String, in catalog: Catalog, at now: Timestamp) {
+        failure = reason
+        rewritten.formUnion(done.lists)
+        damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
+        window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
+    }
+
+    /// Nothing can be published at the moment.
+    mutating func fail(because reason: String, at now: Timestamp) {
+        failure = reason
+        window.fail([], at: now)
+    }
+
+    /// Has all that a publication was to bring wait for the next one: nothing was done of it.
+    mutating func takeBack(_ done: InFlight, in catalog: Catalog, at now: Timestamp) {
+        for list in done.lists where catalog.lists[list] != nil {
+            noteChange(of: list, at: now)
+            rewritten.insert(list)
+        }
+        damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
+        if done.changesManifest { noteChange(at: now) }
+    }
+}

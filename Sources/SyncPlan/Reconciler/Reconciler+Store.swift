@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+// What is done in the cache folder, one thing at a time, and what came of it.
+extension Reconciler {
+    /// Does what is due in the cache folder, in which nothing else is being done.
+    mutating func useStore(now: Timestamp, to actions: inout [Action]) {
+        let isDue = publishing.window.due(during: traffic).map { $0 <= now } ?? false
+        if cache.isNeeded(beforePublishing: isDue) {
+            let order = cache.begin()
+            actions.append(
+                .inspect(
+                    CacheExpectation(
+                        order, of: publishing.manifest, catalog, retention.ledger,
+                        isHasty: !publishing.window.isEmpty, using: &generator)))
+        } else if isDue {
+            guard let publication = publishing.begin(catalog, retention.ledger, during: traffic, at: now) else {
+                return
+            }
+            cache.notePublication()
+            actions.append(.publish(publication))
+        } else if let damaged = retention.beginDamaged(in: catalog, isPublished: publishing.window.hasNoChangedList) {
+            actions.append(.remove(damaged))
+        } else if mayEvict {
+            evict(now: now, to: &actions)
+        }
+    }
+
+    // MARK: Publications
+
+    mutating func applyPublication(_ result: PublicationResult, now: Timestamp, to actions: inout [Action]) {
+        let done = publishing.takeInFlight()
+        switch result {
+        case .published(let manifest, let written, let doubt):
+            finish(done, manifest, written, doubt: doubt, now: now, to: &actions)
+        case .noRoom(let shortage, let room, let documents):
+            takeBack(done, now: now, to: &actions)
+            crowdOut(documents, shortage, room: room, now: now)
+        case .failed(let reason, let isOutOfSpace):
+            publishing.fail(done, because: reason, in: catalog, at: now)
+            if isOutOfSpace {
+                space.noteLost(
+                    Shortage(bytes: done.publication.bytes, isGeneral: true, reason: reason),
+                    hadImages: !done.publication.moves.isEmpty, at: now)
+            } else {
+                // Perhaps because somebody removed an image that it was to give another name.
+                cache.suspect(isComplete: true)
+            }
+            for (url, staged) in done.staged {
+                drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
+            }
+            distrustDownloads(because: reason, isOutOfSpace: isOutOfSpace, now: now, to: &actions)
+        }
+    }
+
+    private mutating func finish(
+        _ done: PublicationPlan.InFlight, _ manifest: Manifest, _ written: WrittenBytes, doubt: String?,
+        now: Timestamp, to actions: inout [Action]
+    ) {
+        unstored.note(generations: [publishing.manifest?.generation].compactMap(\.self), at: now)
+        publishing.finish(done, manifest, written: written, doubt: doubt, at: now)
+        if !done.staged.isEmpty { space.notePublished() }
+        if let doubt { distrustDownloads(because: doubt, now: now, to: &actions) }
+        let documents = done.publication.documents.compactMap { document in
+            manifest.lists[document.list].map { ($0.sha256, document) }
+        }
+        retention.publish(
+            manifest, newDocuments: Dictionary(documents) { a, _ in a },
+            moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: now)
+        for (name, list) in manifest.lists where catalog.lists[name]?.published != list {
+            if catalog.lists[name]?.source == nil {
+                // The list was removed in the meantime.
+                publishing.noteChange(at: now)
+            } else {
+                catalog.updateList(name) { $0.published = list }
+            }
+        }
+        for (url, staged) in done.staged {
+            let place = catalog.icons.index(of: url)
+            guard let answer = place.flatMap({ catalog.icons[$0].icon.stagedAnswer }) else { continue }
+            let image = retention.ledger.boxed(staged.image)
+            noteFresh(url, answer, now: now) {
+                $0.boxedImage = image
+                $0.staged = nil
+                $0.stagedAnswer = nil
+            }
+            consider(url, now: now)
+        }
+        // What was taken for an image on disk turned out to be damaged meanwhile.
+        let lost = Set(done.staged.values.map(\.image.sha256).filter { !retention.ledger.isOnDisk($0) })
+        if !lost.isEmpty { noteDamage(lost, now: now) }
+        // Other URLs may have names of the files that were there before.
+        if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
+    }
+
+    /// Has all that a publication was to bring wait for the next one: nothing was done of it.
+    private mutating func takeBack(_ done: PublicationPlan.InFlight, now: Timestamp, to actions: inout [Action]) {
+        publishing.takeBack(done, in: catalog, at: now)
+        for (url, staged) in done.staged {
+            if catalog.icons[url]?.isReferenced == true {
+                publishing.stage(url)
+            } else {
+                dropStaged(of: url)
+                actions.append(.discard([staged.name]))
+                forgetIfDone(url, now: now)
+            }
+        }
+    }
+
+    // MARK: What was staged, and is lost
+
+    /// Has everything downloaded anew that is not published yet.
+    ///
+    /// A flush that fails has tried to write all of it, and tells of each error once: the next flush says nothing of what
+    /// this one has lost.
+    private mutating func distrustDownloads(
+        because reason: String, isOutOfSpace: Bool = false, now: Timestamp, to actions: inout [Action]
+    ) {
+        downloads.distrustActive()
+        for url in publishing.staged {
+            guard let staged = catalog.icons[url]?.staged else { continue }
+            actions.append(.discard([staged.name]))
+            drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
+        }
+        publishing.unstageAll()
+        if let lost = partials.forget(where: { [downloads] in !downloads.isDistrusted($0) }) {
+            actions.append(.discardPartials(lost))
+        }
+    }
+
+    /// Has all that waits to be published asked for again: it was staged in another folder than the cache is in now.
+    private mutating func dropStaged(now: Timestamp, to actions: inout [Action]) {
+        for url in publishing.staged {
+            guard let staged = catalog.icons[url]?.staged else { continue }
+            actions.append(.discard([staged.name]))
+            dropStaged(of: url)
+            consider(url, now: now)
+            forgetIfDone(url, now: now)
+        }
+        publishing.unstageAll()
+    }
+
+    private mutating func dropStaged(of url: IconURL) {
+        catalog.updateIcon(url) {
+            $0.staged = nil
+            $0.stagedAnswer = nil
+        }
+    }
+
+    /// Gives up an image that was to be published.
+    private mutating func drop(
+        _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, now: Timestamp
+    ) {
+        dropStaged(of: url)
+        if isOutOfSpace {
+            crowdOut(url, Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason), now: now)
+        } else {
+            noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
+        }
+        consider(url, now: now)
+        forgetIfDone(url, now: now)
+    }
+
+    // MARK: Looks at the cache folder
+
+    /// Has what is missing in the cache folder published again from memory, or fetched again.
+    mutating func applyInspection(_ found: CacheInspection, now: Timestamp, to actions: inout [Action]) {
+        let isConclusive = cache.end(found, at: now)
+        if let trouble = found.trouble { publishing.fail(because: trouble, at: now) }
+        guard isConclusive else { return }
+        publishing.noteNewest(found.latestGeneration)
+        if let adopted = found.adopted {
+            adopt(adopted, besides: found.lostImages, now: now)
+            dropStaged(now: now, to: &actions)
+        }
+        guard found.summary != nil else { return }
+        for list in found.lostDocuments { renew(list, now: now) }
+        if found.lacksManifest || !found.lostDocuments.isEmpty { publishing.noteChange(at: now) }
+        noteDamage(found.lostImages, now: now)
+        retention.noteMissing(found.lostImages)
+    }
+
+    /// Has a list's document written next whatever it costs: what the manifest in the folder says of it is wrong.
+    private mutating func renew(_ list: ListName, now: Timestamp) {
+        guard catalog.lists[list]?.source != nil else { return }
+        readmit(list)
+        publishing.renew(list, at: now)
+    }
+
+    /// Takes up what another folder has that is at the path now, as a start does: its generations keep what they name.
+    ///
+    /// Icons without an image of this run have that of the newest of them, until they are fetched.
+    private mutating func adopt(_ found: AdoptedCache, besides lost: Set<Digest>, now: Timestamp) {
+        unstored.note(generations: retention.ledger.supersessions.keys, at: now)
+        var ledger = RetirementLedger()
+        for manifest in found.manifests { ledger.publish(manifest, newDocuments: found.documents, at: now) }
+        ledger.noteMissing(found.missing)
+        retention.take(ledger)
+        unstored.note(generations: ledger.supersessions.keys, at: now)
+        publishing.take(found.manifests.last, at: now)
+        for (name, list) in catalog.lists {
+            let published = list.source == nil ? nil : publishing.manifest?.lists[name]
+            catalog.updateList(name) { $0.published = published }
+            if published != nil { publishing.noteRewritten(name) }
+            renew(name, now: now)
+        }
+        noteDamage(lost, now: now)
+        for (url, image) in found.images where !lost.contains(image.sha256) { adopt(image, of: url, now: now) }
+        cache.noteOtherFolder()
+    }
+
+    /// Takes an image of another folder for that of an icon that has none, and asks whether there is a newer one.
+    private mutating func adopt(_ image: AppListDocument.Image, of url: IconURL, now: Timestamp) {
+        let icon = catalog.icons[url]
+        guard icon?.image == nil, icon?.accepts(image.sha256) ?? true else { return }
+        catalog.updateIcon(url) {
+            $0.image = image
+            $0.wasMissing = false
+            $0.freshUntil = now
+        }
+        consider(url, now: now)
+    }
+
+    /// Takes note of images whose files are not what they were: they are fetched again, and until then no manifest names
+    /// them.
+    mutating func noteDamage(_ images: Set<Digest>, now: Timestamp) {
+        guard !images.isEmpty else { return }
+        var found: Set<Digest> = []
+        var lists: Set<ListName> = []
+        for element in catalog.icons {
+            let (url, icon) = (element.url, element.icon)
+            guard let image = icon.image, images.contains(image.sha256) else { continue }
+            retention.noteDamage(of: image, shownBy: url)
+            found.insert(image.sha256)
+            let before = icon.state
+            catalog.updateIcon(url) {
+                $0.image = nil
+                $0.response = nil
+                $0.wasMissing = true
+            }
+            unstored.note(icon: url, at: now)
+            noteState(of: url, was: before, now: now)
+            lists.formUnion(icon.lists)
+            consider(url, now: now)
+            forgetIfDone(url, now: now)
+        }
+        let outdated = publishing.noteDamage(of: images, shownBy: lists, in: catalog, retention.ledger, at: now)
+        for list in outdated { readmit(list) }
+        // Not what was damaged before: new files may be in its place by now.
+        retention.noteMissing(found)
+    }
+
+    // MARK: Evictions
+
+    /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.
+    var evictionDoubt: String? {
+        if let unavailable = folder.unavailable { return unavailable }
+        if let failure = publishing.failure, publishing.isInDoubt {
+            return "the newest manifest may not be durable (\(failure))"
+        }
+        return folder.doubt
+    }
+
+    var mayEvict: Bool { folder.isScanned && cache.isSearched && evictionDoubt == nil && !isStopping }
+
+    private mutating func evict(now: Timestamp, to actions: inout [Action]) {
+        switch retention.begin(in: catalog, now: now) {
+        case .remove(let plan):
+            forget(plan, now: now)
+            actions.append(.remove(plan))
+        case .release(let generations): actions.append(.release(generations))
+        case nil: break
+        }
+    }
+
+    /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
+    private mutating func forget(_ plan: RetirementPlan, now: Timestamp) {
+        let removed = Set(plan.images.map(\.sha256))
+        for url in plan.affected.union(plan.urls) {
+            guard let image = catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
+            else { continue }
+            catalog.updateIcon(url) {
+                $0.image = nil
+                $0.response = nil
+            }
+            forgetIfDone(url, now: now)
+        }
+    }
+
+    // MARK: Room
+
+    /// Lets those go on for whom there is room now.
+    mutating func applySpace(_ found: Result<DiskSpace, Shortage>, now: Timestamp) {
+        let wasOpen = space.isOpen
+        if case .success(let there) = found {
+            let crowded = publishing.window.crowded
+            publishing.crowdOut(space.admitDocuments(to: there, above: settings.cache.minFree))
+            if publishing.window.crowded != crowded { noteStagedImages() }
+        }
+        for url in space.apply(found, above: settings.cache.minFree, at: now) {
+            catalog.updateIcon(url) { $0.phase = .idle }
+            consider(url, now: now)
+        }
+        if !wasOpen, space.isOpen { publishing.retry(at: now) }
+    }
+
+    /// Takes note that there was no room for the documents of a publication, of which nothing was done.
+    ///
+    /// The longest of them wait for room, so that there is room for the others.
+    private mutating func crowdOut(
+        _ documents: [ListName: Int], _ shortage: Shortage, room: Int, now: Timestamp
+    ) {
+        var rest = documents.values.reduce(0, +)
+        var waiting: [ListName: Int] = [:]
+        for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) where rest > room {
+            rest -= bytes
+            waiting[list] = bytes
+        }
+        space.note(shortage, ofDocuments: waiting.filter { catalog.lists[$0.key] != nil }, at: now)
+        publishing.crowdOut(Set(space.documents.keys))
+    }
+
+    /// Forgets what was to be published of a list that is gone.
+    mutating func forgetChanges(of list: ListName) {
+        space.forgetDocument(of: list)
+        if publishing.forget(list) { noteStagedImages() }
+    }
+
+    /// Has the lists published whose new images waited for a list that had no room.
+    private mutating func noteStagedImages() {
+        for url in publishing.staged where publishing.inFlight?.staged[url] == nil {
+            for list in catalog.icons[url]?.lists ?? [] { publishing.noteChange(of: list, at: .distantPast) }
+        }
+    }
+
+    /// Has a list's document tried again, for which there was no room: it is another one now.
+    mutating func readmit(_ list: ListName) {
+        guard space.documents[list] != nil else { return }
+        space.forgetDocument(of: list)
+        publishing.crowdOut(Set(space.documents.keys))
+        noteStagedImages()
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// What is remembered over a restart beside the cache folder.
+package struct Remembered: Sendable {
+    package var icons = IconMemos()
+    package var origins: [OriginMemo] = []
+    package var lists: [ListMemo] = []
+    /// When each superseded generation was, by the clock of this run.
+    package var superseded: [Int: Timestamp] = [:]
+    package var values = RememberedValues()
+
+    package init() {}
+}
+
+/// The single things that are remembered over a restart.
+///
+/// One that is added here is stored once ``Reconciler`` gives it a value and the store has a column for it.
+package struct RememberedValues: Equatable, Sendable {
+    /// Whether downloads are paused.
+    package var isPaused: Bool
+    /// The change whose eviction is held, its time by the clock of this run; `nil` if none is.
+    package var hold: EvictionBrake.Hold?
+    /// The folder that the lists are in; `nil` if that is not known.
+    package var folder: FolderIdentity?
+    /// The highest number that a generation was given; 0 if none was.
+    package var newestGeneration: Int
+
+    package init(
+        isPaused: Bool = false, hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
+        newestGeneration: Int = 0
+    ) {
+        self.isPaused = isPaused
+        self.hold = hold
+        self.folder = folder
+        self.newestGeneration = newestGeneration
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+/// What changed since it was stored last, and when that is to be stored.
+///
+/// It keeps what changed, and not how: what is stored is how things are then.
+struct UnstoredChanges: Sendable {
+    /// How long changes wait for others to be stored with them.
+    private static let delay: Duration = .seconds(1)
+
+    private var icons: Set<IconURL> = []
+    private var origins: Set<String> = []
+    private var lists: Set<ListName> = []
+    /// Generations that were superseded, or released.
+    private var generations: Set<Int> = []
+    /// The single values as they are stored; `nil` if they are to be stored whatever they are.
+    private var values: RememberedValues?
+    /// When there is something to store; `nil` if nothing has changed.
+    private(set) var due: Timestamp?
+
+    // MARK: What changed
+
+    mutating func note(icon url: IconURL, at now: Timestamp) {
+        icons.insert(url)
+        noteChange(at: now)
+    }
+
+    mutating func note(origin: String, at now: Timestamp) {
+        origins.insert(origin)
+        noteChange(at: now)
+    }
+
+    /// Whether a list need be parsed again has changed, as long as its file is as it is.
+    mutating func note(list: ListName, at now: Timestamp) {
+        lists.insert(list)
+        noteChange(at: now)
+    }
+
+    mutating func note(generations numbers: some Sequence<Int>, at now: Timestamp) {
+        generations.formUnion(numbers)
+        noteChange(at: now)
+    }
+
+    /// Has the single values stored at once if they have changed: somebody may have been told so.
+    mutating func note(values: RememberedValues, at now: Timestamp) {
+        if values != self.values { due = now }
+    }
+
+    /// Has the single values stored again with the next changes: the ages that they tell are others now.
+    mutating func renewValues() {
+        values = nil
+    }
+
+    /// What a start found is stored, but for the times of these generations, which can wait for the next changes.
+    mutating func noteStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
+        self.values = values
+        generations.formUnion(numbers)
+    }
+
+    /// Has everything stored anew: what was stored is lost.
+    mutating func noteLoss(_ plan: Reconciler, at now: Timestamp) {
+        icons.formUnion(plan.catalog.icons.keys)
+        origins.formUnion(plan.downloads.origins.keys)
+        lists.formUnion(plan.catalog.lists.keys)
+        generations.formUnion(plan.retention.ledger.supersessions.keys)
+        values = nil
+        due = now
+    }
+
+    private mutating func noteChange(at now: Timestamp) {
+        if due == nil { due = now + Self.delay }
+    }
+
+    // MARK: What is stored
+
+    /// Takes what changed, as it is now.
+    ///
+    /// What is known of a list is stored once it is published: it is the document that says what was in it.
+    mutating func take(from plan: Reconciler) -> MemoChanges {
+        var changes = MemoChanges()
+        for url in icons {
+            if let icon = plan.catalog.icons[url] {
+                changes.remembered.append(IconMemo(url: url, icon))
+            } else {
+                changes.forgotten.append(url)
+            }
+        }
+        icons = []
+        for origin in origins {
+            if let health = plan.downloads.origins[origin] {
+                changes.origins.append(OriginMemo(origin: origin, health: health))
+            } else {
+                changes.forgottenOrigins.append(origin)
+            }
+        }
+        origins = []
+        let rules = ListLimits(plan.settings.lists).rules
+        let unpublished = lists.filter(plan.publishing.isToBePublished)
+        for name in lists.subtracting(unpublished) {
+            if let known = plan.catalog.lists[name]?.known {
+                changes.lists.append(ListMemo(list: name, sha256: known.sha256, rules: rules))
+            } else {
+                changes.forgottenLists.append(name)
+            }
+        }
+        lists = unpublished
+        for generation in generations {
+            if let time = plan.retention.ledger.supersessions[generation] {
+                changes.superseded[generation] = time
+            } else {
+                changes.released.append(generation)
+            }
+        }
+        generations = []
+        let newest = plan.remembered
+        if newest != values { changes.values = newest }
+        values = newest
+        due = nil
+        return changes
+    }
+}
+
+extension IconMemo {
+    fileprivate init(url: IconURL, _ icon: IconRecord) {
+        self.init(
+            url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
+            failure: icon.failure, trail: icon.trail)
+    }
+}
