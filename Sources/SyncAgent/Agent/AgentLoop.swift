@@ -122,7 +122,7 @@ package final class AgentLoop: Sendable {
     ) async -> StatusReport {
         // A stream ends for a task that is cancelled, and with it what is still to come through it.
         let work = Task {
-            let (chores, desk) = AsyncStream.makeStream(of: Reconciler.Action.self)
+            let (chores, desk) = AsyncStream.makeStream(of: Reconciler.Chore.self)
             async let housekeeping: Void = keepHouse(chores)
             let report = await decide(plan, untilSettled: untilSettled, desk: desk, look: look)
             desk.finish()
@@ -137,7 +137,7 @@ package final class AgentLoop: Sendable {
     }
 
     private func decide(
-        _ handover: Handover<Reconciler>, untilSettled: Bool, desk: AsyncStream<Reconciler.Action>.Continuation,
+        _ handover: Handover<Reconciler>, untilSettled: Bool, desk: AsyncStream<Reconciler.Chore>.Continuation,
         look: @escaping @Sendable () async -> Void
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
@@ -175,9 +175,9 @@ package final class AgentLoop: Sendable {
                     requests.append(request)
                 case .cancel(let url): downloads.cancel(url)
                 case .writeAhead(let staged): publisher.writeAhead(staged)
-                case .publish, .release, .remove, .measureSpace, .inspect: start(action)
                 case .look: Task { await look() }
-                case .discard, .discardPartials, .remember: desk.yield(action)
+                case .start(let job): start(job)
+                case .later(let chore): desk.yield(chore)
                 }
             }
             if !requests.isEmpty { downloads.begin(requests) }
@@ -206,9 +206,9 @@ package final class AgentLoop: Sendable {
     }
 
     /// Starts what takes its time; the plan waits for the event with which it ends.
-    private func start(_ action: Reconciler.Action) {
+    private func start(_ job: Reconciler.Job) {
         Task { [staging, publisher, evictor, inspector] in
-            switch action {
+            switch job {
             case .publish(let publication): post(.published(await publisher.publish(publication)))
             case .release(let generations):
                 let done = await evictor.release(generations)
@@ -216,21 +216,18 @@ package final class AgentLoop: Sendable {
             case .remove(let plan): post(.removed(failed: await evictor.remove(plan)))
             case .measureSpace(let trial): post(.space(await staging.measure(trial: trial)))
             case .inspect(let expected): post(.inspected(await inspector.inspect(expected)))
-            case .fetch, .look, .cancel, .writeAhead, .discard, .discardPartials, .remember:
-                preconditionFailure("nothing waits for this to end")
             }
         }
     }
 
     /// Does what nothing waits for, one thing after the other.
-    private func keepHouse(_ chores: AsyncStream<Reconciler.Action>) async {
+    private func keepHouse(_ chores: AsyncStream<Reconciler.Chore>) async {
         var unstored = MemoChanges()
         for await chore in chores {
             switch chore {
             case .discard(let names): await publisher.discard(names)
             case .discardPartials(let urls): await staging.discardPartials(of: urls)
             case .remember(let changes): await store(changes, after: &unstored)
-            case .fetch, .cancel, .writeAhead, .publish, .release, .remove, .measureSpace, .inspect, .look: break
             }
         }
     }

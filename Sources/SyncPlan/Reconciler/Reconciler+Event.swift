@@ -42,37 +42,6 @@ extension Reconciler {
         case tick
     }
 
-    /// What is to be done.
-    ///
-    /// Each one but `writeAhead`, `discard`, `discardPartials`, `remember` and `cancel` ends with an event.
-    package enum Action: Sendable {
-        /// Download an icon; ends with `.fetched`.
-        case fetch(FetchRequest)
-        /// No list names the URL any more: end its download, which then ends with `.fetched` as `.cancelled`.
-        case cancel(url: IconURL)
-        /// Write a staged image into `icons/` ahead of its publication: no generation names it yet.
-        case writeAhead(StagedImage)
-        /// Remove staged images.
-        case discard([String])
-        /// Remove what is kept in `staging/` of these URLs' images, for downloads that will not go on.
-        case discardPartials(Set<IconURL>)
-        /// Publish a generation; ends with `.published`.
-        case publish(Publication)
-        /// Take the files of generations away, those excepted that readers hold a lease on; ends with `.released`.
-        case release([GenerationRelease])
-        /// Remove what no generation names; ends with `.removed`.
-        case remove(RetirementPlan)
-        /// See what is free on the cache's file system, and whether a file of so many bytes can be written; ends with
-        /// `.space`.
-        case measureSpace(trial: Int)
-        /// List the lists folder again; ends with `.scanned`.
-        case look
-        /// See whether everything that is expected in the cache folder is there; ends with `.inspected`.
-        case inspect(CacheExpectation)
-        /// Store what is to be known after a restart.
-        case remember(MemoChanges)
-    }
-
     mutating func apply(_ event: Event, now: Timestamp, to actions: inout [Action]) {
         switch event {
         case .scanned(let scan):

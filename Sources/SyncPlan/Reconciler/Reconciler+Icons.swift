@@ -105,7 +105,7 @@ extension Reconciler {
                     actions.append(.writeAhead(staged))
                 }
             } else {
-                actions.append(.discard([staged.name]))
+                actions.append(.later(.discard([staged.name])))
                 if staged.image.sha256 == image {
                     noteFresh(url, judge(response), now: now)
                 } else if isReferenced {
@@ -113,12 +113,12 @@ extension Reconciler {
                 }
             }
         case .failed(let failure):
-            if case .image(let staged, _) = outcome { actions.append(.discard([staged.name])) }
+            if case .image(let staged, _) = outcome { actions.append(.later(.discard([staged.name]))) }
             noteFailure(failure, of: url, now: now)
         case .noRoom(let shortage): crowdOut(url, shortage, now: now)
         }
         let isUseful = !isDistrusted && catalog.icons[url]?.isReferenced == true
-        if partials.note(url, after: outcome, isUseful: isUseful) { actions.append(.discardPartials([url])) }
+        if partials.note(url, after: outcome, isUseful: isUseful) { actions.append(.later(.discardPartials([url]))) }
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
         forgetIfDone(url, now: now)

@@ -104,7 +104,7 @@ extension Reconciler {
             // What is still being downloaded is seen to when that ends.
             return !icon.isReferenced && icon.phase != .fetching
         }
-        if let unnamed { actions.append(.discardPartials(unnamed)) }
+        if let unnamed { actions.append(.later(.discardPartials(unnamed))) }
     }
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
@@ -140,7 +140,7 @@ extension Reconciler {
         if let staged = icon.staged, publishing.inFlight?.staged[url] == nil {
             publishing.unstage(url)
             catalog.updateIcon(url) { $0.staged = nil }
-            actions.append(.discard([staged.name]))
+            actions.append(.later(.discard([staged.name])))
         }
         forgetIfDone(url, now: now)
     }

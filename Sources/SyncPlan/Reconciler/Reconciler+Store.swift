@@ -9,18 +9,18 @@ extension Reconciler {
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
             actions.append(
-                .inspect(
+                .start(.inspect(
                     CacheExpectation(
                         order, of: publishing.manifest, catalog, retention.ledger,
-                        isHasty: !publishing.window.isEmpty, using: &generator)))
+                        isHasty: !publishing.window.isEmpty, using: &generator))))
         } else if isDue {
             guard let publication = publishing.begin(catalog, retention.ledger, during: traffic, at: now) else {
                 return
             }
             cache.notePublication()
-            actions.append(.publish(publication))
+            actions.append(.start(.publish(publication)))
         } else if let damaged = retention.beginDamaged(in: catalog, isPublished: publishing.window.hasNoChangedList) {
-            actions.append(.remove(damaged))
+            actions.append(.start(.remove(damaged)))
         } else if mayEvict {
             evict(now: now, to: &actions)
         }
@@ -101,7 +101,7 @@ extension Reconciler {
                 publishing.stage(url)
             } else {
                 dropStaged(of: url)
-                actions.append(.discard([staged.name]))
+                actions.append(.later(.discard([staged.name])))
                 forgetIfDone(url, now: now)
             }
         }
@@ -119,12 +119,12 @@ extension Reconciler {
         downloads.distrustActive()
         for url in publishing.staged {
             guard let staged = catalog.icons[url]?.staged else { continue }
-            actions.append(.discard([staged.name]))
+            actions.append(.later(.discard([staged.name])))
             drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
         }
         publishing.unstageAll()
         if let lost = partials.forget(where: { [downloads] in !downloads.isDistrusted($0) }) {
-            actions.append(.discardPartials(lost))
+            actions.append(.later(.discardPartials(lost)))
         }
     }
 
@@ -132,7 +132,7 @@ extension Reconciler {
     private mutating func dropStaged(now: Timestamp, to actions: inout [Action]) {
         for url in publishing.staged {
             guard let staged = catalog.icons[url]?.staged else { continue }
-            actions.append(.discard([staged.name]))
+            actions.append(.later(.discard([staged.name])))
             dropStaged(of: url)
             consider(url, now: now)
             forgetIfDone(url, now: now)
@@ -267,8 +267,8 @@ extension Reconciler {
         switch retention.begin(in: catalog, now: now) {
         case .remove(let plan):
             forget(plan, now: now)
-            actions.append(.remove(plan))
-        case .release(let generations): actions.append(.release(generations))
+            actions.append(.start(.remove(plan)))
+        case .release(let generations): actions.append(.start(.release(generations)))
         case nil: break
         }
     }

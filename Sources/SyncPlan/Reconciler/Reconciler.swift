@@ -82,14 +82,14 @@ package struct Reconciler: Sendable {
         }
         downloads.wakeOrigins(at: now)
         retention.note(time: now)
-        if looksForSpace, let trial = space.look(at: now) { actions.append(.measureSpace(trial: trial)) }
+        if looksForSpace, let trial = space.look(at: now) { actions.append(.start(.measureSpace(trial: trial))) }
         if space.isOpen { startDownloads(to: &actions) }
         if !isStopping, folder.takeLook(at: now) { actions.append(.look) }
         if folder.isScanned, isStoreIdle { useStore(now: now, to: &actions) }
         unstored.note(values: remembered, at: now)
         if let due = unstored.due, due <= now {
             let changes = takeMemoChanges()
-            if !changes.isEmpty { actions.append(.remember(changes)) }
+            if !changes.isEmpty { actions.append(.later(.remember(changes))) }
         }
     }
 

@@ -87,13 +87,13 @@ struct PlannedWorld {
             case .fetch(let request):
                 guard let outcome = outcomes[request.url] else { continue }
                 events.append(.fetched(url: request.url, outcome, isMultiplexed: false))
-            case .publish(let publication): events.append(.published(publish(publication)))
-            case .release(let releases):
+            case .start(.publish(let publication)): events.append(.published(publish(publication)))
+            case .start(.release(let releases)):
                 events.append(.released((removed: releases.map(\.generation), kept: [])))
             case .remove: events.append(.removed())
-            case .measureSpace: events.append(.space(.success(Fixed.space)))
-            case .inspect: events.append(.inspected(.whole))
-            case .cancel, .writeAhead, .discard, .discardPartials, .remember, .look: break
+            case .start(.measureSpace): events.append(.space(.success(Fixed.space)))
+            case .start(.inspect): events.append(.inspected(.whole))
+            case .cancel, .writeAhead, .look, .later: break
             }
         }
     }

@@ -93,7 +93,7 @@ struct StateFuzzTests {
             .evict(isConfirmed: false),
         ]
         for event in events + Array(repeating: .tick, count: 24) {
-            for case .remove(let removal) in plan.handle(event, now: now) {
+            for case .start(.remove(let removal)) in plan.handle(event, now: now) {
                 let names = removal.images.map(\.sha256)
                 #expect(!names.contains(.of("x")), "\(comment): an image would be removed that a list names")
             }

@@ -56,17 +56,17 @@ struct AgentScenario {
                 requests.append(request)
             case .cancel(let url): cancelled.append(url)
             case .writeAhead(let staged): writtenAhead.append(staged)
-            case .discard(let names): disk.staging.subtract(names)
-            case .discardPartials(let urls): disk.partials.subtract(urls)
-            case .publish(let new): publication = new
-            case .release(let generations): releases = generations
-            case .remove(let plan): removal = plan
-            case .measureSpace(let bytes):
+            case .later(.discard(let names)): disk.staging.subtract(names)
+            case .later(.discardPartials(let urls)): disk.partials.subtract(urls)
+            case .start(.publish(let new)): publication = new
+            case .start(.release(let generations)): releases = generations
+            case .start(.remove(let plan)): removal = plan
+            case .start(.measureSpace(let bytes)):
                 try #require(trial == nil, "one look at a time")
                 trial = bytes
-            case .remember(let changes): memory.store(changes)
+            case .later(.remember(let changes)): memory.store(changes)
             case .look: isLookWanted = true
-            case .inspect(let new): expectation = new
+            case .start(.inspect(let new)): expectation = new
             }
         }
         if let expected = expectation, answersInspections {

@@ -62,17 +62,17 @@ struct PassingWorld {
             case .fetch(let request):
                 requests += 1
                 events.append(.fetched(url: request.url, answer(to: request), isMultiplexed: false))
-            case .publish(let publication): events.append(.published(publish(publication)))
-            case .release(let releases):
+            case .start(.publish(let publication)): events.append(.published(publish(publication)))
+            case .start(.release(let releases)):
                 events.append(.released((removed: releases.map(\.generation), kept: [])))
-            case .remove(let plan):
+            case .start(.remove(let plan)):
                 for image in plan.images { files.remove(image.path) }
                 for url in plan.urls { files.remove(url.text) }
                 events.append(.removed())
-            case .discard(let names): files.subtract(names)
-            case .measureSpace: events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
-            case .inspect: events.append(.inspected(.whole))
-            case .cancel, .writeAhead, .discardPartials, .remember, .look: break
+            case .later(.discard(let names)): files.subtract(names)
+            case .start(.measureSpace): events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
+            case .start(.inspect): events.append(.inspected(.whole))
+            case .cancel, .writeAhead, .later(.discardPartials), .later(.remember), .look: break
             }
         }
     }

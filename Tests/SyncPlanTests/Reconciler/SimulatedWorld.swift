@@ -439,31 +439,31 @@ struct SimulatedWorld {
             try expect(disk.staging.contains(staged.name), "\(staged.name) is written ahead, and is not staged")
             let isNamed = disk.generations.values.contains { disk.images(of: $0).contains(staged.image) }
             try expect(!isNamed, "\(staged.image.path) is written in place, and a generation names it")
-        case .discard(let names):
+        case .later(.discard(let names)):
             for name in names {
                 try expect(disk.staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
             }
-        case .discardPartials(let urls):
+        case .later(.discardPartials(let urls)):
             try expect(downloads.keys.allSatisfy { !urls.contains($0) }, "a file goes that is being written")
             disk.partials.subtract(urls)
-        case .publish(let new):
+        case .start(.publish(let new)):
             try expect(publication == nil && release == nil && removal == nil, "a publication meets another one")
             publication = new
-        case .release(let generations):
+        case .start(.release(let generations)):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
             try expect(plan.status.eviction.state != "suspended", "something is evicted while lists are in doubt")
             try checkGrace(of: generations)
             release = generations
-        case .remove(let plan):
+        case .start(.remove(let plan)):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
             try checkRemoval(plan)
             removal = (plan, false)
-        case .measureSpace:
+        case .start(.measureSpace):
             try expect(!isLooking, "the disk is looked at twice at once")
             isLooking = true
-        case .remember(let changes): note(changes)
+        case .later(.remember(let changes)): note(changes)
         case .look: isLookWanted = true
-        case .inspect(let expected): inspection = expected
+        case .start(.inspect(let expected)): inspection = expected
         }
     }
 

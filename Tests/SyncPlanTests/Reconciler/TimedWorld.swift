@@ -96,13 +96,13 @@ struct TimedWorld {
         for action in plan.handle(event, now: now) {
             switch action {
             case .fetch(let request): send(request)
-            case .publish(let publication):
+            case .start(.publish(let publication)):
                 after(.milliseconds(20), .published(publish(publication)))
-            case .release(let releases):
+            case .start(.release(let releases)):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
-            case .remove: after(.milliseconds(1), .removed())
-            case .inspect: after(.microseconds(200), .inspected(.whole))
-            case .cancel, .writeAhead, .discard, .discardPartials, .remember, .measureSpace, .look: break
+            case .start(.remove): after(.milliseconds(1), .removed())
+            case .start(.inspect): after(.microseconds(200), .inspected(.whole))
+            case .cancel, .writeAhead, .start(.measureSpace), .look, .later: break
             }
         }
     }
