@@ -9,10 +9,11 @@ extension Reconciler {
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
             actions.append(
-                .start(.inspect(
-                    CacheExpectation(
-                        order, of: publishing.manifest, catalog, retention.ledger,
-                        isHasty: !publishing.window.isEmpty, using: &generator))))
+                .start(
+                    .inspect(
+                        CacheExpectation(
+                            order, of: publishing.manifest, catalog, retention.ledger,
+                            isHasty: !publishing.window.isEmpty, using: &generator))))
         } else if isDue {
             guard let publication = publishing.begin(catalog, retention.ledger, during: traffic, at: now) else {
                 return
