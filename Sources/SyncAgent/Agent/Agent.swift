@@ -98,9 +98,17 @@ package struct Agent: Sendable {
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             known: known, old: old, clock: clock, logger: logger)
-        if once { return try await runOnce(plan, loop, lists) }
-        return try await run(
-            plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock, wakeUps: wakeUps)
+        let report =
+            if once {
+                try await runOnce(plan, loop, lists)
+            } else {
+                try await run(
+                    plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
+                    wakeUps: wakeUps)
+            }
+        // Else what was stored may be left in the log of the database.
+        try? await store.close()
+        return report
     }
 
     /// Takes in what earlier runs left.
