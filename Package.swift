@@ -111,7 +111,8 @@ let package = Package(
 
         // An origin on loopback, for the demo and for the tests.
         .target(
-            name: "DemoOrigin", dependencies: ["LocalHTTP", hummingbird, lifecycle, logging, nioCore],
+            name: "DemoOrigin",
+            dependencies: ["ImageChecks", "LocalHTTP", "WebAddresses", hummingbird, lifecycle, logging, nioCore],
             swiftSettings: settings
         ),
 

@@ -21,32 +21,13 @@ package struct IconBase: Hashable, Sendable {
     /// The URL of a file in the folder, or in one below it: what means something else in a URL is percent-encoded
     /// (RFC 3986, section 2.3).
     package func url(ofFile path: String) -> String {
-        var result = url
-        for byte in path.utf8 {
-            if Self.isUnreserved(byte) || byte == UInt8(ascii: "/") {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                result += byte < 0x10 ? "%0" : "%"
-                result += String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return result
+        url + PercentEncoding.encode(path, keeping: "/")
     }
 
     /// The URL that a relative one stands for (RFC 3986, section 5.2); `nil` if it is no relative URL.
     package func resolve(_ reference: String) -> String? {
         guard let base = URL(string: url), let resolved = URL(string: reference, relativeTo: base) else { return nil }
         return resolved.absoluteString
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }
 

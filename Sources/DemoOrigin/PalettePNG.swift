@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ImageChecks
 
 /// A square PNG of at most 16 colours, its pixels stored as they are: nothing is compressed.
 struct PalettePNG {
@@ -54,7 +55,8 @@ struct PalettePNG {
 extension [UInt8] {
     fileprivate mutating func appendChunk(_ type: String, _ content: [UInt8]) {
         let body = Array(type.utf8) + content
-        append(contentsOf: bigEndian(content.count) + body + bigEndian(Int(crc32(body))))
+        let checksum = CRC32.checksum(of: body.span.bytes, in: 0..<body.count)
+        append(contentsOf: bigEndian(content.count) + body + bigEndian(Int(checksum)))
     }
 }
 
@@ -76,14 +78,6 @@ private func stored(_ bytes: [UInt8]) -> [UInt8] {
         stream += block
     }
     return stream + bigEndian(Int(adler32(bytes)))
-}
-
-private let crcTable: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { crc, _ in crc & 1 == 1 ? 0xEDB8_8320 ^ crc >> 1 : crc >> 1 }
-}
-
-private func crc32(_ bytes: [UInt8]) -> UInt32 {
-    ~bytes.reduce(~0) { crc, byte in crcTable[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ crc >> 8 }
 }
 
 private func adler32(_ bytes: [UInt8]) -> UInt32 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The checksum of PNG chunks: the CRC of ISO 3309 and ITU-T V.42, bits reflected.
-enum CRC32 {
+package enum CRC32 {
     private static let polynomial: UInt32 = 0xEDB8_8320
 
     /// At 256 × n + b: what a byte b adds to the sum when n bytes have been summed since.
@@ -21,7 +21,7 @@ enum CRC32 {
     }()
 
     /// The checksum of a range, which has to be within the bytes.
-    static func checksum(of bytes: RawSpan, in range: Range<Int>) -> UInt32 {
+    package static func checksum(of bytes: RawSpan, in range: Range<Int>) -> UInt32 {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.byteCount, "the range must be within the bytes")
         let table = table
         var sum: UInt32 = ~0

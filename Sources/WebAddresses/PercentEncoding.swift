@@ -2,6 +2,34 @@
 
 /// How URLs write bytes that they cannot have in them (RFC 3986, section 2.1).
 package enum PercentEncoding {
+    /// The text with all that is neither unreserved nor kept written as `%XX` (RFC 3986, section 2.3).
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - kept: What is not encoded besides, in ASCII. The default is nothing.
+    /// - Returns: The text in ASCII.
+    package static func encode(_ text: String, keeping kept: String = "") -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            if isUnreserved(byte) || kept.utf8.contains(byte) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return encoded
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
     /// The bytes that a text stands for; `nil` if a “%” in it is not followed by two hexadecimal digits.
     package static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
         var bytes: [UInt8] = []

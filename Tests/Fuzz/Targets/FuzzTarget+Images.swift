@@ -37,10 +37,6 @@ extension FuzzTarget {
 
 /// The checksums of PNG chunks (ISO/IEC 15948, annex D).
 enum Checksums {
-    private static let table = (0..<256).map {
-        (0..<8).reduce(UInt32($0)) { sum, _ in sum >> 1 ^ (sum & 1) * 0xEDB8_8320 }
-    }
-
     /// The file with the right checksum in every chunk, as far as there are chunks.
     static func setRight(in png: [UInt8]) -> [UInt8] {
         var png = png
@@ -49,7 +45,7 @@ enum Checksums {
             let length = png[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
             guard length <= png.count - offset - 12 else { break }
             let end = offset + 8 + length
-            let sum = ~png[(offset + 4)..<end].reduce(~0) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
+            let sum = CRC32.checksum(of: png.span.bytes, in: offset + 4..<end)
             for index in 0..<4 { png[end + index] = UInt8(truncatingIfNeeded: sum >> (24 - 8 * UInt32(index))) }
             offset = end + 4
         }
