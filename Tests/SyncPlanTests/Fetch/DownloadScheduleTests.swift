@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("When icons are asked for")
+struct DownloadScheduleTests {
+    private static let origin = "https://h.example:443"
+    private static let timeout = FetchOutcome.failed(.timeout("fetch.idleTimeout to go on"))
+    private static let later = Sample.start + .seconds(1_000_000)
+    private static let fresh = FetchOutcome.notModified(Sample.response(etag: "x"))
+
+    /// A schedule, and what its calls need beside it.
+    private struct World {
+        var schedule: DownloadSchedule
+        var generator = SeededGenerator(seed: 1)
+        var unstored = UnstoredChanges()
+
+        init(triesOnce: Bool = false) {
+            schedule = DownloadSchedule(Settings(), triesOnce: triesOnce)
+        }
+
+        mutating func add(_ urls: [IconURL]) {
+            for url in urls { schedule.add(url, origin: origin, for: "1.plist", .new) }
+        }
+
+        mutating func finish(_ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0) -> Bool {
+            schedule.finish(
+                url, outcome, isMultiplexed: false, at: Sample.start + .seconds(seconds), using: &generator,
+                noting: &unstored)
+        }
+    }
+
+    @Test("nothing is begun while it is paused, nor once the agent is about to end")
+    func pause() {
+        var world = World()
+        world.add(["a", "b"])
+        world.schedule.isPaused = true
+        #expect(world.schedule.start().isEmpty)
+        world.schedule.isPaused = false
+        #expect(Set(world.schedule.start()) == ["a", "b"])
+        #expect(Set(world.schedule.stop()) == ["a", "b"])
+        world.add(["c"])
+        #expect(world.schedule.start().isEmpty && world.schedule.isStopping)
+    }
+
+    @Test("what was under way when a publication failed is told when it ends, once")
+    func distrust() {
+        var world = World()
+        world.add(["a", "b", "c"])
+        world.schedule.remove("c")
+        _ = world.schedule.start()
+        world.schedule.distrustActive()
+        world.add(["c"])
+        #expect(world.schedule.isDistrusted("a") && !world.schedule.isDistrusted("c"))
+        let isDistrusted = world.finish("a", Self.fresh)
+        #expect(isDistrusted)
+        world.add(["a"])
+        _ = world.schedule.start()
+        #expect(!world.finish("a", Self.fresh) && world.finish("b", Self.fresh))
+    }
+
+    @Test("icons come out when they are due, in the order of their times")
+    func due() {
+        var world = World()
+        world.schedule.note([("a", Sample.start + .seconds(2)), ("b", Sample.start + .seconds(1))])
+        #expect(world.schedule.nextWake == Sample.start + .seconds(1))
+        #expect(world.schedule.takeDue(at: Sample.start) == nil)
+        #expect(world.schedule.takeDue(at: Sample.start + .seconds(2))?.url == "b")
+        #expect(world.schedule.takeDue(at: Sample.start + .seconds(2))?.url == "a")
+        #expect(world.schedule.takeDue(at: Sample.start + .seconds(2)) == nil && world.schedule.nextWake == nil)
+    }
+
+    @Test("times that hold no longer are forgotten once they are the most")
+    func sweep() {
+        var world = World()
+        var noted = Sample.start
+        for second in 0..<1000 {
+            noted = Sample.start + .seconds(second)
+            world.schedule.note("a", dueAt: noted, amongst: 1) { [noted] _ in noted }
+        }
+        var count = 0
+        while world.schedule.takeDue(at: Self.later) != nil { count += 1 }
+        #expect(count <= 2 * 1 + 33)
+    }
+
+    @Test("a run that tries once wakes up for nothing")
+    func once() {
+        var world = World(triesOnce: true)
+        world.schedule.note([("a", Sample.start)])
+        #expect(world.schedule.nextWake == nil && world.schedule.takeDue(at: Self.later) == nil)
+    }
+
+    @Test("an origin that fails five times waits, is asked once more, and is forgotten when it answers")
+    func breaker() throws {
+        var world = World()
+        let urls = (1...10).map { IconURL("\(Self.origin)/\($0)") }
+        world.add(urls)
+        for _ in 0..<OriginHealth.threshold {
+            let started = world.schedule.start()
+            for url in started { _ = world.finish(url, Self.timeout) }
+            if world.schedule.origins[Self.origin]?.isBroken == true { break }
+        }
+        let health = try #require(world.schedule.origins[Self.origin])
+        #expect(health.isBroken && world.schedule.start().isEmpty)
+        let wake = try #require(world.schedule.nextWake)
+        #expect(wake == health.waitsUntil && world.unstored.due != nil)
+        world.schedule.wakeOrigins(at: wake)
+        let probe = world.schedule.start()
+        #expect(probe.count == 1)
+        _ = world.finish(try #require(probe.first), Self.fresh, at: 3600)
+        #expect(world.schedule.origins.isEmpty && !world.schedule.start().isEmpty)
+    }
+
+    @Test("what is remembered of an origin is taken as far as it can be true")
+    func restore() {
+        var world = World()
+        let far = OriginHealth(failures: 1 << 40, waitsUntil: Sample.start + .seconds(1 << 30))
+        let old = OriginHealth(failures: 5, waitsUntil: Sample.start + .seconds(-(1 << 30)))
+        world.schedule.restore(
+            [OriginMemo(origin: "far", health: far), OriginMemo(origin: "old", health: old)], at: Sample.start,
+            noting: &world.unstored)
+        #expect(world.schedule.origins["far"]?.failures == 1000 && world.schedule.origins["old"] == nil)
+        let wait = world.schedule.origins["far"].map { $0.waitsUntil - Sample.start }
+        #expect(wait == Backoff.longestWait && world.unstored.due != nil)
+    }
+}

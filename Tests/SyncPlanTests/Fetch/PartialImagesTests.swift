@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("Beginnings of images")
+struct PartialImagesTests {
+    private static let url: IconURL = "https://a.example/1.png"
+    private static let cut = FetchOutcome.failed(FetchFailure("connection-closed", "cut", .passing))
+    private static let missing = FetchOutcome.failed(.status(404))
+
+    @Test(
+        "what a download leaves is kept, or removed if it is of no use",
+        arguments: [
+            // Whether there was a part before, how it ended, whether it is of use; kept, removed.
+            (false, .cancelled, true, true, false), (false, .cancelled, false, false, true),
+            (true, .cancelled, false, false, true), (true, cut, true, true, false), (false, cut, true, true, false),
+            (true, missing, true, false, true), (false, missing, true, false, false),
+            (false, .notModified(Sample.response(etag: "x")), true, false, false),
+            (true, .notModified(Sample.response(etag: "x")), true, false, true),
+        ] as [(Bool, FetchOutcome, Bool, Bool, Bool)])
+    func ends(hadPart: Bool, outcome: FetchOutcome, isUseful: Bool, isKept: Bool, isRemoved: Bool) {
+        var partials = PartialImages(hadPart ? [Self.url] : [])
+        #expect(partials.note(Self.url, after: outcome, isUseful: isUseful) == isRemoved)
+        #expect(partials.urls.contains(Self.url) == isKept)
+    }
+
+    @Test("every eighth attempt asks for the whole image", arguments: 0..<17)
+    func resume(attempts: Int) {
+        let failure = IconRecord.Failure(code: "timeout", message: "", attempts: attempts, nextAttempt: nil)
+        let partials = PartialImages([Self.url])
+        #expect(partials.mayResume(Self.url, after: failure) == ![7, 15].contains(attempts))
+        #expect(!PartialImages().mayResume(Self.url, after: failure))
+    }
+
+    @Test("those of no use are forgotten, and told once")
+    func forget() {
+        var partials = PartialImages(["a", "b"])
+        #expect(partials.forget { $0 == "a" } == ["a"])
+        #expect(partials.forget { $0 == "a" } == nil && partials.urls == ["b"])
+    }
+}

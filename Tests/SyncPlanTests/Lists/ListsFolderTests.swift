@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("The lists folder")
+struct ListsFolderTests {
+    private static let other = FolderIdentity(fileSystem: 2, device: 2, handle: [2])
+
+    /// A look at the folder.
+    private static func listed(
+        _ present: Set<ListName>, identity: FolderIdentity = Sample.folder.identity, hasUnread: Bool = false
+    ) -> ListScan {
+        var folder = Sample.folder
+        folder.identity = identity
+        folder.hasUnread = hasUnread
+        return .listed(folder, present: present, changed: [:])
+    }
+
+    @Test(
+        "a look says which lists are gone, or nothing of them",
+        arguments: [
+            // What the look shows, whether it counts, and whether the folder is read.
+            (.unavailable(reason: "gone"), false, false),
+            (listed([]), true, true), (listed(["a.plist", "b.plist"]), true, true),
+            (listed(["a.plist"], identity: other), true, true), (listed([], identity: other), false, false),
+            (listed(["a.plist"], hasUnread: true), true, false),
+        ] as [(ListScan, Bool, Bool)])
+    func looks(scan: ListScan, counts: Bool, isRead: Bool) {
+        var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
+        #expect(!folder.isScanned && !folder.isRead)
+        let gone = folder.note(scan, known: ["a.plist", "b.plist"], at: Sample.start)
+        #expect((gone != nil) == counts && folder.isRead == isRead)
+        #expect(folder.isScanned && folder.lastScan == Sample.start)
+        #expect((folder.unavailable == nil) == counts)
+    }
+
+    @Test("a list is gone when a later look misses it too, and that is asked for once")
+    func missing() {
+        var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
+        #expect(folder.note(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: Sample.start) == [])
+        #expect(folder.missing == ["b.plist"] && !folder.isSettled)
+        let due = Sample.start + AbsentLists.shortest
+        #expect(folder.nextLook == due && !folder.takeLook(at: due + .milliseconds(-1)))
+        #expect(folder.takeLook(at: due) && !folder.takeLook(at: due) && folder.nextLook == nil)
+        #expect(folder.note(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: due) == ["b.plist"])
+        #expect(folder.isSettled)
+    }
+
+    @Test("what was missed before the folder vanished says nothing of it")
+    func vanished() {
+        var folder = ListsFolder(Settings().lists, identity: nil)
+        _ = folder.note(Self.listed([]), known: ["a.plist"], at: Sample.start)
+        #expect(folder.unavailable != nil, "an empty folder of which nothing is known is in doubt")
+        _ = folder.note(Self.listed(["b.plist"]), known: ["a.plist", "b.plist"], at: Sample.start)
+        #expect(folder.missing == ["a.plist"] && folder.identity == Sample.folder.identity)
+        _ = folder.note(.unavailable(reason: "gone"), known: ["a.plist", "b.plist"], at: Sample.start)
+        #expect(folder.missing.isEmpty && folder.nextLook == nil)
+    }
+}

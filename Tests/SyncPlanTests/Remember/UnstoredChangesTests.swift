@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("What is to be stored")
+struct UnstoredChangesTests {
+    private static let plan = Reconciler(settings: Settings(), seed: 1, now: Sample.start)
+
+    /// Nothing has changed since a start.
+    private static func stored() -> UnstoredChanges {
+        var unstored = UnstoredChanges()
+        unstored.noteStart(values: plan.remembered, generations: [])
+        return unstored
+    }
+
+    @Test("a change waits a second for others, and all are stored with the first one")
+    func delay() {
+        var unstored = Self.stored()
+        #expect(unstored.due == nil)
+        unstored.note(icon: "a", at: Sample.start)
+        unstored.note(origin: "http://h:80", at: Sample.start + .milliseconds(900))
+        unstored.note(list: "1.plist", at: Sample.start + .milliseconds(900))
+        unstored.note(generations: [7], at: Sample.start + .milliseconds(900))
+        #expect(unstored.due == Sample.start + .seconds(1))
+        // Nothing is known of any of them.
+        let changes = unstored.take(from: Self.plan)
+        #expect(changes.forgotten == ["a"] && changes.forgottenOrigins == ["http://h:80"])
+        #expect(changes.forgottenLists == ["1.plist"] && changes.released == [7] && changes.values == nil)
+        #expect(unstored.due == nil && unstored.take(from: Self.plan).isEmpty)
+    }
+
+    @Test("a single value that has changed is due at once, and one that has not is not stored")
+    func values() {
+        var unstored = Self.stored()
+        unstored.note(values: Self.plan.remembered, at: Sample.start)
+        #expect(unstored.due == nil)
+        var plan = Self.plan
+        _ = plan.handle(.paused(true), now: Sample.start)
+        unstored.note(values: plan.remembered, at: Sample.start)
+        #expect(unstored.due == Sample.start)
+        #expect(unstored.take(from: plan).values == RememberedValues(isPaused: true))
+        unstored.note(values: plan.remembered, at: Sample.start)
+        #expect(unstored.due == nil && unstored.take(from: plan).isEmpty)
+    }
+
+    @Test("single values are stored again if they tell of ages that have grown, or if they are lost")
+    func again() {
+        var unstored = Self.stored()
+        unstored.renewValues()
+        #expect(unstored.due == nil && unstored.take(from: Self.plan).values == Self.plan.remembered)
+        unstored.noteLoss(Self.plan, at: Sample.start)
+        #expect(unstored.due == Sample.start && unstored.take(from: Self.plan).values == Self.plan.remembered)
+    }
+
+    @Test("the generations that a start found wait for the next changes")
+    func start() {
+        var unstored = UnstoredChanges()
+        unstored.noteStart(values: Self.plan.remembered, generations: [3, 4])
+        #expect(unstored.due == nil && Set(unstored.take(from: Self.plan).released) == [3, 4])
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("What is kept, and what goes")
+struct RetentionTests {
+    private static let grace: Duration = .seconds(600)
+
+    /// Generations of one list, each with these images, ten seconds apart; with the catalog of a list that is gone.
+    private static func retention(_ generations: [[IconURL: String]]) -> Retention {
+        var retention = Retention(Settings())
+        for (index, images) in generations.enumerated() {
+            let document = Sample.document("1.plist", images)
+            let digest = Digest.of(document.json)
+            var manifest = Manifest(generation: index + 1, published: Sample.start, lists: [:])
+            manifest.lists["1.plist"] = Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)
+            retention.publish(
+                manifest, newDocuments: [digest: document], at: Sample.start + .seconds(10 * index))
+        }
+        return retention
+    }
+
+    private static func releases(_ step: Retention.Step?) -> [Int]? {
+        if case .release(let releases) = step { releases.map(\.generation) } else { nil }
+    }
+
+    private static func removal(_ step: Retention.Step?) -> RetirementPlan? {
+        if case .remove(let plan) = step { plan } else { nil }
+    }
+
+    @Test("a generation goes after its grace, and then what it alone named")
+    func grace() throws {
+        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        let superseded = Sample.start + .seconds(10)
+        #expect(retention.nextStep == superseded + Self.grace)
+        #expect(retention.begin(in: Catalog(), now: superseded + Self.grace + .seconds(-1)) == nil)
+        let now = superseded + Self.grace
+        #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1] && !retention.isIdle)
+        retention.end(removed: [1], kept: [], failed: [], at: now)
+        #expect(retention.isIdle)
+        let plan = try #require(Self.removal(retention.begin(in: Catalog(), now: now)))
+        #expect(plan.images.map(\.sha256) == [Sample.image("x").sha256])
+        retention.end(failed: RetirementPlan(), in: Catalog(), at: now)
+        #expect(retention.isIdle && retention.isSettled(in: Catalog(), at: now))
+        #expect(retention.ledger.holdings.images == 1)
+    }
+
+    @Test("a generation that a reader holds is tried again later and later, one that cannot be removed after a minute")
+    func retries() {
+        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        var now = Sample.start + .seconds(10) + Self.grace
+        for delay in [2, 4, 8, 16, 30, 30] {
+            #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1])
+            retention.end(removed: [], kept: [1], failed: [], at: now)
+            #expect(retention.nextStep == now + .seconds(delay))
+            #expect(retention.begin(in: Catalog(), now: now) == nil && retention.isIdle)
+            now = now + .seconds(delay)
+        }
+        #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1])
+        retention.end(removed: [], kept: [], failed: [1], at: now)
+        #expect(retention.nextStep == now + .seconds(60))
+    }
+
+    @Test("what could not be removed is left alone for a minute, or until somebody asks", arguments: [false, true])
+    func stuck(isAsked: Bool) throws {
+        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        let now = Sample.start + .seconds(10) + Self.grace
+        _ = retention.begin(in: Catalog(), now: now)
+        retention.end(removed: [1], kept: [], failed: [], at: now)
+        let plan = try #require(Self.removal(retention.begin(in: Catalog(), now: now)))
+        retention.end(failed: plan, in: Catalog(), at: now)
+        #expect(retention.begin(in: Catalog(), now: now) == nil && retention.nextStep == now + .seconds(60))
+        if isAsked {
+            retention.waiveGrace(isConfirmed: false, in: Catalog())
+        } else {
+            retention.note(time: now + .seconds(60))
+        }
+        #expect(Self.removal(retention.begin(in: Catalog(), now: now + .seconds(60)))?.images == plan.images)
+    }
+
+    @Test("damaged files go once nothing waits to be published, unless there is a new image in their place")
+    func damage() {
+        var retention = Self.retention([["a": "x"]])
+        retention.noteDamage(of: Sample.image("x"), shownBy: "a")
+        retention.noteMissing([Sample.image("x").sha256])
+        #expect(retention.beginDamaged(in: Catalog(), isPublished: false) == nil)
+        var replaced = retention
+        let plan = retention.beginDamaged(in: Catalog(), isPublished: true)
+        #expect(plan?.isOfDamage == true && plan?.urls == ["a"] && plan?.images.count == 1)
+
+        let manifest = Manifest(generation: 2, published: Sample.start, lists: [:])
+        replaced.publish(manifest, newDocuments: [:], moved: [Sample.image("x").sha256], at: Sample.start)
+        #expect(replaced.beginDamaged(in: Catalog(), isPublished: true)?.images.isEmpty == true)
+    }
+
+    @Test("time asleep is no grace")
+    func sleep() {
+        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        retention.noteSleep(.seconds(3600))
+        #expect(retention.nextStep == Sample.start + .seconds(3610) + Self.grace)
+    }
+}
