@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 
 /// The lists folder, as the looks at it have shown it: whether it is trusted, and which lists are missing in it.
 struct ListsFolder: Sendable {
+    /// By what rules lists are read.
+    let rules: String
     /// Whether it was looked at since the start: nothing is published or removed before.
     private(set) var isScanned = false
     /// Whether there are new lists that have not been read yet.
@@ -23,6 +26,7 @@ struct ListsFolder: Sendable {
     ///   - settings: What was configured.
     ///   - identity: The folder that the lists were in; `nil` if that is not known.
     init(_ settings: Settings.Lists, identity: FolderIdentity?) {
+        rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
         self.identity = identity
     }

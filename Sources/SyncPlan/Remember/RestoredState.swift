@@ -129,9 +129,8 @@ extension Reconciler {
         downloads.restore(state.memory.origins, at: now, noting: &unstored)
         for memo in state.memory.icons { restore(memo, now: now) }
         noteFreshness(since: min(state.manifests.first?.published ?? now, now))
-        let rules = ListLimits(settings.lists).rules
         for memo in state.memory.lists {
-            guard memo.rules == rules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
+            guard memo.rules == folder.rules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
                 unstored.note(list: memo.list, at: now)
                 continue
             }

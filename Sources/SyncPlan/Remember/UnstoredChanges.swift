@@ -95,11 +95,10 @@ struct UnstoredChanges: Sendable {
             }
         }
         origins = []
-        let rules = ListLimits(plan.settings.lists).rules
         let unpublished = lists.filter(plan.publishing.isToBePublished)
         for name in lists.subtracting(unpublished) {
             if let known = plan.catalog.lists[name]?.known {
-                changes.lists.append(ListMemo(list: name, sha256: known.sha256, rules: rules))
+                changes.lists.append(ListMemo(list: name, sha256: known.sha256, rules: plan.folder.rules))
             } else {
                 changes.forgottenLists.append(name)
             }
