@@ -22,21 +22,7 @@ package actor CacheInspector {
     /// The highest number that a generation had in a folder that was taken up.
     private var latestGeneration = 0
     /// The newest generation's file, as it was at the first look at it.
-    private var newest: GenerationFile?
-
-    /// What tells that somebody has written to a generation's file.
-    private struct GenerationFile: Equatable {
-        let generation: Int
-        let size: Int
-        let seconds: Int
-        let nanoseconds: Int
-
-        init(_ generation: Int, _ status: stat) {
-            self.generation = generation
-            size = Int(status.st_size)
-            (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-        }
-    }
+    private var newest: (generation: Int, file: FileFingerprint)?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { publisher.unownedExecutor }
 
@@ -105,9 +91,10 @@ package actor CacheInspector {
         guard let manifest = try folder.status(CacheLayout.manifest),
             let file = try folder.status(CacheLayout.generation(generation)), file.st_ino == manifest.st_ino
         else { return false }
-        let found = GenerationFile(generation, file)
-        if newest?.generation != generation { newest = found }
-        return newest == found
+        let found = FileFingerprint(file)
+        if newest?.generation != generation { newest = (generation, found) }
+        // Its status changes with each name that it gets.
+        return newest.map { $0.file.size == found.size && $0.file.modified == found.modified } ?? false
     }
 
     private func restore(
