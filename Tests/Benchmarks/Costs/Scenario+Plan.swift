@@ -90,7 +90,7 @@ struct PlannedWorld {
             case .start(.publish(let publication)): events.append(.published(publish(publication)))
             case .start(.release(let releases)):
                 events.append(.released((removed: releases.map(\.generation), kept: [])))
-            case .remove: events.append(.removed())
+            case .start(.remove): events.append(.removed())
             case .start(.measureSpace): events.append(.space(.success(Fixed.space)))
             case .start(.inspect): events.append(.inspected(.whole))
             case .cancel, .writeAhead, .look, .later: break
