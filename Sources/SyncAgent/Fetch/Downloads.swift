@@ -74,7 +74,7 @@ package actor Downloads {
         self.idleTime = idleTime
         self.report = report
         rules = Download.Rules(settings)
-        resolver = Resolver(policy: NetworkPolicy(settings.network))
+        resolver = Resolver(policy: settings.network)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
         thread.start { self.assumeIsolated { $0.turn() } }
     }

@@ -34,13 +34,13 @@ final class Resolver: Sendable {
         var expires: ContinuousClock.Instant
     }
 
-    private let policy: NetworkPolicy
+    private let policy: Settings.Network
     private let answers = Mutex<[String: Answer]>([:])
     private let discovery = Mutex<Discovery?>(nil)
     /// The ways that were judged by an answer, for as long as that is used again.
     private let routes = Mutex<[Destination: JudgedRoute]>([:])
 
-    init(policy: NetworkPolicy) {
+    init(policy: Settings.Network) {
         self.policy = policy
     }
 

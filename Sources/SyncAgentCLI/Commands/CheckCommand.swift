@@ -52,7 +52,7 @@ private struct CheckFinding {
 
     /// The icons that are never asked for, and why.
     private func refused(in list: AppList) -> [(icon: IconURL, failure: FetchFailure)] {
-        let network = NetworkPolicy(settings.network)
+        let network = settings.network
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
         var refused: [(icon: IconURL, failure: FetchFailure)] = []
         for entry in list.entries {

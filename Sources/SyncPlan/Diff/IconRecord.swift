@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import WebAddresses
 
 /// Everything known of one URL.
 package struct IconRecord: Equatable, Sendable {
     /// Where the URL is between being planned and being on disk.
     package enum Phase: Hashable, Sendable {
         case idle
-        /// It waits for its turn, or for its origin. Apart, because there are very many records.
-        indirect case queued(origin: String)
+        /// It waits for its turn, or for its origin; with what its URL was read as. Apart, because there are very many
+        /// records.
+        indirect case queued(IconSource, origin: String)
         case fetching
         /// There was no room for its image: it waits until there is.
         case crowdedOut

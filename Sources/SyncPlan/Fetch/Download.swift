@@ -6,13 +6,13 @@ package import WebAddresses
 package struct Download: Sendable {
     /// What the settings say of downloads.
     package struct Rules: Sendable {
-        var policy: NetworkPolicy
+        var policy: Settings.Network
         var maxBytes: ByteCount
         var maxRedirects: Int
         var allowDowngrade: Bool
 
         package init(_ settings: Settings) {
-            policy = NetworkPolicy(settings.network)
+            policy = settings.network
             maxBytes = settings.fetch.maxBytes
             maxRedirects = settings.fetch.maxRedirects
             allowDowngrade = settings.fetch.allowDowngrade

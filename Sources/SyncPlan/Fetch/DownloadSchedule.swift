@@ -12,7 +12,6 @@ struct DownloadSchedule: Sendable {
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
 
-    let network: NetworkPolicy
     private let settings: Settings.Fetch
     /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
     private let triesOnce: Bool
@@ -37,7 +36,6 @@ struct DownloadSchedule: Sendable {
     init(_ settings: Settings, triesOnce: Bool) {
         self.settings = settings.fetch
         self.triesOnce = triesOnce
-        network = NetworkPolicy(settings.network)
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
     }
 

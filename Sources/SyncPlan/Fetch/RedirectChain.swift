@@ -11,13 +11,13 @@ package struct RedirectChain: Sendable {
     private var visited: Set<FetchTarget>
     private let limit: Int
     private let allowDowngrade: Bool
-    private let policy: NetworkPolicy
+    private let policy: Settings.Network
 
     /// Begins with the URL that a list names.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused`.
     package init(
-        from target: FetchTarget, limit: Int, allowDowngrade: Bool, policy: NetworkPolicy
+        from target: FetchTarget, limit: Int, allowDowngrade: Bool, policy: Settings.Network
     ) throws(FetchFailure) {
         try policy.judge(target)
         self.target = target

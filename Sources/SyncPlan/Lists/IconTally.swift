@@ -50,7 +50,7 @@ package struct IconTally: Equatable, Sendable {
         switch icon.phase {
         case .idle, .crowdedOut: break
         case .fetching: fetching += sign
-        case .queued(let origin): queued.count(origin, sign)
+        case .queued(_, let origin): queued.count(origin, sign)
         }
     }
 
@@ -120,7 +120,7 @@ package struct CatalogTally: Equatable, Sendable {
         switch icon.phase {
         case .idle, .fetching: break
         case .crowdedOut: crowdedOut += sign
-        case .queued(let origin): blank.count(origin, sign)
+        case .queued(_, let origin): blank.count(origin, sign)
         }
     }
 }

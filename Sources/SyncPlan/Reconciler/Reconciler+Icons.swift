@@ -38,9 +38,10 @@ extension Reconciler {
 
     private mutating func enqueue(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
         do {
-            let origin = try downloads.network.source(of: url).origin
+            let source = try settings.network.source(of: url)
+            let origin = source.origin
             downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
-            catalog.updateIcon(url) { $0.phase = .queued(origin: origin) }
+            catalog.updateIcon(url) { $0.phase = .queued(source, origin: origin) }
         } catch {
             let before = catalog.icons[url]?.state ?? .pending
             noteFailure(error, of: url, now: now)
@@ -50,9 +51,8 @@ extension Reconciler {
 
     mutating func startDownloads(to actions: inout [Action]) {
         for url in downloads.start() {
-            guard let place = catalog.icons.index(of: url), let source = try? IconSource(url) else {
-                preconditionFailure("only known icons with a valid URL are queued")
-            }
+            guard let place = catalog.icons.index(of: url), case .queued(let source, _) = catalog.icons[place].icon.phase
+            else { preconditionFailure("the queue has the icons whose phase says so") }
             catalog.updateIcon(at: place) { $0.phase = .fetching }
             let icon = catalog.icons[place].icon
             let condition = icon.image == nil ? nil : icon.response?.condition

@@ -52,9 +52,9 @@ package struct IconReport: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - url: Its URL.
     ///   - icon: What is known of it.
-    ///   - health: How its origin fares, if anything is known against it.
+    ///   - health: How an origin fares, if anything is known against it.
     ///   - now: The present time.
-    package init(url: IconURL, icon: IconRecord, health: OriginHealth?, now: Timestamp) {
+    package init(url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?, now: Timestamp) {
         self.url = url
         lists = icon.lists.sorted()
         state = icon.isReferenced ? icon.state.word : "retired"
@@ -69,7 +69,8 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
         // Of an image that its URL carries no server has said anything.
         response = icon.isInline ? nil : icon.response.map(Response.init)
-        if let origin = (try? FetchTarget(url.text))?.origin {
+        if !icon.isInline, let origin = (try? FetchTarget(url.text))?.origin {
+            let health = health(origin)
             let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
             self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
         }

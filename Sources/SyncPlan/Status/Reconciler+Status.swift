@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 package import CacheFormat
-import WebAddresses
 
 extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
-        catalog.icons[url].map { icon in
-            let origin = (try? IconSource(url))?.origin
-            return IconReport(url: url, icon: icon, health: origin.flatMap { downloads.origins[$0] }, now: now)
-        }
+        catalog.icons[url].map { IconReport(url: url, icon: $0, health: { downloads.origins[$0] }, now: now) }
     }
+
+    /// Whether the newest generation is what the lists say, as far as they have been read.
+    package var isPublished: Bool { folder.isSettled && folder.unavailable == nil && publishing.isSettled }
 
     /// What there is to tell at the moment.
     ///
@@ -21,8 +20,7 @@ extension Reconciler {
         report.generation = publishing.manifest?.generation
         report.published = publishing.manifest?.published.description
         report.inSync =
-            folder.isSettled && folder.unavailable == nil && queue.activeCount == 0 && queue.readyCount == 0
-            && publishing.isSettled && space.needs.isEmpty && !cache.isInDoubt
+            isPublished && queue.activeCount == 0 && queue.readyCount == 0 && space.needs.isEmpty && !cache.isInDoubt
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)

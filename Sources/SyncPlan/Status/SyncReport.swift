@@ -96,7 +96,7 @@ extension Reconciler {
         guard icon.staged == nil else { return true }
         return switch icon.phase {
         case .idle, .crowdedOut: false
-        case .queued(let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
+        case .queued(_, let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
         case .fetching: true
         }
     }

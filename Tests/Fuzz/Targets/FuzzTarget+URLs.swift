@@ -16,7 +16,7 @@ extension FuzzTarget {
             for line in lines.dropFirst() { try check(base, with: line) }
         }
         guard let start = try? FetchTarget(first) else { return }
-        let policy = NetworkPolicy(Settings().network)
+        let policy = Settings().network
         var chain = try RedirectChain(from: start, limit: 10, allowDowngrade: false, policy: policy)
         var seen: Set = [start]
         for location in lines.dropFirst() {

@@ -70,7 +70,7 @@ extension CacheFixture {
                 let outcome: FetchOutcome
                 var isMultiplexed: Bool?
                 do throws(FetchFailure) {
-                    let source = try NetworkPolicy(settings.network).source(of: IconURL(url))
+                    let source = try settings.network.source(of: IconURL(url))
                     let condition: Condition? =
                         if case .server(let target) = source {
                             validators.map { Condition(url: target.url, validators: $0) }

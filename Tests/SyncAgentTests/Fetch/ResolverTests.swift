@@ -11,7 +11,7 @@ struct ResolverTests {
     private static func resolver(allow: [String]) -> Resolver {
         var settings = Settings()
         settings.network.allow = allow.compactMap { AddressRange($0) }
-        return Resolver(policy: NetworkPolicy(settings.network))
+        return Resolver(policy: settings.network)
     }
 
     @Test(

@@ -110,7 +110,7 @@ actor Wire {
         }
         let route = Route(
             host: target.host, port: target.port, addresses: addresses,
-            policy: NetworkPolicy(settings.network).addresses(for: target.host), setting: nil)
+            policy: settings.network.addresses(for: target.host), setting: nil)
         let request = TransferRequest(
             url: target.url, fields: fields, proxy: nil, route: route, mayMultiplex: target.isSecure)
         return try await withCheckedThrowingContinuation { waiter in

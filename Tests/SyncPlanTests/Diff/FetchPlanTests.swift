@@ -2,6 +2,7 @@
 import CacheFormat
 import SyncPlan
 import Testing
+import WebAddresses
 
 @Suite("Whether an icon is asked for")
 struct FetchPlanTests {
@@ -14,6 +15,8 @@ struct FetchPlanTests {
         change(&icon)
         return icon
     }
+
+    private static let queued = (try? IconSource("https://h/a")).map { IconRecord.Phase.queued($0, origin: "https://h:443") }
 
     private static func failure(next: Timestamp?) -> IconRecord.Failure {
         IconRecord.Failure(code: "http-404", message: "gone", attempts: 1, nextAttempt: next)
@@ -28,7 +31,7 @@ struct FetchPlanTests {
         (icon { _ in }, .fetch(.notCached)),
         (icon { $0.wasMissing = true }, .fetch(.missingOnDisk)),
         (icon { $0.lists = [] }, .unreferenced),
-        (icon { $0.phase = .queued(origin: "https://h") }, .underWay),
+        (icon { $0.phase = queued ?? .idle }, .underWay),
         (icon { $0.phase = .fetching }, .underWay),
         (icon { $0.staged = StagedImage(name: "1", image: Sample.image("x")) }, .underWay),
         (

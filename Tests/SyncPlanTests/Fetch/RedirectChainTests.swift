@@ -10,7 +10,7 @@ struct RedirectChainTests {
         settings.network.denyHosts = [try #require(HostPattern(".denied.example"))]
         return try RedirectChain(
             from: try FetchTarget(url), limit: limit, allowDowngrade: allowDowngrade,
-            policy: NetworkPolicy(settings.network))
+            policy: settings.network)
     }
 
     @Test("as many redirects are followed as the limit says, and no more", arguments: [0, 1, 2, 10])
@@ -77,7 +77,7 @@ struct RedirectChainTests {
     func refuseRedirect(location: String) throws {
         let target = try FetchTarget("https://a/d/x.png")
         var chain = try RedirectChain(
-            from: target, limit: 10, allowDowngrade: true, policy: NetworkPolicy(Settings().network))
+            from: target, limit: 10, allowDowngrade: true, policy: Settings().network)
         let failure = #expect(throws: FetchFailure.self) { try chain.follow(location) }
         #expect(failure?.persistence == .lasting)
     }

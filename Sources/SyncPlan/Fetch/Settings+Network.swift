@@ -2,26 +2,13 @@
 package import CacheFormat
 package import WebAddresses
 
-/// What may be asked: hosts by their names, and addresses by the hosts that stand for them (`network.*`).
-package struct NetworkPolicy: Sendable {
-    private let settings: Settings.Network
-    /// What a host may resolve to that no setting names.
-    package let others: AddressPolicy
-    /// What a host may resolve to that `network.allowHosts` names.
-    package let allowedHosts: AddressPolicy
-
-    package init(_ settings: Settings.Network) {
-        self.settings = settings
-        let denied = settings.denyHosts.compactMap { if case .address(let address) = $0 { address } else { nil } }
-        others = AddressPolicy(allowed: settings.allow, denied: denied)
-        allowedHosts = AddressPolicy(allowed: settings.allow, denied: denied, opensLocalNetworks: true)
-    }
-
+/// What may be requested: hosts by their names, and addresses by the hosts that stand for them.
+extension Settings.Network {
     /// Returns if the host may be asked, as far as its name tells.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused` if `network.denyHosts` names it.
     package func judge(_ target: FetchTarget) throws(FetchFailure) {
-        guard let entry = settings.denyHosts.first(where: { $0.matches(target.host) }) else { return }
+        guard let entry = denyHosts.first(where: { $0.matches(target.host) }) else { return }
         throw FetchFailure(
             "host-refused", "\(target.host) is not asked for anything: network.denyHosts has \(entry)", .refused)
     }
@@ -41,8 +28,11 @@ package struct NetworkPolicy: Sendable {
     }
 
     /// Whether `network.allowHosts` names the host.
-    package func isAllowed(_ host: String) -> Bool { settings.allowHosts.contains { $0.matches(host) } }
+    package func isAllowed(_ host: String) -> Bool { allowHosts.contains { $0.matches(host) } }
 
     /// What a host may resolve to.
-    package func addresses(for host: String) -> AddressPolicy { isAllowed(host) ? allowedHosts : others }
+    package func addresses(for host: String) -> AddressPolicy {
+        let denied = denyHosts.compactMap { if case .address(let address) = $0 { address } else { nil } }
+        return AddressPolicy(allowed: allow, denied: denied, opensLocalNetworks: isAllowed(host))
+    }
 }
