@@ -186,7 +186,7 @@ package struct ControlServer: Sendable {
     private func recheck(_ suspects: Set<Digest>) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         Task { [loop, scrubber] in
-            await scrubber.read(suspects) { loop.post(.damaged($0)) }
+            if await scrubber.read(suspects, report: { loop.post(.damaged($0)) }) { loop.post(.suspected) }
             end.finish()
         }
         await wait(atMost: Self.patience) { for await _ in ended {} }

@@ -226,6 +226,12 @@ package final class CacheFolder: Sendable {
             isOwn: status.st_uid == geteuid() && status.st_mode & 0o022 == 0)
     }
 
+    /// Whether a generation is the one that readers find: its file and the manifest are one.
+    func isInForce(_ generation: Int) throws(FileError) -> Bool {
+        guard let manifest = try entry(CacheLayout.manifest) else { return false }
+        return try entry(CacheLayout.generation(generation))?.inode == manifest.inode
+    }
+
     /// What `stat(2)` says of a name, without following a link; `nil` if there is nothing of that name.
     func status(_ name: String) throws(FileError) -> stat? {
         do throws(FileError) {

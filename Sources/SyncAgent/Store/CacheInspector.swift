@@ -88,9 +88,7 @@ package actor CacheInspector {
 
     private func isInForce(_ generation: Int?) throws(FileError) -> Bool {
         guard let generation else { return true }
-        guard let manifest = try folder.status(CacheLayout.manifest),
-            let file = try folder.status(CacheLayout.generation(generation)), file.st_ino == manifest.st_ino
-        else { return false }
+        guard try folder.isInForce(generation), let file = try folder.status(CacheLayout.manifest) else { return false }
         let found = FileFingerprint(file)
         if newest?.generation != generation { newest = (generation, found) }
         // Its status changes with each name that it gets.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
+import IconCache
 import Logging
+import SyncPlan
 package import SystemPackage
 
 /// Repairs a cache that no agent holds, as far as that takes no download.
@@ -10,17 +12,27 @@ package import SystemPackage
 package enum OfflineRepair {
     /// Has the names of images that are whole lead to them again.
     ///
-    /// - Parameters:
-    ///   - path: The cache folder.
-    ///   - images: Those that are not as they should be, or one of whose names is not.
-    /// - Throws: ``FolderLock/Held`` if an agent holds the folder, ``Untrusted`` or ``FileError`` if it cannot be used.
-    package static func run(_ path: FilePath, _ images: Set<Digest>) async throws {
+    /// - Parameter path: The cache folder.
+    /// - Throws: ``FolderLock/Held`` if an agent holds the folder, ``Untrusted`` or ``FileError`` if it cannot be used, and
+    ///   ``IconCacheError`` if there is no manifest that could be read.
+    package static func run(_ path: FilePath) async throws {
         let folder = try CacheFolder(path)
         try folder.checkTrust()
         let lock = try FolderLock(in: folder.descriptor, at: path)
         defer { withExtendedLifetime(lock) {} }
+        let snapshot = try IconCache(at: path).snapshot()
+        defer { snapshot.end() }
+        var expected = CacheExpectation(
+            generation: snapshot.manifest.generation, documents: snapshot.manifest.lists.mapValues(\.sha256), images: [])
+        for list in snapshot.manifest.lists.keys {
+            // What is damaged otherwise is left to the agent.
+            for app in (try? snapshot.document(of: list))?.apps ?? [] {
+                guard case .ready(let image) = app.state else { continue }
+                expected.images?.append(CacheExpectation.Naming(image: image, url: app.icon))
+            }
+        }
         let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
-        await Scrubber(folder, publisher: publisher, logger: silent).read(images) { _ in }
+        _ = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)
     }
 }

@@ -224,19 +224,6 @@ package actor Publisher {
         if let error = folder.remove(name) { throw error }
     }
 
-    /// A name that is to lead to the file that another one leads to.
-    package typealias Repair = (from: String, to: String)
-
-    /// Makes names lead to the images that they led to when a generation was published, unless it is superseded.
-    package func repair(_ repairs: [Repair], of generation: Int) {
-        guard !repairs.isEmpty, let current = try? folder.entry(CacheLayout.manifest),
-            current.inode == (try? folder.entry(CacheLayout.generation(generation)))?.inode
-        else { return }
-        for repair in repairs { try? folder.replaceLink(repair.from, at: repair.to, temporary: Self.temporary) }
-        // A failure fails the next publication.
-        try? barrier.pass(names: repairs.map(\.to))
-    }
-
     /// Which of these images, that somebody found damaged, are so now that nothing is being published.
     package func damaged(among images: Set<AppListDocument.Image>) -> Set<AppListDocument.Image> {
         images.filter { image in

@@ -4,7 +4,8 @@ package import Logging
 
 /// Reads every image again once a week, a part of them each hour, so that bytes that rot on the disk are found.
 ///
-/// An image has several names. Where one of them leads to something else, it is made to lead to the image again.
+/// It changes nothing. What it finds goes to the plan, which has damaged images fetched again, and names put right by the
+/// ``CacheInspector``.
 package actor Scrubber {
     /// How many parts there are: one for each hour of a week.
     static let parts = 168
@@ -28,8 +29,8 @@ package actor Scrubber {
     ///
     /// - Parameters:
     ///   - part: Which one.
-    ///   - report: Is told soon of images that are not what they were, or are not there any more; some at a time.
-    /// - Returns: Whether something else is missing.
+    ///   - report: Is told soon of images that are not what they were, or are under none of their names; some at a time.
+    /// - Returns: Whether anything else is not as it should be.
     package func scrub(part: Int, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         await read(where: { Self.part(of: $0) == part }, report: report)
     }
@@ -39,11 +40,11 @@ package actor Scrubber {
     /// - Parameters:
     ///   - images: Which ones.
     ///   - report: As for ``scrub(part:report:)``.
-    package func read(_ images: Set<Digest>, report: @Sendable (Set<Digest>) -> Void) async {
-        _ = await read(where: images.contains, report: report)
+    /// - Returns: As of ``scrub(part:report:)``.
+    package func read(_ images: Set<Digest>, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
+        await read(where: images.contains, report: report)
     }
 
-    /// - Returns: Whether something is missing apart from the images that were read.
     private func read(where isMeant: (Digest) -> Bool, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         guard let snapshot = try? IconCache(at: folder.path).snapshot() else { return true }
         defer { snapshot.end() }
@@ -68,37 +69,34 @@ package actor Scrubber {
         }
         var rest = Array(names)
         while !rest.isEmpty {
-            await read(Array(rest.suffix(Self.pace)), of: snapshot.manifest.generation, report: report)
+            if await read(Array(rest.suffix(Self.pace)), report: report) { isSuspicious = true }
             rest.removeLast(min(rest.count, Self.pace))
         }
         return isSuspicious
     }
 
+    /// - Returns: Whether a name of one of them that is whole leads to something else.
     private func read(
-        _ images: [[AppListDocument.Image: Set<String>].Element], of generation: Int,
-        report: @Sendable (Set<Digest>) -> Void
-    ) async {
+        _ images: [[AppListDocument.Image: Set<String>].Element], report: @Sendable (Set<Digest>) -> Void
+    ) async -> Bool {
         var lost: Set<AppListDocument.Image> = []
-        var repairs: [Publisher.Repair] = []
+        var hasWrongNames = false
         for (image, names) in images {
             switch Verification.flaw(of: image, at: image.path, in: folder) {
-            case nil: repairs += names.filter { isWrong(image, at: $0) }.map { (image.path, $0) }
-            case .missing:
-                if let name = names.first(where: { Verification.flaw(of: image, at: $0, in: folder) == nil }) {
-                    repairs.append((name, image.path))
-                } else {
-                    lost.insert(image)
-                }
-            case .wrong: lost.insert(image)
+            case nil: hasWrongNames = hasWrongNames || names.contains { isWrong(image, at: $0) }
+            case .missing where names.contains(where: { Verification.flaw(of: image, at: $0, in: folder) == nil }):
+                hasWrongNames = true
+            case .missing, .wrong: lost.insert(image)
             case .unreadable(let error):
                 logger.warning("an image cannot be read", metadata: ["path": "\(image.path)", "reason": "\(error)"])
             }
         }
-        await publisher.repair(repairs, of: generation)
-        guard !lost.isEmpty else { return }
-        // What was published meanwhile may have put some of them right.
-        let damaged = await publisher.damaged(among: lost)
-        if !damaged.isEmpty { report(Set(damaged.map(\.sha256))) }
+        if !lost.isEmpty {
+            // What was published meanwhile may have put some of them right.
+            let damaged = await publisher.damaged(among: lost)
+            if !damaged.isEmpty { report(Set(damaged.map(\.sha256))) }
+        }
+        return hasWrongNames
     }
 
     /// Whether there is a file of the image's size, and one of another name of it.

@@ -48,7 +48,7 @@ struct VerifyCommand: AsyncParsableCommand {
                 "The agent repairs what is damaged (\(count(result.damage.count, "file"))): run syncagent verify again."
             )
         } else {
-            try await repairAlone(result, images, folders)
+            try await repairAlone(result, folders)
         }
         if result.damage.contains(where: { $0.image == nil }) {
             Message.error("Damaged list documents: restart the agent, which writes them anew.")
@@ -56,9 +56,9 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     /// Repairs what takes no download, and tells what is left.
-    private func repairAlone(_ result: Verification, _ images: Set<Digest>, _ folders: AgentFolders) async throws {
+    private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
         do {
-            try await OfflineRepair.run(folders.cache, images)
+            try await OfflineRepair.run(folders.cache)
         } catch let error as FolderLock.Held {
             throw Exit.because("\(error)", code: .busy)
         } catch {
