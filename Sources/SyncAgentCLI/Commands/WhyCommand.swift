@@ -29,11 +29,11 @@ struct WhyCommand: AsyncParsableCommand {
     private func report() async throws -> IconReport? {
         let folders = try configuration.folders()
         if let known = try await configuration.askIfPossible({ try await $0.report(on: url) }).answer { return known }
+        let status = DiskStatus(
+            folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse)
         do {
-            return try DiskStatus(
-                folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse
-            ).report(on: url)
-        } catch let error as IconCacheError {
+            return try status.report(on: url)
+        } catch {
             throw Exit.because("\(error)", code: .attention)
         }
     }
