@@ -23,7 +23,8 @@ package enum OfflineRepair {
         let snapshot = try IconCache(at: path).snapshot()
         defer { snapshot.end() }
         var expected = CacheExpectation(
-            generation: snapshot.manifest.generation, documents: snapshot.manifest.lists.mapValues(\.sha256), images: [])
+            generation: snapshot.manifest.generation, documents: snapshot.manifest.lists.mapValues(\.sha256), images: []
+        )
         for list in snapshot.manifest.lists.keys {
             // What is damaged otherwise is left to the agent.
             for app in (try? snapshot.document(of: list))?.apps ?? [] {

@@ -51,10 +51,10 @@ extension Reconciler {
 
     mutating func startDownloads(to actions: inout [Action]) {
         for url in downloads.start() {
-            guard let place = catalog.icons.index(of: url), case .queued(let source, _) = catalog.icons[place].icon.phase
+            guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon,
+                case .queued(let source, _) = icon.phase
             else { preconditionFailure("the queue has the icons whose phase says so") }
             catalog.updateIcon(at: place) { $0.phase = .fetching }
-            let icon = catalog.icons[place].icon
             let condition = icon.image == nil ? nil : icon.response?.condition
             actions.append(
                 .fetch(
@@ -196,6 +196,35 @@ extension Reconciler {
                 code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
         }
         unstored.note(icon: url, at: now)
+    }
+
+    /// Takes note of images whose files are not what they were: they are fetched again, and until then no manifest names
+    /// them.
+    mutating func noteDamage(_ images: Set<Digest>, now: Timestamp) {
+        guard !images.isEmpty else { return }
+        var found: Set<Digest> = []
+        var lists: Set<ListName> = []
+        for element in catalog.icons {
+            let (url, icon) = (element.url, element.icon)
+            guard let image = icon.image, images.contains(image.sha256) else { continue }
+            retention.noteDamage(of: image, shownBy: url)
+            found.insert(image.sha256)
+            let before = icon.state
+            catalog.updateIcon(url) {
+                $0.image = nil
+                $0.response = nil
+                $0.wasMissing = true
+            }
+            unstored.note(icon: url, at: now)
+            noteState(of: url, was: before, now: now)
+            lists.formUnion(icon.lists)
+            consider(url, now: now)
+            forgetIfDone(url, now: now)
+        }
+        let outdated = publishing.noteDamage(of: images, shownBy: lists, in: catalog, retention.ledger, at: now)
+        for list in outdated { readmit(list) }
+        // Not what was damaged before: new files may be in its place by now.
+        retention.noteMissing(found)
     }
 
     /// Takes note that there is no room for an icon: it stays what it is, and is asked for when there is.

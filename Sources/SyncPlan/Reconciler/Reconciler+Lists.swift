@@ -154,6 +154,20 @@ extension Reconciler {
         unstored.note(icon: url, at: now)
     }
 
+    /// Forgets what was to be published of a list that is gone.
+    mutating func forgetChanges(of list: ListName) {
+        space.forgetDocument(of: list)
+        if publishing.forget(list) { noteStagedImages() }
+    }
+
+    /// Has a list's document tried again, for which there was no room: it is another one now.
+    mutating func readmit(_ list: ListName) {
+        guard space.documents[list] != nil else { return }
+        space.forgetDocument(of: list)
+        publishing.crowdOut(Set(space.documents.keys))
+        noteStagedImages()
+    }
+
     // MARK: Pins
 
     /// The name of that list, which no file can have.

@@ -222,35 +222,6 @@ extension Reconciler {
         consider(url, now: now)
     }
 
-    /// Takes note of images whose files are not what they were: they are fetched again, and until then no manifest names
-    /// them.
-    mutating func noteDamage(_ images: Set<Digest>, now: Timestamp) {
-        guard !images.isEmpty else { return }
-        var found: Set<Digest> = []
-        var lists: Set<ListName> = []
-        for element in catalog.icons {
-            let (url, icon) = (element.url, element.icon)
-            guard let image = icon.image, images.contains(image.sha256) else { continue }
-            retention.noteDamage(of: image, shownBy: url)
-            found.insert(image.sha256)
-            let before = icon.state
-            catalog.updateIcon(url) {
-                $0.image = nil
-                $0.response = nil
-                $0.wasMissing = true
-            }
-            unstored.note(icon: url, at: now)
-            noteState(of: url, was: before, now: now)
-            lists.formUnion(icon.lists)
-            consider(url, now: now)
-            forgetIfDone(url, now: now)
-        }
-        let outdated = publishing.noteDamage(of: images, shownBy: lists, in: catalog, retention.ledger, at: now)
-        for list in outdated { readmit(list) }
-        // Not what was damaged before: new files may be in its place by now.
-        retention.noteMissing(found)
-    }
-
     // MARK: Evictions
 
     /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.
@@ -321,24 +292,10 @@ extension Reconciler {
         publishing.crowdOut(Set(space.documents.keys))
     }
 
-    /// Forgets what was to be published of a list that is gone.
-    mutating func forgetChanges(of list: ListName) {
-        space.forgetDocument(of: list)
-        if publishing.forget(list) { noteStagedImages() }
-    }
-
     /// Has the lists published whose new images waited for a list that had no room.
-    private mutating func noteStagedImages() {
+    mutating func noteStagedImages() {
         for url in publishing.staged where publishing.inFlight?.staged[url] == nil {
             for list in catalog.icons[url]?.lists ?? [] { publishing.noteChange(of: list, at: .distantPast) }
         }
-    }
-
-    /// Has a list's document tried again, for which there was no room: it is another one now.
-    mutating func readmit(_ list: ListName) {
-        guard space.documents[list] != nil else { return }
-        space.forgetDocument(of: list)
-        publishing.crowdOut(Set(space.documents.keys))
-        noteStagedImages()
     }
 }

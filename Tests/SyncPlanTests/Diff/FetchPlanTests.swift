@@ -16,7 +16,9 @@ struct FetchPlanTests {
         return icon
     }
 
-    private static let queued = (try? IconSource("https://h/a")).map { IconRecord.Phase.queued($0, origin: "https://h:443") }
+    private static let queued = (try? IconSource("https://h/a")).map {
+        IconRecord.Phase.queued($0, origin: "https://h:443")
+    }
 
     private static func failure(next: Timestamp?) -> IconRecord.Failure {
         IconRecord.Failure(code: "http-404", message: "gone", attempts: 1, nextAttempt: next)
