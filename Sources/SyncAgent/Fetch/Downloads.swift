@@ -32,9 +32,9 @@ package actor Downloads {
     private nonisolated let commands = Mutex<[Command]>([])
 
     let settings: Settings
-    private let rules: Download.Rules
-    private let proxies: ProxyPolicy
-    private let resolver: Resolver
+    let rules: Download.Rules
+    let proxies: ProxyPolicy
+    let resolver: Resolver
     let staging: Staging
     let clock: AgentClock
     let inspector: ImageInspector
@@ -43,7 +43,7 @@ package actor Downloads {
 
     let transport: any Transport
     private let nextTurn = TurnRequests()
-    private var http1Origins = HTTP1Origins()
+    var http1Origins = HTTP1Origins()
     private(set) var active: [IconURL: ActiveDownload] = [:]
     private var ended: [End] = []
     /// When the limits on time are looked at again; `nil` if they apply to nothing.
@@ -115,95 +115,6 @@ package actor Downloads {
                 if !beginAtOnce(download) { Task { await begin(download) } }
             }
         case .cancel(let url): if let download = active[url] { giveUp(download, because: CancellationError()) }
-        }
-    }
-
-    /// Begins a download for which nothing need be waited for, as most.
-    ///
-    /// - Returns: `false` if something must be, and nothing was done.
-    private func beginAtOnce(_ download: ActiveDownload) -> Bool {
-        let request = download.request
-        guard case .server(let target) = request.source, !request.mayResume, staging.hasRoom(for: nil) else {
-            return false
-        }
-        do {
-            download.steps = try Download(request, at: target, from: nil, rules: rules)
-            return askAtOnce(download)
-        } catch {
-            end(download, because: error)
-            return true
-        }
-    }
-
-    private func begin(_ download: ActiveDownload) async {
-        let request = download.request
-        do {
-            switch request.source {
-            case .server(let target):
-                try await staging.checkRoom(for: nil)
-                var partial = request.mayResume ? await staging.partial(of: request.url) : nil
-                if let found = partial, !found.canGoOn(at: clock.now) {
-                    await staging.discardPartials(of: [request.url])
-                    partial = nil
-                }
-                download.steps = try Download(request, at: target, from: partial, rules: rules)
-                try await ask(download)
-            case .inline(let url):
-                let (bytes, info) = try url.image(upTo: settings.fetch.maxBytes, inspector)
-                let now = clock.now
-                let response = StoredResponse(fields: HTTPFields([]), requestTime: now, responseTime: now)
-                await keep(bytes, AppListDocument.Image(of: bytes, info), response, of: download)
-            }
-        } catch {
-            end(download, because: error)
-        }
-    }
-
-    /// Sends the next request of a download.
-    private func ask(_ download: ActiveDownload) async throws {
-        // While something was waited for, it may have been given up.
-        if let error = download.givenUp { throw error }
-        let (target, proxy) = beginRequest(of: download)
-        let route = try await resolver.route(to: target, through: proxy)
-        if let error = download.givenUp { throw error }
-        send(download, to: target, through: proxy, by: route)
-    }
-
-    /// Sends the next request of a download, if the way there is known.
-    private func askAtOnce(_ download: ActiveDownload) -> Bool {
-        let (target, proxy) = beginRequest(of: download)
-        guard proxy == nil, let route = resolver.knownRoute(to: target) else { return false }
-        send(download, to: target, through: proxy, by: route)
-        return true
-    }
-
-    /// Takes note that a download has a request next, and where that goes.
-    private func beginRequest(of download: ActiveDownload) -> (target: FetchTarget, proxy: Proxy?) {
-        guard let target = download.steps?.target else {
-            preconditionFailure("an image that is there is not asked for")
-        }
-        let proxy = proxies.proxy(for: target)
-        download.steps?.begin(through: proxy)
-        return (target, proxy)
-    }
-
-    private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
-        download.restart()
-        let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
-        let request = TransferRequest(
-            url: target.url, fields: fields, proxy: proxy, route: route,
-            mayMultiplex: target.isSecure && !http1Origins.contains(target.origin))
-        download.transfer = transport.begin(request, download)
-        check(by: .now + min(settings.fetch.idleTimeout, settings.fetch.connectTimeout))
-    }
-
-    /// Sends the next request of a download, whose last answer called for one.
-    func askAgain(_ download: ActiveDownload) async {
-        do {
-            if case .discardPartial = download.step { await staging.discardPartials(of: [download.url]) }
-            try await ask(download)
-        } catch {
-            end(download, because: error)
         }
     }
 
