@@ -47,6 +47,8 @@ public struct AppListDocument: Equatable, Sendable {
         /// It has not been fetched yet.
         case pending
         /// It could not be fetched; the code says why (`http-404`).
+        ///
+        /// It is text and no enumeration: agents of later versions have codes that this version does not know.
         case failed(error: String)
     }
 

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why bytes are not accepted as an image.
-///
-/// The codes are `not-an-image`, `image-truncated`, `image-damaged`, `image-too-large` and `image-unsafe`.
 package enum ImageRejection: Error, Equatable, Sendable {
+    /// A stable word for scripts.
+    package enum Code: String, CaseIterable, Sendable {
+        case damaged = "image-damaged"
+        case notAnImage = "not-an-image"
+        case tooLarge = "image-too-large"
+        case truncated = "image-truncated"
+        case unsafe = "image-unsafe"
+    }
+
     /// The bytes are of no accepted type. The hint says what they look like, where that can be told: `HTML`, `JSON`.
     case notAnImage(hint: String?)
     /// The bytes begin like an image of this type, and end before it does.
@@ -19,14 +26,13 @@ package enum ImageRejection: Error, Equatable, Sendable {
     /// The drawing could run something, or ask for something elsewhere, when it is shown.
     case unsafe(ImageType, what: String)
 
-    /// A stable word for scripts.
-    package var code: String {
+    package var code: Code {
         switch self {
-        case .notAnImage: "not-an-image"
-        case .truncated: "image-truncated"
-        case .damaged: "image-damaged"
-        case .tooLarge, .tooManyFrames: "image-too-large"
-        case .unsafe: "image-unsafe"
+        case .notAnImage: .notAnImage
+        case .truncated: .truncated
+        case .damaged: .damaged
+        case .tooLarge, .tooManyFrames: .tooLarge
+        case .unsafe: .unsafe
         }
     }
 

@@ -2,39 +2,39 @@
 import CCurl
 import Glibc
 import SyncPlan
+import WebAddresses
 
 /// What an error of libcurl means.
 enum CurlFailure {
     static let closed = FetchFailure(
-        "connection-closed", "the server closed the connection before the end", .passing)
+        .connectionClosed, "the server closed the connection before the response was complete")
 
     /// Why a transfer ended, of which libcurl says this.
     static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer) -> any Error {
         let reason = String(cString: curl_easy_strerror(code))
         var answer = 0
         if curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &answer) == CURLE_OK, answer >= 300 {
-            return FetchFailure("connect", "the proxy does not connect to the server: it answers \(answer)", .passing)
+            return FetchFailure(.connect, "the proxy refuses to connect to the server: it answered \(answer)")
         }
         switch code {
         // What libcurl says of a line of a head that is longer than 100 KiB, too.
         case CURLE_OUT_OF_MEMORY: return FetchFailure.protocolViolation("a head that is too long", .passing)
         case CURLE_OPERATION_TIMEDOUT: return FetchFailure.timeout("fetch.connectTimeout to connect")
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            return FetchFailure("dns", "the name cannot be resolved", .passing)
+            return FetchFailure(.dns, "the host name cannot be resolved")
         case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
-            return FetchFailure("connect", "no connection (\(systemReason(handle) ?? reason))", .passing)
+            return FetchFailure(.connect, "no connection (\(systemReason(handle) ?? reason))")
         case CURLE_PEER_FAILED_VERIFICATION:
             return FetchFailure(
-                "tls", "the server's certificate is not trusted: correct it, or name its authority in fetch.caFile",
-                .lasting)
+                .tls, "the server's certificate is not trusted: correct it, or name its authority in fetch.caFile")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
-            return FetchFailure("tls", "no TLS connection to the server can be made", .lasting)
+            return FetchFailure(.tls, "no TLS connection to the server can be made")
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return closed
         // These say too that what came could not be read: chunks, frames.
         case CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
-            return FetchFailure("connection-closed", "the connection broke before the end (\(reason))", .passing)
+            return FetchFailure(.connectionClosed, "the connection broke before the response was complete (\(reason))")
         case CURLE_URL_MALFORMAT:
-            return FetchFailure("bad-url", "the URL cannot be asked for: it does not follow RFC 3986", .refused)
+            return FetchFailure(URLRefusal.malformed("it does not follow RFC 3986"))
         default: return FetchFailure.protocolViolation(reason)
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a URL is never asked for, as it is spelled.
+/// Why a URL is refused for what it says, before any request.
 package enum URLRefusal: Error, Equatable, Sendable {
     /// A stable word for scripts.
     package enum Code: String, CaseIterable, Sendable {
@@ -40,12 +40,13 @@ extension URLRefusal: CustomStringConvertible {
     /// A sentence without its full stop.
     package var description: String {
         switch self {
-        case .malformed(let reason): "the URL cannot be asked for: \(reason)"
-        case .malformedData(let reason): "the data: URL cannot be read: \(reason)"
-        case .scheme(let scheme): "only http and https are asked for, not “\(scheme)”"
-        case .userInfo: "a URL with a user name in it is not asked for"
-        case .hostCharacters: "its host is not of ASCII letters, digits, “-”, “.” and “_”: write it in Punycode"
-        case .hostEnd: "its host ends in a dot, and is no name"
+        case .malformed(let reason): "the URL is invalid: \(reason)"
+        case .malformedData(let reason): "the data: URL is invalid: \(reason)"
+        case .scheme(let scheme): "only http and https are supported, not “\(scheme)”"
+        case .userInfo: "a URL that contains a user name is refused"
+        case .hostCharacters:
+            "its host has other characters than ASCII letters, digits, “-”, “.” and “_”: write it in Punycode"
+        case .hostEnd: "its host ends in a dot and is not a name"
         case .port: "its port is not between 1 and 65535"
         }
     }

@@ -67,7 +67,7 @@ struct ResolutionTests {
             #expect(try await agent.call("run", "--once").code == 1)
             let why = try await agent.call("why", url)
             #expect(
-                why.output.contains("address-refused") && why.output.contains("127.0.0.9 is no public address"),
+                why.output.contains("address-refused") && why.output.contains("127.0.0.9 is not a public address"),
                 "\(why.output)")
             // One look-up, which asks for both kinds or for one.
             #expect((1...2).contains(server.questions.count(of: "ipv4only.arpa")))

@@ -71,7 +71,7 @@ struct ImageRejectionTests {
             ),
         ] as [(ImageRejection, String, String)])
     func words(rejection: ImageRejection, code: String, sentence: String) {
-        #expect(rejection.code == code)
+        #expect(rejection.code.rawValue == code)
         #expect("\(rejection)" == sentence)
     }
 }

@@ -64,7 +64,7 @@ struct PngSuiteTests {
         let error = #expect(throws: ImageRejection.self) {
             try inspector.verdict(on: try PngSuite.bytes(of: "\(name).png")).get()
         }
-        #expect(error?.code == code)
+        #expect(error?.code.rawValue == code)
     }
 
     @Test("there are no more corrupt files than those")

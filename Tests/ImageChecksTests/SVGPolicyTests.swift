@@ -29,7 +29,7 @@ struct SVGPolicyTests {
         ])
     func refused(content: String) throws {
         let error = #expect(throws: ImageRejection.self) { try inspector.verdict(on: ImageFile.svg(content)).get() }
-        #expect(error?.code == "image-unsafe")
+        #expect(error?.code == .unsafe)
     }
 
     @Test("a document type is refused, wherever it stands and whatever it says")

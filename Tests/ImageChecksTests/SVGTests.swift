@@ -13,7 +13,7 @@ struct SVGTests {
     func off(sample: ImageSample) {
         #expect(!ImageLimits().allowsSVG)
         let error = #expect(throws: ImageRejection.self) { try ImageInspector().verdict(on: sample.bytes).get() }
-        #expect(error?.code == "not-an-image")
+        #expect(error?.code == .notAnImage)
     }
 
     @Test(

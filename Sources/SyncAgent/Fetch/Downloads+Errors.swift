@@ -13,12 +13,12 @@ extension FetchOutcome {
         case let shortage as Shortage: self = .noRoom(shortage)
         case is CancellationError: self = .cancelled
         case let error as Errno where Shortage(error) == nil:
-            self = .failed(FetchFailure("connect", "no connection (\(error))", .passing))
+            self = .failed(FetchFailure(.connect, "no connection (\(error))"))
         default:
             if let shortage = ((error as? FileError)?.errno ?? error as? Errno).flatMap({ Shortage($0) }) {
                 self = .noRoom(shortage)
             } else {
-                self = .failed(FetchFailure("disk", "\(error)", .passing))
+                self = .failed(FetchFailure(.disk, "\(error)"))
             }
         }
     }

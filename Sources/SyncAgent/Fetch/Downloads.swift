@@ -222,14 +222,15 @@ package actor Downloads {
     /// Whether a request may go out once more at once: it went over a connection that was kept, and nothing came of it.
     private func isStale(_ transfer: any Transfer, _ failure: any Error, _ download: ActiveDownload) -> Bool {
         download.step == nil && !download.hasRetried && transfer.mayBeStale
-            && (failure as? FetchFailure)?.code == "connection-closed"
+            && (failure as? FetchFailure)?.code == .fetch(.connectionClosed)
     }
 
     /// Has an origin asked by HTTP/1.1 the next time if nothing at all came over a new connection to it; or by HTTP/2
     /// again, if HTTP/1.1 is not better.
     func note(_ failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
-            let code = (failure as? FetchFailure)?.code, ["timeout", "connection-closed", "protocol"].contains(code)
+            case .fetch(let cause)? = (failure as? FetchFailure)?.code,
+            [.timeout, .connectionClosed, .protocolViolation].contains(cause)
         else { return }
         if http1Origins.contains(target.origin) {
             http1Origins.remove(target.origin)

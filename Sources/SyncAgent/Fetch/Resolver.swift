@@ -134,7 +134,7 @@ final class Resolver: Sendable {
         case .failed(let errno): if let shortage = errno.flatMap({ Shortage($0) }) { throw shortage }
         }
         forget(host)
-        throw FetchFailure("dns", "the name \(host) cannot be resolved", .passing)
+        throw FetchFailure(.dns, "the host name \(host) cannot be resolved")
     }
 
     /// The prefixes by which the network translates to IPv4 (RFC 7050); none if it does not, or does not tell.

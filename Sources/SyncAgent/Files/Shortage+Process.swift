@@ -9,7 +9,7 @@ extension Shortage {
     /// It is nobody's failure: what met it is tried again, and keeps the state that it has.
     package init?(_ errno: Errno) {
         guard let reason = Self.reason(errno) else { return nil }
-        self.init(.process, bytes: 0, isGeneral: true, reason: reason)
+        self.init(.outOfResources, bytes: 0, isGeneral: true, reason: reason)
     }
 
     private static func reason(_ errno: Errno) -> String? {
@@ -47,7 +47,7 @@ extension Shortage {
     package init?(starting errno: Errno) {
         if errno == .resourceTemporarilyUnavailable {
             self.init(
-                .process, bytes: 0, isGeneral: true,
+                .outOfResources, bytes: 0, isGeneral: true,
                 reason: "no more processes can be started (EAGAIN): raise TasksMax= of the unit, or ulimit -u")
         } else {
             self.init(errno)

@@ -37,7 +37,7 @@ enum StoredIcons {
                     Database.Value(memo.response?.url), Database.Value(memo.response?.fields.text),
                     Database.Value(memo.response?.requestTime.milliseconds),
                     Database.Value(memo.response?.responseTime.milliseconds),
-                    .integer(memo.freshUntil.milliseconds), Database.Value(memo.failure?.code),
+                    .integer(memo.freshUntil.milliseconds), Database.Value(memo.failure?.code.rawValue),
                     Database.Value(memo.failure?.message), Database.Value(memo.failure?.attempts),
                     Database.Value(memo.failure?.nextAttempt?.milliseconds),
                     Database.Value(memo.trail?.puttingIn(memo.url).text),
@@ -56,7 +56,8 @@ enum StoredIcons {
 extension IconMemo {
     fileprivate init(_ row: StoredRow) throws {
         let url = IconURL(try row.text("url"))
-        let failure = try row.optionalText("failure").map { code in
+        // A code of another version is forgotten with its failure: the icon is downloaded again, and all else stays.
+        let failure = try row.optionalText("failure").flatMap(FetchFailure.Code.init(rawValue:)).map { code in
             IconRecord.Failure(
                 code: code, message: try row.text("message"), attempts: min(max(try row.count("attempts"), 1), 1000),
                 nextAttempt: try row.optionalTime("next_attempt"))

@@ -103,7 +103,7 @@ private struct CheckFinding {
             }
             let refused: [JSON] = refused(in: list).map { icon, failure in
                 [
-                    "icon": .string("\(LogURL(icon))"), "code": .string(failure.code),
+                    "icon": .string("\(LogURL(icon))"), "code": .string(failure.code.rawValue),
                     "message": .string(failure.message),
                 ]
             }

@@ -17,14 +17,14 @@ package struct IconRecord: Equatable, Sendable {
 
     /// A failure, and what follows from it.
     package struct Failure: Equatable, Sendable {
-        package var code: String
+        package var code: FetchFailure.Code
         package var message: String
         /// How many attempts failed in a row; those of a failure that is likely to last begin with its first one.
         package var attempts: Int
         /// When it is asked for again; `nil` if never, as things are.
         package var nextAttempt: Timestamp?
 
-        package init(code: String, message: String, attempts: Int, nextAttempt: Timestamp?) {
+        package init(code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?) {
             self.code = code
             self.message = message
             self.attempts = attempts
@@ -94,7 +94,7 @@ package struct IconRecord: Equatable, Sendable {
     /// The state as a list document has it, once what is staged is published.
     package var state: AppListDocument.State {
         if let image = staged?.image ?? image { return .ready(image) }
-        if let failure { return .failed(error: failure.code) }
+        if let failure { return .failed(error: failure.code.rawValue) }
         return .pending
     }
 }

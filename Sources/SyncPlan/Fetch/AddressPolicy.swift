@@ -78,9 +78,9 @@ package struct AddressPolicy: Sendable {
         /// What is wrong, and what to do, as a clause; the host is the one that stands for the address.
         package func text(for host: String) -> String {
             switch self {
-            case .denied(let address): "\(address) is not asked for anything: network.denyHosts has it"
+            case .denied(let address): "network.denyHosts denies requests to \(address)"
             case .notPublic(let address, let special):
-                "\(address) is no public address (\(special.use)); to allow it, add \(special.range) to network.allow"
+                "\(address) is not a public address (\(special.use)); to allow it, add \(special.range) to network.allow"
                     + (special.isLocal ? ", or \(host) to network.allowHosts" : "")
             }
         }

@@ -31,8 +31,8 @@ package struct Backoff: Sendable {
     }
 
     /// The longest delay there can be after a failure: a time that lies beyond it was set by another clock.
-    package func longest(after code: String) -> Duration {
-        let kind = code == FetchFailure.status(410).code ? Self.gone : Self.lasting
+    package func longest(after code: FetchFailure.Code) -> Duration {
+        let kind = code.persistence == .gone ? Self.gone : Self.lasting
         return Swift.max(kind * 1.2, max)
     }
 

@@ -83,15 +83,16 @@ package struct DiskSpace: Equatable, Sendable {
 
 /// There was no room for something on the file system of the cache, or no other means that the agent needs.
 package struct Shortage: Error, Equatable, Sendable {
-    /// What there is not enough of, as a stable word.
-    package enum Resource: String, Sendable {
-        case disk = "disk-full"
+    /// What there is not enough of, as a stable word for scripts.
+    package enum Code: String, CaseIterable, CustomStringConvertible, Sendable {
+        case diskFull = "disk-full"
         /// File descriptors, memory or processes: limits of the agent or of the system.
-        case process = "out-of-resources"
+        case outOfResources = "out-of-resources"
+
+        package var description: String { rawValue }
     }
 
-    package var resource: Resource
-    package var code: String { resource.rawValue }
+    package var code: Code
     /// How many bytes there was no room for.
     package var bytes: Int
     /// Whether there is no room for an image of usual size either.
@@ -99,8 +100,8 @@ package struct Shortage: Error, Equatable, Sendable {
     /// What there is and what is missing, as a sentence without its full stop.
     package var reason: String
 
-    package init(_ resource: Resource = .disk, bytes: Int, isGeneral: Bool, reason: String) {
-        self.resource = resource
+    package init(_ code: Code = .diskFull, bytes: Int, isGeneral: Bool, reason: String) {
+        self.code = code
         self.bytes = bytes
         self.isGeneral = isGeneral
         self.reason = reason

@@ -117,7 +117,7 @@ package struct Download: Sendable {
     private mutating func follow(_ head: ResponseHead) throws(FetchFailure) -> Step {
         let locations = Set(head.fields["location"])
         guard locations.count <= 1 else {
-            throw FetchFailure("bad-redirect", "the server redirects to several places at once", .lasting)
+            throw FetchFailure(.badRedirect, "the server redirects to several URLs at once")
         }
         try chain.follow(locations.first)
         return .ask

@@ -5,24 +5,23 @@ package import WebAddresses
 
 /// Why an icon could not be fetched.
 package struct FetchFailure: Error, Equatable, Sendable {
-    /// How long the cause is likely to last, which decides when to ask again.
+    /// How long the cause is likely to last, which decides when the next attempt is due.
     package enum Persistence: String, Sendable {
         /// The network, an overloaded server: it may be over in a second.
         case passing
         /// The server asks for fewer requests (429): its whole origin waits.
         case throttled
-        /// The server says no, or sends something that is no image: asked again after an hour, then more and more rarely.
+        /// The server says no, or sends something that is no image: the next attempts are after 1 h, then ever later.
         case lasting
-        /// The server refuses access (401, 403): asked again after 6 hours.
+        /// The server refuses access (401, 403): the next attempt is after 6 hours.
         case forbidden
-        /// The server says that it is gone for good (410): asked again after 7 days.
+        /// The server says that it is gone for good (410): the next attempt is after 7 days.
         case gone
-        /// The URL itself: never asked for, until the list changes.
+        /// The URL itself: no attempt until the list changes.
         case refused
     }
 
-    /// A stable word for scripts: `http-404`, `timeout`, `not-an-image`.
-    package var code: String
+    package var code: Code
     /// What happened, as a sentence without its full stop.
     package var message: String
     package var persistence: Persistence
@@ -31,15 +30,17 @@ package struct FetchFailure: Error, Equatable, Sendable {
     /// The origin that failed, if a redirect led to another one than the URL names.
     package var origin: String?
 
-    package init(
-        _ code: String, _ message: String, _ persistence: Persistence, retryAfter: Duration? = nil,
-        origin: String? = nil
-    ) {
+    /// A failure whose cause lasts as long as those of its code usually do, unless said otherwise.
+    package init(_ code: Code, _ message: String, _ persistence: Persistence? = nil, retryAfter: Duration? = nil) {
         self.code = code
         self.message = message
-        self.persistence = persistence
+        self.persistence = persistence ?? code.persistence
         self.retryAfter = retryAfter
-        self.origin = origin
+    }
+
+    /// The same of a cause that is neither the URL, nor the status, nor the image.
+    package init(_ cause: Cause, _ message: String, _ persistence: Persistence? = nil) {
+        self.init(.fetch(cause), message, persistence)
     }
 }
 
@@ -73,35 +74,18 @@ extension FetchFailure {
         case agent
     }
 
-    /// The codes of what came to no answer, or to none that is HTTP.
-    private static let unanswered: Set = ["connect", "connection-closed", "dns", "protocol", "timeout", "tls"]
-
-    /// Whether a code speaks of the server's troubles, and not of the icon (RFC 5861, section 4).
-    package static func isServerTrouble(_ code: String) -> Bool {
-        unanswered.contains(code) || code.hasPrefix("http-5")
-    }
-
-    /// The codes of what other settings, or another set of certificates, may allow.
-    private static let settable: Set = [
-        "address-refused", "downgrade-refused", "host-refused", "image-too-large", "port-refused", "scheme-refused",
-        "tls", "too-large", "too-many-redirects", "userinfo-refused",
-    ]
-
-    /// Whether a code speaks of what the agent's settings had a say in, so that it is judged anew at each start.
-    package static func dependsOnSettings(_ code: String) -> Bool { settable.contains(code) }
-
     package var blame: Blame {
         switch code {
-        case _ where Self.unanswered.contains(code): .origin
-        case "disk", "address-refused": .agent
-        default:
-            if persistence == .refused {
-                .agent
-            } else if persistence == .throttled || wait != nil || persistence == .passing && code.hasPrefix("http-5") {
+        case .fetch(let cause) where cause.isNoAnswer: .origin
+        case .fetch(.disk), .fetch(.addressRefused): .agent
+        case _ where persistence == .refused: .agent
+        case .http(let status):
+            if persistence == .throttled || wait != nil || persistence == .passing && (500...599).contains(status) {
                 .origin
             } else {
                 .resource
             }
+        case .fetch, .image, .url: .resource
         }
     }
 
@@ -115,38 +99,34 @@ extension FetchFailure {
         }
     }
 
-    /// A URL that is never asked for.
+    /// A URL that is never requested.
     package init(_ refusal: URLRefusal) {
-        self.init(refusal.code.rawValue, "\(refusal)", .refused)
+        self.init(.url(refusal.code), "\(refusal)")
     }
 
     /// A status other than the wanted ones, and how long its answer asks to wait.
     package static func status(_ status: Int, retryAfter: Duration? = nil) -> FetchFailure {
-        FetchFailure(
-            "http-\(status)", "the server answered \(status)", Persistence(ofStatus: status), retryAfter: retryAfter)
+        FetchFailure(.http(status), "the server answered \(status)", retryAfter: retryAfter)
     }
 
     package static func tooLarge(limit: ByteCount) -> FetchFailure {
-        FetchFailure("too-large", "the image is larger than fetch.maxBytes (\(limit))", .lasting)
+        FetchFailure(.tooLarge, "the image is larger than fetch.maxBytes (\(limit))")
     }
 
     package static func encoded(_ coding: String) -> FetchFailure {
-        FetchFailure(
-            "content-encoding", "the server encoded the body (\(coding)) although none was asked for", .lasting)
+        FetchFailure(.contentEncoding, "the server encoded the body (\(coding)) although the request did not allow it")
     }
 
     package static func image(_ rejection: ImageRejection) -> FetchFailure {
-        // A body that came without its length, and was cut, shows only here.
-        let isCut = if case .truncated = rejection { true } else { false }
-        return FetchFailure(rejection.code, "\(rejection)", isCut ? .passing : .lasting)
+        FetchFailure(.image(rejection.code), "\(rejection)")
     }
 
     /// A host stands for an address that must not be connected to.
     package static func address(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {
-        FetchFailure("address-refused", refusal.text(for: host), .lasting)
+        FetchFailure(.addressRefused, refusal.text(for: host))
     }
 
-    /// The same of a URL that carries its image itself: asking again cannot help.
+    /// The same of a URL that carries its image itself: another attempt cannot help.
     package var forGood: FetchFailure { FetchFailure(code, message, .refused) }
 
     /// The refusal of a URL that a server redirects to: it may redirect elsewhere tomorrow, so that this is not for ever.
@@ -154,13 +134,13 @@ extension FetchFailure {
 
     /// Its image is another one than the lists that give a digest for it say.
     package static let digestMismatch = FetchFailure(
-        "digest-mismatch", "the image does not have the digest that the list gives (icon_hash)", .lasting)
+        .digestMismatch, "the image does not have the digest that the list gives (icon_hash)")
 
-    package static func protocolViolation(_ what: String, _ persistence: Persistence = .lasting) -> FetchFailure {
-        FetchFailure("protocol", "the server does not speak HTTP as it should (\(what))", persistence)
+    package static func protocolViolation(_ what: String, _ persistence: Persistence? = nil) -> FetchFailure {
+        FetchFailure(.protocolViolation, "the response is not valid HTTP (\(what))", persistence)
     }
 
     package static func timeout(_ limit: String) -> FetchFailure {
-        FetchFailure("timeout", "the server took longer than \(limit)", .passing)
+        FetchFailure(.timeout, "the server took longer than \(limit)")
     }
 }

@@ -33,19 +33,18 @@ package struct RedirectChain: Sendable {
     ///   `downgrade-refused`, or of those of ``FetchTarget``.
     package mutating func follow(_ location: String?) throws(FetchFailure) {
         guard let location else {
-            throw FetchFailure("bad-redirect", "the server redirects without saying where to", .lasting)
+            throw FetchFailure(.badRedirect, "the server redirects without a Location header")
         }
         guard visited.count <= limit else {
-            throw FetchFailure("too-many-redirects", "the server redirects more than \(limit) times", .lasting)
+            throw FetchFailure(.tooManyRedirects, "the server redirects more than \(limit) times (fetch.maxRedirects)")
         }
         let next = try redirected(to: location)
         guard next.isSecure || !target.isSecure || allowDowngrade else {
             throw FetchFailure(
-                "downgrade-refused", "the server redirects from https to http, which fetch.allowDowngrade would allow",
-                .lasting)
+                .downgradeRefused, "the server redirects from https to http, which fetch.allowDowngrade would allow")
         }
         guard visited.insert(next).inserted else {
-            throw FetchFailure("redirect-loop", "the server redirects in a circle", .lasting)
+            throw FetchFailure(.redirectLoop, "the server redirects in a circle")
         }
         target = next
     }
@@ -58,7 +57,7 @@ package struct RedirectChain: Sendable {
             throw FetchFailure(error).inRedirect
         }
         guard let next else {
-            throw FetchFailure("bad-redirect", "the server redirects to something that is no URL", .lasting)
+            throw FetchFailure(.badRedirect, "the server redirects to an invalid URL")
         }
         do {
             try policy.judge(next)

@@ -9,8 +9,7 @@ extension Settings.Network {
     /// - Throws: A ``FetchFailure`` with the code `host-refused` if `network.denyHosts` names it.
     package func judge(_ target: FetchTarget) throws(FetchFailure) {
         guard let entry = denyHosts.first(where: { $0.matches(target.host) }) else { return }
-        throw FetchFailure(
-            "host-refused", "\(target.host) is not asked for anything: network.denyHosts has \(entry)", .refused)
+        throw FetchFailure(.url(.hostRefused), "network.denyHosts (\(entry)) denies requests to \(target.host)")
     }
 
     /// Where an icon comes from, if that may be asked.

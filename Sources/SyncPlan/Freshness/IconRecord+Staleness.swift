@@ -16,7 +16,7 @@ extension IconRecord {
         guard let failure else {
             return "\(since) until it has been asked for again\(verdict(freshness, .whileRevalidating, at: now))."
         }
-        let remark = FetchFailure.isServerTrouble(failure.code) ? verdict(freshness, .onError, at: now) : ""
+        let remark = failure.code.isServerTrouble ? verdict(freshness, .onError, at: now) : ""
         return "\(since) because its last refresh failed (\(failure.code))\(remark)."
     }
 

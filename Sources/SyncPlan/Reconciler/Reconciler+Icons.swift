@@ -109,7 +109,7 @@ extension Reconciler {
                 if staged.image.sha256 == image {
                     noteFresh(url, judge(response), now: now)
                 } else if isReferenced {
-                    noteFailure(FetchFailure("disk", "a publication failed meanwhile", .passing), of: url, now: now)
+                    noteFailure(FetchFailure(.disk, "a publication failed meanwhile"), of: url, now: now)
                 }
             }
         case .failed(let failure):

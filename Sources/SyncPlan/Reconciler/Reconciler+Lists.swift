@@ -120,7 +120,7 @@ extension Reconciler {
 
     /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.
     private mutating func forgetMismatch(_ url: IconURL, now: Timestamp) {
-        guard catalog.icons[url]?.failure?.code == FetchFailure.digestMismatch.code else { return }
+        guard catalog.icons[url]?.failure?.code == .fetch(.digestMismatch) else { return }
         catalog.updateIcon(url) { $0.failure?.nextAttempt = now }
     }
 

@@ -156,7 +156,7 @@ extension Reconciler {
         if isOutOfSpace {
             crowdOut(url, Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason), now: now)
         } else {
-            noteFailure(FetchFailure("disk", reason, .passing), of: url, now: now)
+            noteFailure(FetchFailure(.disk, reason), of: url, now: now)
         }
         consider(url, now: now)
         forgetIfDone(url, now: now)

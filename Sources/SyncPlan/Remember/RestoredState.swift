@@ -168,7 +168,7 @@ extension Reconciler {
             // A URL that was refused is judged anew: another version may allow it.
             guard var failure = memo.failure, let latest, let next = failure.nextAttempt else { return }
             // So is what settings had a say in, which may be others now.
-            failure.nextAttempt = FetchFailure.dependsOnSettings(failure.code) ? now : min(next, latest)
+            failure.nextAttempt = failure.code.dependsOnSettings ? now : min(next, latest)
             $0.failure = failure
         }
     }

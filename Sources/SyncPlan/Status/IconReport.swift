@@ -5,6 +5,7 @@ import WebAddresses
 /// Everything known of one URL, as `syncagent why` tells it.
 package struct IconReport: Codable, Equatable, Sendable {
     package struct Failure: Codable, Equatable, Sendable {
+        /// As text: the agent may be of a later version than the program that reads this, and have codes of its own.
         package var code: String
         package var message: String
         package var attempts: Int
@@ -64,7 +65,7 @@ package struct IconReport: Codable, Equatable, Sendable {
         trail = icon.trail?.puttingIn(url).hops ?? []
         failure = icon.failure.map { failure in
             Failure(
-                code: failure.code, message: failure.message, attempts: failure.attempts,
+                code: failure.code.rawValue, message: failure.message, attempts: failure.attempts,
                 nextAttempt: failure.nextAttempt?.description)
         }
         // Of an image that its URL carries no server has said anything.

@@ -97,7 +97,7 @@ struct DatabaseTests {
             fields: HTTPFields([("ETag", "\"x\""), ("Cache-Control", "max-age=60")]), requestTime: now,
             responseTime: now)
         let failure = IconRecord.Failure(
-            code: "http-503", message: "the server answered 503", attempts: 3, nextAttempt: now + .seconds(60))
+            code: .http(503), message: "the server answered 503", attempts: 3, nextAttempt: now + .seconds(60))
         var changes = MemoChanges(remembered: [
             IconMemo(
                 url: "https://example.com/a.png", image: Digest.of("a"), response: response,

@@ -130,7 +130,7 @@ struct CurlRepliesTests {
         do {
             return .answer(status: try await transport.answer(from: url).status)
         } catch {
-            return .failure((error as? FetchFailure)?.code ?? "\(error)")
+            return .failure((error as? FetchFailure)?.code.rawValue ?? "\(error)")
         }
     }
 

@@ -40,7 +40,7 @@ struct FetcherTests {
     }
 
     private func code(_ outcome: FetchOutcome) -> String? {
-        if case .failed(let failure) = outcome { failure.code } else { nil }
+        if case .failed(let failure) = outcome { failure.code.rawValue } else { nil }
     }
 
     @Test("an image is staged with its digest, type and size, however large", arguments: [icon, large])

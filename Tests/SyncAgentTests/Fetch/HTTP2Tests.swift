@@ -161,7 +161,7 @@ struct HTTP2Tests {
                 let failure = await #expect(throws: FetchFailure.self) {
                     try await transport.answer(from: origin.baseURL)
                 }
-                #expect(failure?.code == "address-refused")
+                #expect(failure?.code == .fetch(.addressRefused))
             }
             #expect(origin.connections.total == 1 && origin.requests.count(of: "/") == 0)
         }

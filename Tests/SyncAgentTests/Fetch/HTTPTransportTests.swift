@@ -47,7 +47,7 @@ struct HTTPTransportTests {
                 Issue.record("there was an answer")
                 return
             }
-            #expect(failure.code == "address-refused", "\(failure)")
+            #expect(failure.code == .fetch(.addressRefused), "\(failure)")
             #expect(origin.requests.total == 0)
         }
     }
@@ -99,7 +99,7 @@ struct HTTPTransportTests {
                     Issue.record("\(name): there was an answer")
                     return
                 }
-                #expect(codes.contains(failure.code), "\(name): \(failure)")
+                #expect(codes.contains(failure.code.rawValue), "\(name): \(failure)")
             }
         }
     }
@@ -112,7 +112,7 @@ struct HTTPTransportTests {
             Issue.record("there was an answer")
             return
         }
-        #expect(failure.code == "connect")
+        #expect(failure.code == .fetch(.connect))
         #expect(ContinuousClock.now - start < .seconds(4))
     }
 }

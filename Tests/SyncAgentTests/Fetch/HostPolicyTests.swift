@@ -53,7 +53,7 @@ struct HostPolicyTests {
                 let failure = await #expect(throws: FetchFailure.self) {
                     try await transport.answer(from: "http://127.0.0.1:\(origin.port)/a.png")
                 }
-                #expect(failure?.code == "address-refused")
+                #expect(failure?.code == .fetch(.addressRefused))
                 let second = try await transport.answer(from: named)
                 #expect(second.status == 200)
             }

@@ -21,8 +21,8 @@ struct HostileFetch {
         switch outcome {
         case .image: "image"
         case .notModified: "not-modified"
-        case .failed(let failure): failure.code
-        case .noRoom(let shortage): shortage.code
+        case .failed(let failure): failure.code.rawValue
+        case .noRoom(let shortage): shortage.code.rawValue
         case .cancelled: "cancelled"
         }
     }

@@ -61,7 +61,7 @@ struct ProxyTests {
             tunnel: "", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", credentials: "user:pass@"
         ) { fetcher in
             let outcome = await fetcher.fetch(try request(url)).outcome
-            #expect(failure(outcome)?.code == "http-404")
+            #expect(failure(outcome)?.code == .http(404))
         }
         let head = try #require(heads.first)
         #expect(heads.count == 1 && head.hasPrefix("GET \(target) HTTP/1.1\r\n"), "\(heads)")
@@ -76,7 +76,7 @@ struct ProxyTests {
             tunnel: "", answer: "HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n"
         ) { fetcher in
             let outcome = await fetcher.fetch(try request("http://icons.invalid/a.png")).outcome
-            #expect(failure(outcome)?.code == "http-407")
+            #expect(failure(outcome)?.code == .http(407))
         }
         #expect(heads.count == 1)
     }
@@ -103,7 +103,8 @@ struct ProxyTests {
         let heads = try await withProxy(tunnel: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n") { fetcher in
             let outcome = await fetcher.fetch(try request("https://icons.invalid/a.png")).outcome
             let found = try #require(failure(outcome))
-            #expect(found.code == "connect" && found.message.contains("the proxy") && found.message.contains("403"))
+            #expect(found.code == .fetch(.connect))
+            #expect(found.message.contains("the proxy") && found.message.contains("403"))
         }
         #expect(heads.first?.hasPrefix("CONNECT icons.invalid:443 HTTP/1.1\r\n") == true, "\(heads)")
     }
@@ -117,8 +118,9 @@ struct ProxyTests {
             tunnel: "", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", settings: settings
         ) { fetcher in
             for (host, code) in [
-                ("icons.invalid", "host-refused"), ("10.1.2.4", "address-refused"), ("10.1.2.3", "http-404"),
-            ] {
+                ("icons.invalid", .url(.hostRefused)), ("10.1.2.4", .fetch(.addressRefused)),
+                ("10.1.2.3", .http(404)),
+            ] as [(String, FetchFailure.Code)] {
                 let outcome = await fetcher.fetch(try request("http://\(host)/a.png")).outcome
                 #expect(failure(outcome)?.code == code, "\(host): \(outcome)")
             }
@@ -132,7 +134,7 @@ struct ProxyTests {
     func refused(host: String) async throws {
         let heads = try await withProxy(tunnel: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") { fetcher in
             let outcome = await fetcher.fetch(try request("http://\(host)/a.png")).outcome
-            #expect(["address-refused", "host-refused"].contains(failure(outcome)?.code), "\(outcome)")
+            #expect([.fetch(.addressRefused), .url(.hostRefused)].contains(failure(outcome)?.code), "\(outcome)")
         }
         #expect(heads.isEmpty)
     }

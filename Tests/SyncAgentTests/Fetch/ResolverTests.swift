@@ -35,7 +35,7 @@ struct ResolverTests {
             let failure = await #expect(throws: FetchFailure.self) {
                 try await resolver.route(to: FetchTarget("http://\(host)/a"), through: nil)
             }
-            #expect(failure?.code == "address-refused")
+            #expect(failure?.code == .fetch(.addressRefused))
         }
     }
 

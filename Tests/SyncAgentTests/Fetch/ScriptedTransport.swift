@@ -43,7 +43,7 @@ final class ScriptedTransport: Transport, Sendable {
         ///
         /// - Returns: How it ended, if it did.
         func goOn() -> Result<Void, any Error>? {
-            guard let answer else { return .failure(FetchFailure("connect", "no connection", .passing)) }
+            guard let answer else { return .failure(FetchFailure(.connect, "no connection")) }
             lastActivity = .now
             if !hasBegun {
                 hasBegun = true
@@ -62,7 +62,7 @@ final class ScriptedTransport: Transport, Sendable {
                 }
             }
             guard answer.isCut else { return .success(()) }
-            return .failure(FetchFailure("connection-closed", "the connection broke", .passing))
+            return .failure(FetchFailure(.connectionClosed, "the connection broke"))
         }
     }
 

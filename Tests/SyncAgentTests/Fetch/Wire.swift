@@ -89,7 +89,7 @@ actor Wire {
         guard let reader = transfer.receiver as? Reader else { return }
         // As the downloads do with a connection that was kept for too long.
         if transfer.mayBeStale, reader.status == nil, !reader.hasRetried,
-            (failure as? FetchFailure)?.code == "connection-closed"
+            (failure as? FetchFailure)?.code == .fetch(.connectionClosed)
         {
             reader.hasRetried = true
             transfers.append(transport.begin(reader.request, reader))
@@ -106,7 +106,7 @@ actor Wire {
     ) async throws -> (status: Int, body: [UInt8]) {
         let target = try FetchTarget(url)
         guard case .addresses(let addresses) = SystemResolver.lookUp(target.host) else {
-            throw FetchFailure("dns", "\(target.host) cannot be resolved", .passing)
+            throw FetchFailure(.dns, "\(target.host) cannot be resolved")
         }
         let route = Route(
             host: target.host, port: target.port, addresses: addresses,

@@ -30,7 +30,7 @@ struct StateFuzzTests {
                         requestTime: clock.now, responseTime: clock.now),
                     freshUntil: clock.now + .seconds(100),
                     failure: IconRecord.Failure(
-                        code: "http-503", message: "the server answered 503", attempts: 3, nextAttempt: clock.now),
+                        code: .http(503), message: "the server answered 503", attempts: 3, nextAttempt: clock.now),
                     trail: FetchTrail([
                         FetchTrail.Hop(try FetchTarget(url.text)), FetchTrail.Hop(try FetchTarget(retired.text)),
                     ])

@@ -37,13 +37,30 @@ struct StateStoreTests {
             url: "https://example.com/“b”.png", image: nil, response: nil,
             freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
-                code: "http-503", message: "the server answered 503", attempts: 3,
+                code: .http(503), message: "the server answered 503", attempts: 3,
                 nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100))), trail: Self.trail),
         IconMemo(
             url: "ftp://example.com/c.png", image: nil, response: nil,
             freshUntil: Timestamp(sinceEpoch: .zero),
-            failure: IconRecord.Failure(code: "scheme-refused", message: "", attempts: 1, nextAttempt: nil)),
+            failure: IconRecord.Failure(code: .url(.schemeRefused), message: "", attempts: 1, nextAttempt: nil)),
     ]
+
+    @Test("a failure whose code no version knows any more is forgotten, and all else comes back")
+    func unknownCode() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            try await store.apply(MemoChanges(remembered: memos))
+            try await store.close()
+            let database = try Database(folder.appending("state.sqlite"))
+            try database.execute("UPDATE icon SET failure = 'no-such-code' WHERE failure = 'http-503'")
+            try database.close()
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let icons = Array(again.remembered.icons)
+            #expect(Set(icons.map(\.url)) == Set(memos.map(\.url)))
+            #expect(icons.compactMap(\.failure?.code) == [.url(.schemeRefused)])
+            try await again.close()
+        }
+    }
 
     @Test("memos come back as they were, the newest of each URL, without the forgotten ones")
     func remember() async throws {

@@ -21,7 +21,7 @@ struct FetchPlanTests {
     }
 
     private static func failure(next: Timestamp?) -> IconRecord.Failure {
-        IconRecord.Failure(code: "http-404", message: "gone", attempts: 1, nextAttempt: next)
+        IconRecord.Failure(code: .http(404), message: "gone", attempts: 1, nextAttempt: next)
     }
 
     @Test("a record without an image has no room for one: there are very many of them")

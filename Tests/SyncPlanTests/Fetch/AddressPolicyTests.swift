@@ -54,8 +54,8 @@ struct AddressPolicyTests {
     func embedded(text: String) throws {
         let address = try #require(IPAddress(text))
         let refusal = try #require(AddressPolicy().refusal(of: address))
-        #expect(
-            refusal.text(for: "a").hasPrefix("127.0.0.1 is no public address (loopback); to allow it, add 127.0.0.0/8"))
+        let text = refusal.text(for: "a")
+        #expect(text.hasPrefix("127.0.0.1 is not a public address (loopback); to allow it, add 127.0.0.0/8"))
         let loopback = AddressPolicy(allowed: [try #require(AddressRange("127.0.0.0/8"))])
         #expect(loopback.refusal(of: address) == nil)
     }

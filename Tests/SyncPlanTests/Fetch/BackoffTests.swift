@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import ImageChecks
 import SyncPlan
 import Testing
+import WebAddresses
 
 @Suite("Delays after failures")
 struct BackoffTests {
@@ -54,15 +56,14 @@ struct BackoffTests {
     @Test(
         "a failure is the origin's, the URL's or the agent's",
         arguments: [
-            (FetchFailure("connect", "", .passing), .origin),
-            (FetchFailure("connection-closed", "", .passing), .origin),
-            (FetchFailure("dns", "", .passing), .origin), (FetchFailure("tls", "", .lasting), .origin),
+            (FetchFailure(.connect, ""), .origin), (FetchFailure(.connectionClosed, ""), .origin),
+            (FetchFailure(.dns, ""), .origin), (FetchFailure(.tls, ""), .origin),
             (.timeout("10 s"), .origin), (.status(500), .origin), (.status(503), .origin), (.status(429), .origin),
             (.status(403, retryAfter: .seconds(1)), .origin), (.status(403), .resource), (.status(404), .resource),
             (.status(404, retryAfter: .seconds(1)), .resource), (.status(410), .resource), (.status(408), .resource),
             (.status(425), .resource), (.status(501), .resource), (.tooLarge(limit: .mebibytes(1)), .resource),
-            (FetchFailure("not-an-image", "", .lasting), .resource), (FetchFailure("disk", "", .passing), .agent),
-            (FetchFailure("address-refused", "", .lasting), .agent), (FetchFailure("bad-url", "", .refused), .agent),
+            (FetchFailure(.image(.notAnImage), ""), .resource), (FetchFailure(.disk, ""), .agent),
+            (FetchFailure(.addressRefused, ""), .agent), (FetchFailure(.url(.badURL), ""), .agent),
         ] as [(FetchFailure, FetchFailure.Blame)])
     func blame(failure: FetchFailure, blame: FetchFailure.Blame) {
         #expect(failure.blame == blame)
@@ -98,6 +99,6 @@ struct BackoffTests {
         ] as [(Int, FetchFailure.Persistence)])
     func statuses(status: Int, persistence: FetchFailure.Persistence) {
         #expect(FetchFailure.status(status).persistence == persistence)
-        #expect(FetchFailure.status(status).code == "http-\(status)")
+        #expect(FetchFailure.status(status).code.rawValue == "http-\(status)")
     }
 }

@@ -19,7 +19,7 @@ struct DataURLImageTests {
         ] {
             let url = try #require(DataURL(text))
             let failure = #expect(throws: FetchFailure.self) { try url.image(upTo: ByteCount(limit), inspector) }
-            #expect(failure?.code == code && failure?.persistence == .refused)
+            #expect(failure?.code.rawValue == code && failure?.persistence == .refused)
         }
     }
 }

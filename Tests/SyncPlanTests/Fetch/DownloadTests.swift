@@ -37,7 +37,7 @@ struct DownloadTests {
             case .take(let body):
                 "take \(body.announced.map { "\($0)" } ?? "all")" + (body.length == nil ? "" : " rest")
             case .discardPartial: "discard, ask \(download.target.url)"
-            case .end(.failed(let failure)): failure.code
+            case .end(.failed(let failure)): failure.code.rawValue
             case .end(.notModified): "not-modified"
             case .end(let outcome): "\(outcome)"
             }

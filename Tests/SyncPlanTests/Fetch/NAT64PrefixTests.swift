@@ -58,16 +58,16 @@ struct NAT64PrefixTests {
 
     /// Verdicts where a network translates by `2a0c:64::/96` and `64:ff9b:1:1::/96`.
     private static let verdicts: [(address: String, allowed: String, isPublic: Bool, word: String?)] = [
-        ("2a0c:64::8.8.8.8", "", true, nil), ("2a0c:64::127.0.0.1", "", false, "127.0.0.1 is no public"),
+        ("2a0c:64::8.8.8.8", "", true, nil), ("2a0c:64::127.0.0.1", "", false, "127.0.0.1 is not a public"),
         ("2a0c:64::10.1.2.3", "", false, "add 10.0.0.0/8 to network.allow"),
-        ("2a0c:64::169.254.169.254", "", false, "169.254.169.254 is no public"),
-        ("2a0c:64::168.63.129.16", "", false, "168.63.129.16 is no public"),
+        ("2a0c:64::169.254.169.254", "", false, "169.254.169.254 is not a public"),
+        ("2a0c:64::168.63.129.16", "", false, "168.63.129.16 is not a public"),
         ("2a0c:64::10.1.2.3", "10.0.0.0/8", false, nil), ("2a0c:64::10.1.2.3", "2a0c:64::/96", false, nil),
-        ("2a0c:64::10.1.2.3", "192.168.0.0/16", false, "10.1.2.3 is no public"),
+        ("2a0c:64::10.1.2.3", "192.168.0.0/16", false, "10.1.2.3 is not a public"),
         // What no prefix is known for.
         ("2a0c:65::10.1.2.3", "", true, nil),
         // Local prefixes: known, and not.
-        ("64:ff9b:1:1::8.8.8.8", "", true, nil), ("64:ff9b:1:1::10.1.2.3", "", false, "10.1.2.3 is no public"),
+        ("64:ff9b:1:1::8.8.8.8", "", true, nil), ("64:ff9b:1:1::10.1.2.3", "", false, "10.1.2.3 is not a public"),
         ("64:ff9b:1:2::8.8.8.8", "", false, "add 64:ff9b:1::/48 to network.allow"),
         ("64:ff9b:1::1", "", false, "add 64:ff9b:1::/48 to network.allow"),
         ("64:ff9b:1:2::10.1.2.3", "64:ff9b:1::/48", false, nil),

@@ -147,9 +147,9 @@ struct PartialDownloadTests {
     @Test(
         "a failure that passes leaves a part, and no other does",
         arguments: [
-            (.timeout("x"), true), (FetchFailure("connection-closed", "", .passing), true), (.status(503), true),
+            (.timeout("x"), true), (FetchFailure(.connectionClosed, ""), true), (.status(503), true),
             (.status(429), true), (.status(404), false), (.status(410), false), (.status(403), false),
-            (.tooLarge(limit: ByteCount(1)), false), (FetchFailure("protocol", "", .lasting), false),
+            (.tooLarge(limit: ByteCount(1)), false), (FetchFailure(.protocolViolation, ""), false),
         ] as [(FetchFailure, Bool)])
     func failures(failure: FetchFailure, leavesPart: Bool) {
         #expect(failure.leavesPart == leavesPart)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Beginnings of images")
 struct PartialImagesTests {
     private static let url: IconURL = "https://a.example/1.png"
-    private static let cut = FetchOutcome.failed(FetchFailure("connection-closed", "cut", .passing))
+    private static let cut = FetchOutcome.failed(FetchFailure(.connectionClosed, "cut"))
     private static let missing = FetchOutcome.failed(.status(404))
 
     @Test(
@@ -28,7 +28,7 @@ struct PartialImagesTests {
 
     @Test("every eighth attempt asks for the whole image", arguments: 0..<17)
     func resume(attempts: Int) {
-        let failure = IconRecord.Failure(code: "timeout", message: "", attempts: attempts, nextAttempt: nil)
+        let failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: attempts, nextAttempt: nil)
         let partials = PartialImages([Self.url])
         #expect(partials.mayResume(Self.url, after: failure) == ![7, 15].contains(attempts))
         #expect(!PartialImages().mayResume(Self.url, after: failure))

@@ -17,7 +17,9 @@ struct StalenessTests {
                 fields: HTTPFields([("Cache-Control", $0)]), requestTime: Sample.start, responseTime: Sample.start)
         }
         icon.freshUntil = Sample.start + .seconds(3600)
-        icon.failure = code.map { IconRecord.Failure(code: $0, message: "", attempts: 1, nextAttempt: now) }
+        icon.failure = code.flatMap(FetchFailure.Code.init(rawValue:)).map {
+            IconRecord.Failure(code: $0, message: "", attempts: 1, nextAttempt: now)
+        }
         return icon
     }
 

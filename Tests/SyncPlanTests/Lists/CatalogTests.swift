@@ -69,7 +69,7 @@ struct CatalogTests {
         _ = catalog.setList("1.plist", Sample.list(["b", "a", "c", "b"]))
         catalog.updateIcon("a") { $0.image = Sample.image("x") }
         catalog.updateIcon("c") {
-            $0.failure = IconRecord.Failure(code: "timeout", message: "", attempts: 1, nextAttempt: nil)
+            $0.failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: 1, nextAttempt: nil)
         }
         let document = try #require(catalog.document(of: "1.plist"))
         #expect(document.apps.map(\.icon) == ["b", "a", "c", "b"])

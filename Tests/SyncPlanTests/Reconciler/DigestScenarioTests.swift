@@ -45,7 +45,7 @@ struct DigestScenarioTests {
         try agent.drop("1.plist", Self.url, expecting: "y")
         #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "x"))
         try agent.finish(Self.url, .notModified(Sample.response(etag: "x", at: agent.now)))
-        #expect(agent.plan.icon(Self.url)?.failure?.code == "digest-mismatch")
+        #expect(agent.plan.icon(Self.url)?.failure?.code == .fetch(.digestMismatch))
         try agent.finishHousekeeping()
         #expect(try agent.published("1.plist") == [Self.ready("x")])
         #expect(agent.downloads.isEmpty)
@@ -90,6 +90,6 @@ struct DigestScenarioTests {
         try agent.spoil("1.plist")
         try agent.pass(.seconds(2 * 86_400))
         try agent.finish(Self.url, with: "y")
-        #expect(agent.plan.icon(Self.url)?.failure?.code == "digest-mismatch")
+        #expect(agent.plan.icon(Self.url)?.failure?.code == .fetch(.digestMismatch))
     }
 }

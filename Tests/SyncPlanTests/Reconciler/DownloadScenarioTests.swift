@@ -300,7 +300,8 @@ struct DownloadScenarioTests {
         try agent.finish(urls[1], with: "z")
         try agent.finish(urls[2], .failed(.status(404)))
         #expect(agent.disk.staging.isEmpty)
-        #expect(([Self.a] + urls).map { agent.plan.icon($0)?.failure?.code } == ["disk", "disk", "disk", "http-404"])
+        let codes = ([Self.a] + urls).map { agent.plan.icon($0)?.failure?.code }
+        #expect(codes == [.fetch(.disk), .fetch(.disk), .fetch(.disk), .http(404)])
         while agent.requests.count < 7 { try agent.passToNextWake() }
         #expect(Set(agent.downloads.keys) == [Self.a, urls[0], urls[1]])
         for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }

@@ -39,7 +39,7 @@ struct OriginScenarioTests {
         "answers that are no icon, and failures of the agent itself, are not held against the origin",
         arguments: [
             .failed(.status(404)), .failed(.image(.notAnImage(hint: nil))),
-            .failed(FetchFailure("disk", "full", .passing)),
+            .failed(FetchFailure(.disk, "full")),
         ]
             as [FetchOutcome])
     func answers(outcome: FetchOutcome) throws {

@@ -80,7 +80,7 @@ struct PassingWorld {
     /// What becomes of a request: an image in most cases; every 13th origin is dead, every 17th URL is gone.
     private mutating func answer(to request: FetchRequest) -> FetchOutcome {
         let number = Int(request.url.text.split(separator: "/").last?.prefix { $0 != "." } ?? "") ?? 0
-        if number % origins % 13 == 0 { return .failed(FetchFailure("connect", "no connection", .passing)) }
+        if number % origins % 13 == 0 { return .failed(FetchFailure(.connect, "no connection")) }
         if number % 17 == 0 { return .failed(.status(404)) }
         let age = number % 3 == 0 ? "max-age=31536000" : "max-age=86400"
         files.insert("staging/\(request.url)")

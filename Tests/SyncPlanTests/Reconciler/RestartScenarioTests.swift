@@ -121,7 +121,7 @@ struct RestartScenarioTests {
         try agent.drop(["1.plist": [Self.a, "ftp://h/b"]])
         #expect(agent.downloads.isEmpty)
         #expect(agent.plan.icon(Self.a)?.failure?.attempts == 1)
-        #expect(agent.plan.icon("ftp://h/b")?.failure?.code == "scheme-refused")
+        #expect(agent.plan.icon("ftp://h/b")?.failure?.code == .url(.schemeRefused))
         while agent.publication != nil { try agent.finishPublication() }
         #expect(try agent.published("1.plist") == [.failed(error: "http-404"), .failed(error: "scheme-refused")])
         try agent.pass(.seconds(2 * 3600))
@@ -291,6 +291,7 @@ struct RestartScenarioTests {
             ("http-503", false), ("timeout", false), ("not-an-image", false), ("digest-mismatch", false),
         ])
     func settings(code: String, isAskedAgain: Bool) throws {
+        let code = try #require(FetchFailure.Code(rawValue: code))
         var agent = AgentScenario()
         try agent.drop(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(FetchFailure(code, "", .lasting)))
@@ -308,7 +309,7 @@ struct RestartScenarioTests {
         let memo = IconMemo(
             url: Self.a, image: nil, response: nil, freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
-                code: "http-404", message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
+                code: .http(404), message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
         var restored = RestoredState()
         restored.memory.icons = [memo]
         var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: Timestamp(sinceEpoch: .zero))

@@ -19,11 +19,11 @@ struct SimulatedServers {
     static func failure(using generator: inout some RandomNumberGenerator) -> FetchFailure {
         let wait: [Duration] = [.zero, .seconds(3), .seconds(500), .seconds(100_000)]
         let failures: [FetchFailure] = [
-            FetchFailure("connect", "no connection", .passing), .timeout("the test's patience"), .status(500),
+            FetchFailure(.connect, "no connection"), .timeout("the test's patience"), .status(500),
             .status(429), .status([429, 503].randomElement(using: &generator) ?? 429),
         ]
         var failure = failures.randomElement(using: &generator) ?? failures[0]
-        if failure.code.hasPrefix("http") { failure.retryAfter = wait.randomElement(using: &generator) }
+        if case .http = failure.code { failure.retryAfter = wait.randomElement(using: &generator) }
         return failure
     }
 

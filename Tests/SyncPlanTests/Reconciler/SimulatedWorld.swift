@@ -632,7 +632,7 @@ extension FetchOutcome {
         switch self {
         case .image(let staged, _): "image \(staged.image.sha256.hex.prefix(8)) as \(staged.name)"
         case .notModified: "not modified"
-        case .failed(let failure): failure.code
+        case .failed(let failure): failure.code.rawValue
         case .noRoom(let shortage): shortage.isGeneral ? "no room" : "no room for \(shortage.bytes) bytes"
         case .cancelled: "cancelled"
         }

@@ -16,7 +16,7 @@ struct IconMemosTests {
         FetchTrail([.init(url: "", status: status, allowedBy: "network.allow", proxy: nil)])
     }
 
-    private static let failure = IconRecord.Failure(code: "http-503", message: "é", attempts: 3, nextAttempt: nil)
+    private static let failure = IconRecord.Failure(code: .http(503), message: "é", attempts: 3, nextAttempt: nil)
 
     private static let memos: [IconMemo] = [
         IconMemo(url: "", image: nil, response: nil, freshUntil: .distantPast, failure: nil),

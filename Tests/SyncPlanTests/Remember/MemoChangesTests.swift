@@ -8,7 +8,7 @@ struct MemoChangesTests {
     private func memo(_ url: IconURL, _ failures: Int) -> IconMemo {
         IconMemo(
             url: url, image: nil, response: nil, freshUntil: Sample.start,
-            failure: .init(code: "http-404", message: "", attempts: failures, nextAttempt: nil))
+            failure: .init(code: .http(404), message: "", attempts: failures, nextAttempt: nil))
     }
 
     @Test("of each icon and origin the later change counts, the others stay")

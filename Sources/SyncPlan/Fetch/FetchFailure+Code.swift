@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ImageChecks
+package import WebAddresses
+
+extension FetchFailure {
+    /// A failure's stable word for scripts: `http-404`, `timeout`, `not-an-image`.
+    ///
+    /// The article Codes lists them all.
+    package enum Code: Hashable, Sendable {
+        case fetch(Cause)
+        /// The server answered with this status, from 100 to 999: `http-404`.
+        case http(Int)
+        /// The body is not accepted as an image.
+        case image(ImageRejection.Code)
+        /// The URL, or one that a redirect leads to, is never requested.
+        case url(URLRefusal.Code)
+    }
+
+    /// What can go wrong besides the URL, the status and the image.
+    package enum Cause: String, CaseIterable, Sendable {
+        case addressRefused = "address-refused"
+        case badRedirect = "bad-redirect"
+        case connect
+        case connectionClosed = "connection-closed"
+        case contentEncoding = "content-encoding"
+        case digestMismatch = "digest-mismatch"
+        case disk
+        case dns
+        case downgradeRefused = "downgrade-refused"
+        case protocolViolation = "protocol"
+        case redirectLoop = "redirect-loop"
+        case timeout
+        case tls
+        case tooLarge = "too-large"
+        case tooManyRedirects = "too-many-redirects"
+    }
+}
+
+extension FetchFailure.Cause {
+    /// Whether there was no answer, or none that is HTTP.
+    package var isNoAnswer: Bool {
+        switch self {
+        case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
+        case .addressRefused, .badRedirect, .contentEncoding, .digestMismatch, .disk, .downgradeRefused, .redirectLoop,
+            .tooLarge, .tooManyRedirects:
+            false
+        }
+    }
+}
+
+extension FetchFailure.Code {
+    /// How long the cause is likely to last, if nothing else is known of it.
+    package var persistence: FetchFailure.Persistence {
+        switch self {
+        case .http(let status): FetchFailure.Persistence(ofStatus: status)
+        case .url: .refused
+        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.timeout): .passing
+        case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.digestMismatch),
+            .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.tls),
+            .fetch(.tooLarge), .fetch(.tooManyRedirects):
+            .lasting
+        // A body that came without its length, and was cut, shows only here.
+        case .image(.truncated): .passing
+        case .image(.damaged), .image(.notAnImage), .image(.tooLarge), .image(.unsafe): .lasting
+        }
+    }
+
+    /// Whether it speaks of the server's trouble, and not of the icon (RFC 5861, section 4).
+    package var isServerTrouble: Bool {
+        switch self {
+        case .fetch(let cause): cause.isNoAnswer
+        case .http(let status): (500...599).contains(status)
+        case .image, .url: false
+        }
+    }
+
+    /// Whether other settings, or another set of certificates, may allow it, so that it is judged anew at each start.
+    package var dependsOnSettings: Bool {
+        switch self {
+        case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tls), .fetch(.tooLarge),
+            .fetch(.tooManyRedirects):
+            true
+        case .fetch(.badRedirect), .fetch(.connect), .fetch(.connectionClosed), .fetch(.contentEncoding),
+            .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.protocolViolation), .fetch(.redirectLoop),
+            .fetch(.timeout):
+            false
+        case .http: false
+        case .image(.tooLarge): true
+        case .image(.damaged), .image(.notAnImage), .image(.truncated), .image(.unsafe): false
+        case .url(.hostRefused), .url(.portRefused), .url(.schemeRefused), .url(.userInfoRefused): true
+        case .url(.badURL): false
+        }
+    }
+}
+
+extension FetchFailure.Code: RawRepresentable, CustomStringConvertible {
+    /// The statuses that a response can have (RFC 9112, section 4: three digits).
+    private static let statuses = 100...999
+    private static let statusPrefix = "http-"
+
+    package var rawValue: String {
+        switch self {
+        case .fetch(let cause): cause.rawValue
+        case .http(let status): "\(Self.statusPrefix)\(status)"
+        case .image(let code): code.rawValue
+        case .url(let code): code.rawValue
+        }
+    }
+
+    /// Reads a code; `nil` if the text is none of this version.
+    package init?(rawValue text: String) {
+        if let cause = FetchFailure.Cause(rawValue: text) {
+            self = .fetch(cause)
+        } else if let code = ImageRejection.Code(rawValue: text) {
+            self = .image(code)
+        } else if let code = URLRefusal.Code(rawValue: text) {
+            self = .url(code)
+        } else if text.hasPrefix(Self.statusPrefix), let status = Int(text.dropFirst(Self.statusPrefix.count)),
+            Self.statuses.contains(status), text == "\(Self.statusPrefix)\(status)"
+        {
+            self = .http(status)
+        } else {
+            return nil
+        }
+    }
+
+    package var description: String { rawValue }
+}
