@@ -7,7 +7,7 @@ package import CacheFormat
 /// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a field that is not there. The last record closes the
 /// verdict, so that one that was cut short is never taken for a whole one.
 /// ```
-/// syncagent-list 2
+/// syncagent-list 3
 /// E25:https://example.com/a.png4:Mail--
 /// P8:[3].icon12:not a string
 /// .
@@ -18,14 +18,14 @@ package enum ParseRecord {
     /// The parser itself rejects what would be longer.
     package static let maxBytes = ByteCount.mebibytes(64)
 
-    private static let header = Array("syncagent-list 2\n".utf8)
+    private static let header = Array("syncagent-list 3\n".utf8)
 
     private enum Kind: UInt8 {
         /// An entry: icon, name, download, and the digest expected of the image.
         case entry = 0x45  // E
         /// A problem: key path, reason.
         case problem = 0x50  // P
-        /// A rejection, which stands alone: code, message.
+        /// A rejection, which stands alone: its code, and its facts as far as it has any.
         case rejection = 0x52  // R
         /// The end.
         case end = 0x2E  // .
@@ -46,7 +46,7 @@ package enum ParseRecord {
                 append(.problem, [problem.keyPath, problem.reason], to: &output)
             }
         case .failure(let rejection):
-            append(.rejection, [rejection.code, rejection.message], to: &output)
+            append(.rejection, [rejection.code.rawValue] + rejection.facts, to: &output)
         }
         append(.end, [], to: &output)
         guard output.count <= limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
@@ -69,8 +69,8 @@ package enum ParseRecord {
 
     /// Reads a verdict that came from a parser which may have been taken over by the file it read.
     ///
-    /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, gives a code that is not
-    ///   the parser's to give (``ListRejection/isOfParser``), or is not of this form.
+    /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, gives a code that is
+    ///   unknown or not the parser's to give, or is not of this form.
     package static func decode(_ output: [UInt8], maxEntries: Int) throws(Malformed) -> ListVerdict {
         guard output.count <= maxBytes.bytes, output.starts(with: header) else { throw Malformed(offset: 0) }
         var cursor = Cursor(bytes: output, offset: header.count)
@@ -97,10 +97,11 @@ package enum ParseRecord {
                 }
                 list.problems.append(EntryProblem(keyPath: keyPath, reason: reason))
             case .rejection:
-                let code = try cursor.text(atMost: 64)
-                let message = try cursor.text(atMost: AppEntry.maxTextBytes)
-                let given = ListRejection(code, message)
-                guard rejection == nil, list == AppList(), given.isOfParser else { throw Malformed(offset: start) }
+                let code = ListRejection.Code(rawValue: try cursor.text(atMost: 64))
+                let facts = try cursor.texts(atMost: AppEntry.maxTextBytes, count: ListRejection.maxKeys)
+                guard rejection == nil, list == AppList(),
+                    let given = code.flatMap({ ListRejection(ofParser: $0, facts: facts) })
+                else { throw Malformed(offset: start) }
                 rejection = given
             case .end:
                 try cursor.endLine()
@@ -141,6 +142,16 @@ extension ParseRecord {
         mutating func text(atMost limit: Int) throws(Malformed) -> String {
             guard let text = try optionalText(atMost: limit) else { throw Malformed(offset: offset - 1) }
             return text
+        }
+
+        /// The texts up to the end of the line.
+        mutating func texts(atMost limit: Int, count: Int) throws(Malformed) -> [String] {
+            var texts: [String] = []
+            while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") {
+                guard texts.count < count else { throw Malformed(offset: offset) }
+                texts.append(try text(atMost: limit))
+            }
+            return texts
         }
 
         mutating func optionalText(atMost limit: Int) throws(Malformed) -> String? {

@@ -78,7 +78,9 @@ struct ListDocument: Decodable {
             return .failure(.repeatedKeys)
         case 0: return named.verdict
         case 1: return verdict(of: candidates[0].reading)
-        default: return .failure(.ambiguousShape(keys: candidates.prefix(5).map { ListPath.key($0.key) }))
+        default:
+            let keys = candidates.prefix(ListRejection.maxKeys).map { ListPath.key($0.key) }
+            return .failure(.ambiguousShape(keys: keys))
         }
     }
 }

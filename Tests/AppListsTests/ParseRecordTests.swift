@@ -31,7 +31,7 @@ struct ParseRecordTests {
         arguments: [
             .outOfResources("x"), .cancelled, .stillBeingWritten, .notARegularFile, .nameNotUTF8,
             .parserDied(signal: "SIGILL"), .parserKilled(signal: "SIGKILL"), .parserFailed(status: 3),
-            .parserTimeout(limit: "15s"), .parserNonsense, .parserUnavailable("x"), ListRejection("a", "b"),
+            .parserTimeout(limit: "15s"), .parserNonsense, .parserUnavailable("x"),
         ] as [ListRejection])
     func codeOfAgent(rejection: ListRejection) {
         #expect(throws: ParseRecord.Malformed.self) {
@@ -56,20 +56,25 @@ struct ParseRecordTests {
             "E4:u:1---\n.\n", "E03:u:1---.\n", "E:---\n.\n", "E3 :u:1---\n.\n", "E-3:u:1---\n.\n",
             "E9999999999999999999:u:1---\n.\n",
             "E3:u 1---\n.\n", "E3:rel---\n.\n", "P1:a-\n.\n",
-            "R8:too-deep1:b\nR8:too-deep1:b\n.\n", "R8:TOO-DEEP1:b\n.\n", "R0:1:b\n.\n",
-            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR8:too-deep1:b\n.\n", "R8:too-deep1:b\nE3:u:1---\n.\n",
-            "R8:too-deep1:b\nP1:a1:b\n.\n",
+            "R8:too-deep2:32\nR8:too-deep2:32\n.\n", "R8:TOO-DEEP2:32\n.\n", "R0:\n.\n",
+            "R12:no-such-code\n.\n", "R-\n.\n", "R8:too-deep\n.\n", "R8:too-deep-\n.\n", "R8:too-deep2:321:1\n.\n",
+            "R8:too-deep1:b\n.\n", "R8:too-deep2:-1\n.\n", "R8:too-deep3:032\n.\n",
+            "R8:too-deep20:99999999999999999999\n.\n",
+            "R9:too-large4:8MiB\n.\n", "R10:empty-file1:x\n.\n", "R10:unreadable\n.\n",
+            "R15:ambiguous-shape1:a1:b1:c1:d1:e1:f\n.\n",
+            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR8:too-deep2:32\n.\n", "R8:too-deep2:32\nE3:u:1---\n.\n",
+            "R8:too-deep2:32\nP1:a1:b\n.\n",
             "E3:u:\u{FF}---\n.\n",
         ])
     func malformed(records: String) {
         #expect(throws: ParseRecord.Malformed.self) {
-            try ParseRecord.decode(Array("syncagent-list 2\n\(records)".utf8), maxEntries: 3)
+            try ParseRecord.decode(Array("syncagent-list 3\n\(records)".utf8), maxEntries: 3)
         }
     }
 
     @Test(
         "output without the first line, or with that of another format, is no verdict",
-        arguments: ["", ".\n", "syncagent-list 1\n.\n"])
+        arguments: ["", ".\n", "syncagent-list 2\n.\n"])
     func header(output: String) throws {
         let error = try #require(throws: ParseRecord.Malformed.self) {
             try ParseRecord.decode(Array(output.utf8), maxEntries: 3)
@@ -79,13 +84,13 @@ struct ParseRecordTests {
 
     @Test("a text that is no UTF-8 is no verdict")
     func notUTF8() {
-        let output = Array("syncagent-list 2\nE4:u:".utf8) + [0xC3, 0x28] + Array("---\n.\n".utf8)
+        let output = Array("syncagent-list 3\nE4:u:".utf8) + [0xC3, 0x28] + Array("---\n.\n".utf8)
         #expect(throws: ParseRecord.Malformed.self) { try ParseRecord.decode(output, maxEntries: 3) }
     }
 
     @Test("more entries, problems or text than there can be is no verdict")
     func limits() {
-        let head = "syncagent-list 2\n"
+        let head = "syncagent-list 3\n"
         for records in [
             String(repeating: "E3:u:1---\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
             "E3:u:14097:\(String(repeating: "x", count: 4097))--\n",

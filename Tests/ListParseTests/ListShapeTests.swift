@@ -84,7 +84,7 @@ extension ListVerdict {
     var code: String? {
         switch self {
         case .success: nil
-        case .failure(let rejection): rejection.code
+        case .failure(let rejection): rejection.code.rawValue
         }
     }
 }

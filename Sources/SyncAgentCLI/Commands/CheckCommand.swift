@@ -27,9 +27,7 @@ struct CheckCommand: AsyncParsableCommand {
         var findings: [CheckFinding] = []
         for name in file {
             let finding = CheckFinding(file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings)
-            if case .failure(let rejection) = finding.verdict,
-                rejection.code == ListRejection.parserUnavailable("").code
-            {
+            if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
             findings.append(finding)
@@ -95,7 +93,7 @@ private struct CheckFinding {
         case .failure(let rejection):
             return [
                 "file": .string(file), "acceptable": false,
-                "error": ["code": .string(rejection.code), "message": .string(rejection.message)],
+                "error": ["code": .string(rejection.code.rawValue), "message": .string(rejection.message)],
             ]
         case .success(let list):
             let problems: [JSON] = list.problems.map { problem in

@@ -85,7 +85,7 @@ struct ListCommand: AsyncParsableCommand {
     private static func notes(on verdict: ListVerdict?) -> [String] {
         switch verdict {
         case nil: []
-        case .failure(let rejection) where !ListVerdict.failure(rejection).isOfTheFile:
+        case .failure(let rejection) where !rejection.isOfTheFile:
             ["not known as it is now: \(rejection.message) [\(rejection.code)]"]
         case .failure(let rejection):
             ["not accepted as it is now: \(rejection.message) [\(rejection.code)]"]

@@ -87,18 +87,12 @@ package struct KnownList: Equatable, Sendable {
 extension ListVerdict {
     /// Whether it tells of the file, which is then not read again until it changes.
     package var isOfTheFile: Bool {
-        guard case .failure(let rejection) = self else { return true }
-        let others = [
-            ListRejection.cancelled, .parserUnavailable(""), .parserKilled(signal: ""), .unreadable(""),
-            .stillBeingWritten,
-        ]
-        return !others.contains { $0.code == rejection.code }
+        if case .failure(let rejection) = self { rejection.isOfTheFile } else { true }
     }
 
     /// Whether the file took more time than it was given.
     package var isTimeout: Bool {
-        guard case .failure(let rejection) = self else { return false }
-        return rejection.code == ListRejection.parserTimeout(limit: "").code
+        if case .failure(.parserTimeout) = self { true } else { false }
     }
 }
 

@@ -111,7 +111,7 @@ extension Reconciler {
     private func doubt(about present: Set<ListName>) -> String? {
         let unknown = present.lazy.filter { name in
             guard let list = catalog.lists[name] else { return true }
-            return list.rejection.map { !ListVerdict.failure($0).isOfTheFile } ?? false
+            return list.rejection?.isOfTheFile == false
         }
         guard let name = unknown.min() else { return nil }
         return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }

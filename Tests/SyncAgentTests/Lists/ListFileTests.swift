@@ -59,7 +59,7 @@ struct ListFileTests {
                 let rejection = try #require(throws: ListRejection.self, "\(name)") {
                     try ListFile.open(folder.appending(name), maxBytes: ByteCount(4))
                 }
-                #expect(rejection.code == code, "\(name)")
+                #expect(rejection.code.rawValue == code, "\(name)")
             }
         }
     }

@@ -107,7 +107,7 @@ struct ListScannerTests {
                 Issue.record("a file was taken for what another one is known to say")
                 return
             }
-            #expect(rejection.code == "not-a-property-list")
+            #expect(rejection.code == .notAPropertyList)
         }
     }
 
@@ -149,7 +149,7 @@ struct ListScannerTests {
                     Issue.record("a link to itself was read")
                     return
                 }
-                #expect(rejection.code == "unreadable")
+                #expect(rejection.code == .unreadable)
             }
             try #require(unlink(list.string) == 0)
             try write("()", to: list)

@@ -48,7 +48,9 @@ struct ParseHelperTests {
         if isPrepared { await helper.prepare() }
         let verdict = await helper.parse(hostile.bytes)
         let rejection = try #require(throws: ListRejection.self, "\(hostile.name)") { try verdict.get() }
-        let others = ["cancelled", "parser-unavailable", "parser-timeout", "parser-failed", "parser-nonsense"]
+        let others: [ListRejection.Code] = [
+            .cancelled, .parserUnavailable, .parserTimeout, .parserFailed, .parserNonsense,
+        ]
         #expect(!others.contains(rejection.code), "\(hostile.name)")
     }
 
@@ -141,7 +143,9 @@ struct ParseHelperTests {
             ("exit 3", .parserFailed(status: 3)), ("kill -KILL $$", .parserKilled(signal: "SIGKILL")),
             ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
             ("echo hello", .parserNonsense), ("exit 0", .parserNonsense), ("exec cat /dev/zero", .parserNonsense),
-            ("printf 'syncagent-list 2\\nR16:out-of-resources1:x\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 3\\nR16:out-of-resources\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 3\\nR12:no-such-code\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 3\\nR8:too-deep2:32\\n.\\n'", .tooDeep(limit: 32)),
         ] as [(String, ListRejection)])
     func failures(body: String, rejection: ListRejection) async throws {
         try await withScript(body) { script in
@@ -154,7 +158,7 @@ struct ParseHelperTests {
     func missing() async throws {
         let verdict = await ParseHelper(executable: "/nonexistent/syncagent-parse").parse("()")
         let rejection = try #require(throws: ListRejection.self) { try verdict.get() }
-        #expect(rejection.code == "parser-unavailable")
+        #expect(rejection.code == .parserUnavailable)
     }
 
     @Test("the parser is given its list and nothing else of the agent's")
@@ -181,7 +185,7 @@ struct ParseHelperTests {
         for name in try FileManager.default.contentsOfDirectory(atPath: Self.corpus).sorted() {
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(Self.corpus)/\(name)")))
             if case .failure(let rejection) = await helper.parse(bytes) {
-                #expect(!["cancelled", "parser-unavailable", "parser-timeout"].contains(rejection.code), "\(name)")
+                #expect(![.cancelled, .parserUnavailable, .parserTimeout].contains(rejection.code), "\(name)")
             }
         }
     }
