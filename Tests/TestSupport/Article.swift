@@ -7,12 +7,14 @@ package struct Article {
     /// The text, as Markdown.
     package let text: String
 
-    /// Reads an article of the library for readers.
+    /// Reads an article.
     ///
-    /// - Parameter name: The file's name, without `.md`.
+    /// - Parameters:
+    ///   - name: The file's name, without `.md`.
+    ///   - module: The module that it is about. The default is the library for readers.
     /// - Throws: An error if it cannot be read.
-    package init(_ name: String) throws {
-        let path = Self.project.pushing(FilePath("Sources/IconCache/IconCache.docc/\(name).md"))
+    package init(_ name: String, of module: String = "IconCache") throws {
+        let path = Self.project.pushing(FilePath("Sources/\(module)/\(module).docc/\(name).md"))
         text = try String(contentsOfFile: path.string, encoding: .utf8)
     }
 
@@ -23,6 +25,19 @@ package struct Article {
     package func examples(in language: String) -> [String] {
         text.split(separator: "\n```\(language)\n").dropFirst().compactMap { part in
             part.split(separator: "```", maxSplits: 1).first.map(String.init)
+        }
+    }
+
+    /// The first column of the table in a section, without its heading and without backticks.
+    package func firstColumn(ofTableIn section: String) -> [String] {
+        let sections = text.split(separator: "\n## ")
+        guard let section = sections.first(where: { $0.hasPrefix("\(section)\n") }) else { return [] }
+        return section.split(separator: "\n").filter { $0.hasPrefix("|") }.dropFirst(2).map { row in
+            let cell = row.split(separator: "|", maxSplits: 1)[0].drop { $0 == " " }
+            let parts = cell.split(separator: "`", omittingEmptySubsequences: false)
+            // What is not just a code stays as it is.
+            let isCode = parts.count == 3 && parts[0].isEmpty && parts[2].allSatisfy { $0 == " " }
+            return String(isCode ? parts[1] : cell)
         }
     }
 
