@@ -50,7 +50,7 @@ package struct EntryProblem: Equatable, Sendable, CustomStringConvertible {
 
     /// Says how many problems there are beyond those that are listed.
     package static func more(_ count: Int) -> EntryProblem {
-        EntryProblem(keyPath: "…", reason: count == 1 ? "1 more problem" : "\(count) more problems")
+        EntryProblem(keyPath: "…", reason: counted(count, "more problem"))
     }
 
     package var description: String { "\(keyPath): \(reason)" }

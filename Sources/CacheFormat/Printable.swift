@@ -9,8 +9,8 @@ package func printable(_ text: String) -> String {
     escaped(text, keepsNewlines: false)
 }
 
-/// The same of JSON text, whose line breaks are no part of any string in it.
-package func printable(json text: String) -> String {
+/// The same of text whose line breaks are its own, such as a JSON document: they are kept.
+package func printable(lines text: String) -> String {
     escaped(text, keepsNewlines: true)
 }
 

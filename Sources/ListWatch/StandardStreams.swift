@@ -2,6 +2,9 @@
 import Glibc
 
 /// The process's own three descriptors.
+///
+/// `syncagent-parse` has functions of its own: this program is under version 2 of the GPL, like the library that it links,
+/// and that licence does not permit code under the licence of the other programs in it.
 enum StandardStreams {
     /// Whether there are all three; the number of a missing one would go to the next that is opened.
     static var areOpen: Bool {

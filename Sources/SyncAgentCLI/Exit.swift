@@ -35,11 +35,16 @@ enum Exit {
 
 /// What commands say.
 ///
-/// Text from lists, file names and servers does nothing to a terminal, whatever is in it. All output throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by
-/// SIGPIPE.
+/// Text from lists, file names, servers and the command line does nothing to a terminal, whatever is in it. All output
+/// throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
 enum Message {
     static func error(_ message: String) {
         _ = try? FileDescriptor.standardError.writeAll("syncagent: \(printable(message))\n".utf8)
+    }
+
+    /// Says on stderr what is wrong with the command line, with how it is written.
+    static func usage(_ text: String) {
+        _ = try? FileDescriptor.standardError.writeAll("\(printable(lines: text))\n".utf8)
     }
 
     /// Prints lines for people.
@@ -53,7 +58,7 @@ enum Message {
     }
 
     /// Prints a JSON document's text.
-    static func output(json: String) throws(ExitCode) { try write(printable(json: json)) }
+    static func output(json: String) throws(ExitCode) { try write(printable(lines: json)) }
 
     /// Prints a path as it is, for programs.
     static func output(path: String) throws(ExitCode) { try write(path + "\n") }

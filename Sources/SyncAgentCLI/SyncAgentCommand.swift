@@ -47,9 +47,27 @@ enum EntryPoint {
         signal(SIGCHLD, SIG_DFL)
         TaskThreads.install()
         Task {
-            await SyncAgentCommand.main(nil)
-            exit(Exit.Code.done.rawValue)
+            do {
+                var command = try await SyncAgentCommand.asyncParseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+                exit(Exit.Code.done.rawValue)
+            } catch {
+                end(because: error)
+            }
         }
         dispatchMain()
+    }
+
+    private static func end(because error: any Error) -> Never {
+        let code = SyncAgentCommand.exitCode(for: error)
+        // Help, the version and completion scripts have nothing from outside in them.
+        if code.isSuccess { SyncAgentCommand.exit(withError: error) }
+        let text = SyncAgentCommand.fullMessage(for: error)
+        if !text.isEmpty { Message.usage(text) }
+        exit(code.rawValue)
     }
 }

@@ -25,7 +25,7 @@ struct PrintableTests {
     func json() throws {
         let text = "\u{1B}\u{9B}\n\u{202E}\u{2028}\u{E0041}\"\\"
         let document = JSON.lines(.array([.string(text), .string("é")]))
-        let shown = printable(json: document.text)
+        let shown = printable(lines: document.text)
         #expect(shown == "[\n  \"\\u001b\\u009b\\n\\u202e\\u2028\\udb40\\udc41\\\"\\\\\",\n  \"é\"\n]")
     }
 }

@@ -48,6 +48,20 @@ struct HostileNameTests {
         }
     }
 
+    @Test(
+        "a command line does nothing to a terminal either, and is shown where it is refused",
+        arguments: [
+            ["status", "--a\u{1B}[31m"], ["a\u{1B}[31m"], ["run", "--log-level", "a\u{1B}[31m"],
+            ["run", "--allow-network", "a\u{1B}[31m"], ["pin", "http://a\u{1B}[31m/"],
+        ])
+    func commandLine(command: [String]) async throws {
+        try await World.with { world in
+            let answer = try await world.agent.call(command)
+            #expect(answer.code == 64 && Self.isHarmless(answer.messages), "\(answer.messages.debugDescription)")
+            #expect(answer.messages.contains("a\\u001b[31m"), "\(answer.messages)")
+        }
+    }
+
     private func expectHarmless(_ command: [String], _ world: World) async throws {
         let answer = try await world.agent.call(command)
         #expect(Self.isHarmless(answer.output), "\(command): \(answer.output.debugDescription)")

@@ -96,7 +96,7 @@ struct VerifyTests {
             let repair = try await world.agent.call("verify", "--repair")
             #expect(
                 repair.code == 1
-                    && repair.output.hasSuffix("4 images with \(Self.size(document)) bytes read, 3 files damaged\n"))
+                    && repair.output.hasSuffix("4 images (\(Self.size(document))) verified, 3 files damaged\n"))
             #expect(
                 repair.messages == """
                     syncagent: 2 of 3 damaged files repaired.
@@ -117,10 +117,11 @@ struct VerifyTests {
         }
     }
 
-    private static func size(_ document: AppListDocument) -> Int {
-        document.apps.reduce(0) { sum, app in
+    private static func size(_ document: AppListDocument) -> String {
+        let bytes = document.apps.reduce(0) { sum, app in
             guard case .ready(let image) = app.state else { return sum }
             return sum + image.bytes
         }
+        return ByteCount(bytes).rounded
     }
 }

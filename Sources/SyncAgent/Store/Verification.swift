@@ -89,7 +89,7 @@ package struct Verification: Sendable {
             defer { try? file.close() }
             let bytes = try FileBytes.read(file)
             guard bytes.count == image.bytes else {
-                return .wrong("it has \(bytes.count) bytes, and not \(image.bytes)")
+                return .wrong("it has \(counted(bytes.count, "byte")) instead of \(image.bytes)")
             }
             return Digest.of(bytes) == image.sha256 ? nil : .wrong("its bytes are not what was published")
         } catch let error as FileError {

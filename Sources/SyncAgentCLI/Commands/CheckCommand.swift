@@ -73,8 +73,7 @@ private struct CheckFinding {
         case .failure(let rejection):
             return ["\(file): not acceptable: \(rejection.message) [\(rejection.code)]"]
         case .success(let list):
-            let count = list.entries.count
-            var lines = ["\(file): acceptable, \(count) \(count == 1 ? "app" : "apps")"]
+            var lines = ["\(file): acceptable, \(counted(list.entries.count, "app"))"]
             lines += list.problems.map { "  passed over: \($0)" }
             lines += refused(in: list).map { icon, failure in
                 "  will not be ready: \(shown(icon)): \(failure.message) [\(failure.code)]"

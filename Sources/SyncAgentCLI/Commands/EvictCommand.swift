@@ -57,7 +57,7 @@ struct EvictCommand: AsyncParsableCommand {
     }
 
     private static func lines(of report: EvictionReport, removed: Int) -> [String] {
-        let summary = "\(removed) \(removed == 1 ? "icon" : "icons") removed"
+        let summary = "\(counted(removed, "icon")) removed"
         guard !report.icons.isEmpty else { return [summary] }
         return ["\(summary); \(report.icons.count) \(report.icons.count == 1 ? "stays" : "stay"):"] + table(of: report)
     }

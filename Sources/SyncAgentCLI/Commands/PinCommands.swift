@@ -20,7 +20,7 @@ struct PinCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let flaw = Reconciler.flaw(inPin: url) {
-            throw ValidationError("“\(printable(shown(url)))” cannot be pinned: \(printable(flaw)).")
+            throw ValidationError("“\(shown(url))” cannot be pinned: \(flaw).")
         }
     }
 

@@ -100,7 +100,7 @@ struct RunCommand: AsyncParsableCommand {
             if let error = list.error { Message.error("\(list.name): \(error)") }
         }
         if icons.failed > 0 {
-            Message.error("\(icons.failed) of \(count(icons.referenced, "icon")) failed: see syncagent list LIST.")
+            Message.error("\(icons.failed) of \(counted(icons.referenced, "icon")) failed: see syncagent list LIST.")
         }
         if icons.pending > 0 {
             let reason =
@@ -111,7 +111,7 @@ struct RunCommand: AsyncParsableCommand {
                 } else {
                     "see syncagent why URL"
                 }
-            Message.error("\(icons.pending) of \(count(icons.referenced, "icon")) pending: \(reason).")
+            Message.error("\(icons.pending) of \(counted(icons.referenced, "icon")) pending: \(reason).")
         }
         // Paused, images that are not fresh any more are not asked for: they are ready all the same.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil

@@ -69,8 +69,8 @@ struct StatusCommand: AsyncParsableCommand {
             "downloads  \(report.downloads.active) active, \(report.downloads.queued) queued, "
                 + "\(report.downloads.waiting) waiting to be tried again"
                 + (report.downloads.blocked > 0
-                    ? "; \(count(report.downloads.blocked, "icon")) cannot be downloaded now" : ""),
-            "cache      \(count(report.cache.images, "image")), \(ByteCount(report.cache.bytes).rounded), in \(cache)",
+                    ? "; \(counted(report.downloads.blocked, "icon")) cannot be downloaded now" : ""),
+            "cache      \(counted(report.cache.images, "image")), \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
         if let reason = report.downloads.reason { lines.append("held back  \(reason)") }
         if let reason = report.eviction.reason {
@@ -104,11 +104,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private static func note(on list: StatusReport.List) -> String {
-        switch list.problems {
-        case 0: ""
-        case 1: "1 problem: see syncagent list \(list.name)"
-        default: "\(list.problems) problems: see syncagent list \(list.name)"
-        }
+        list.problems == 0 ? "" : "\(counted(list.problems, "problem")): see syncagent list \(list.name)"
     }
 }
 

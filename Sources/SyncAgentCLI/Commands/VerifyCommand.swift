@@ -45,7 +45,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let images = Set(result.damage.compactMap(\.image))
         if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
             Message.error(
-                "The agent repairs what is damaged (\(count(result.damage.count, "file"))): run syncagent verify again."
+                "The agent repairs what is damaged (\(counted(result.damage.count, "file"))): run syncagent verify again."
             )
         } else {
             try await repairAlone(result, folders)
@@ -66,11 +66,11 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         let left = try await Verification.run(IconCache(at: folders.cache)) { _ in }
         let repaired = Set(result.damage).subtracting(left.damage).count
-        Message.error("\(repaired) of \(count(result.damage.count, "damaged file")) repaired.")
+        Message.error("\(repaired) of \(counted(result.damage.count, "damaged file")) repaired.")
         let lost = Set(left.damage.compactMap(\.image)).count
         if lost > 0 {
             Message.error(
-                "\(count(lost, "image")) must be downloaded again: start the agent, and run syncagent "
+                "\(counted(lost, "image")) must be downloaded again: start the agent, and run syncagent "
                     + "verify --repair once more.")
         }
     }
@@ -78,7 +78,8 @@ struct VerifyCommand: AsyncParsableCommand {
     private static func lines(of result: Verification) -> [String] {
         result.damage.map { "\($0.path): \($0.reason)" }
             + [
-                "\(count(result.images, "image")) with \(result.bytes) bytes read, \(count(result.damage.count, "file")) damaged"
+                "\(counted(result.images, "image")) (\(ByteCount(result.bytes).rounded)) verified, "
+                    + "\(counted(result.damage.count, "file")) damaged"
             ]
     }
 
@@ -101,7 +102,8 @@ private final class Progress: Sendable {
         guard isTerminal else { return }
         done.withLock { done in
             done += 1
-            if done * 100 / total > (done - 1) * 100 / total { write("\r\(done * 100 / total) % of \(total) images") }
+            let percent = done * 100 / total
+            if percent > (done - 1) * 100 / total { write("\r\(percent)% of \(counted(total, "image"))") }
         }
     }
 

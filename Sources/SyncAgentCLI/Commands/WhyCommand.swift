@@ -60,7 +60,7 @@ struct WhyCommand: AsyncParsableCommand {
             add("freshness", response.freshness)
         }
         if let origin = report.origin {
-            let failures = origin.failures == 0 ? "" : ", \(count(origin.failures, "failure")) in a row"
+            let failures = origin.failures == 0 ? "" : ", \(counted(origin.failures, "failure")) in a row"
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", not asked until \($0)" } ?? ""))
         }
         return lines

@@ -84,7 +84,7 @@ struct Demo: Sendable {
         try Message.output(["• \(title) … "], terminator: "")
         let start = ContinuousClock.now
         try await work()
-        try Message.output(["✓ \((ContinuousClock.now - start).milliseconds) ms"])
+        try Message.output(["✓ \(DurationText.format(ContinuousClock.now - start))"])
     }
 
     private func expect(_ condition: Bool, _ what: String) throws {

@@ -27,8 +27,5 @@ struct Table {
     }
 }
 
-/// A number with its noun: `1 icon`, `2 icons`.
-func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-
 /// A URL as tables and messages show it: `--json` has it in full.
 func shown(_ url: IconURL) -> String { "\(LogURL(url))" }

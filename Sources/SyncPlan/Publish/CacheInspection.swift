@@ -98,14 +98,12 @@ package struct CacheInspection: Equatable, Sendable {
     /// What was lost, in words; `nil` if nothing was.
     package var summary: String? {
         let parts = [
-            lacksManifest ? "the manifest" : nil, Self.count(lostDocuments.count, "list document"),
-            Self.count(lostImages.count, "image"), Self.count(restoredNames, "name"),
+            lacksManifest ? "the manifest" : nil,
+            lostDocuments.isEmpty ? nil : counted(lostDocuments.count, "list document"),
+            lostImages.isEmpty ? nil : counted(lostImages.count, "image"),
+            restoredNames == 0 ? nil : counted(restoredNames, "name"),
         ]
         let found = parts.compactMap(\.self)
         return found.isEmpty ? nil : found.joined(separator: ", ")
-    }
-
-    private static func count(_ number: Int, _ thing: String) -> String? {
-        number == 0 ? nil : "\(number) \(thing)\(number == 1 ? "" : "s")"
     }
 }

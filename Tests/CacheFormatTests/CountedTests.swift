@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import CacheFormat
+
+@Suite("Numbers with a noun")
+struct CountedTests {
+    @Test(
+        "one is singular, all others are plural",
+        arguments: [(0, "0 icons"), (1, "1 icon"), (2, "2 icons"), (10_000, "10000 icons")])
+    func plural(number: Int, expected: String) {
+        #expect(counted(number, "icon") == expected)
+    }
+}
