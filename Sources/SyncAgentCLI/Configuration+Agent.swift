@@ -33,10 +33,10 @@ extension Configuration {
         do {
             if let answer = try await question(ControlClient(socket: folders.socket)) { return (answer, .free) }
             let agent = LockState(ofFolder: folders.cache)
-            if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The rest comes from disk.") }
+            if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
             return (nil, agent)
         } catch {
-            Message.error("\(Self.noAnswer(at: folders.socket, error)) The rest comes from disk.")
+            Message.error("\(Self.noAnswer(at: folders.socket, error)) The output is read from disk.")
             return (nil, LockState(ofFolder: folders.cache))
         }
     }
@@ -70,12 +70,12 @@ extension Configuration {
                 + "agent's user, or name its socket with --socket."
         case .unknown(let errno):
             return
-                "Cannot tell whether an agent is running: cannot look into \(folders.cache): \(errno). Run this command as "
+                "Cannot tell whether an agent is running: cannot open \(folders.cache): \(errno). Run this command as "
                 + "the agent's user."
         }
     }
 
     private static func noAnswer(at socket: FilePath, _ error: any Error) -> String {
-        "What listens at \(socket) is an incompatible version of the agent, or does not respond (\(error)). Restart it."
+        "The agent at \(socket) has an incompatible version, or is not responding (\(error)). Restart it."
     }
 }

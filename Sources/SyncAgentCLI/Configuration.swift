@@ -9,16 +9,17 @@ import SystemPackage
 /// The options that every command takes, and what comes of them and of the environment.
 struct Configuration: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The folder that app lists are dropped into.", valueName: "dir"), completion: .directory)
+        help: ArgumentHelp("The lists folder, where app lists are dropped.", valueName: "dir"), completion: .directory)
     var lists: String?
 
-    @Option(help: ArgumentHelp("The cache folder, which others read.", valueName: "dir"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("The cache folder, which other programs read.", valueName: "dir"), completion: .directory)
     var cache: String?
 
-    @Option(help: ArgumentHelp("The folder of the agent's own state.", valueName: "dir"), completion: .directory)
+    @Option(help: ArgumentHelp("The folder for the agent's private state.", valueName: "dir"), completion: .directory)
     var state: String?
 
-    @Option(help: ArgumentHelp("The socket at which the agent answers.", valueName: "path"), completion: .file())
+    @Option(help: ArgumentHelp("The control socket of the agent.", valueName: "path"), completion: .file())
     var socket: String?
 
     /// Where everything is: as the options say, else in the user's own folders (XDG Base Directory Specification).
@@ -28,7 +29,7 @@ struct Configuration: ParsableArguments {
         let socket = try socket.map(absolute) ?? runtimeFolder().appending("control.sock")
         let cache = try folder(cache, variable: "XDG_CACHE_HOME", fallback: ".cache")
         guard cache != state else {
-            throw ValidationError("\(cache) cannot be both: --cache and --state take two folders.")
+            throw ValidationError("--cache and --state are the same folder (\(cache)): use two folders.")
         }
         return AgentFolders(
             lists: try folder(lists, variable: "XDG_CONFIG_HOME", fallback: ".config", inside: "lists.d"), cache: cache,
@@ -62,7 +63,7 @@ struct Configuration: ParsableArguments {
         for name in ProcessInfo.processInfo.environment.keys.sorted()
         where name.hasPrefix("SYNCAGENT_") && !known.contains(name) {
             let advice = SettingKey.nearest(to: name).map { ": did you mean \($0.variable)?" } ?? "."
-            Message.error("\(name) is not a setting, and is ignored\(advice)")
+            Message.error("\(name) is not a setting and is ignored\(advice)")
         }
     }()
 
@@ -78,7 +79,7 @@ struct Configuration: ParsableArguments {
             base = home.appending(FilePath(fallback).components)
         } else {
             throw Exit.because(
-                "Neither \(variable) nor HOME says where the folders are: set one of them, or name the folders with options.",
+                "Neither \(variable) nor HOME is an absolute path: set one of them, or use --lists, --cache, --state and --socket.",
                 code: .badConfiguration)
         }
         let folder = base.appending("syncagent")
@@ -86,11 +87,12 @@ struct Configuration: ParsableArguments {
     }
 
     private func absolute(_ text: String) throws -> FilePath {
-        guard !text.isEmpty else { throw ValidationError("A folder or socket without a name was given.") }
+        guard !text.isEmpty else { throw ValidationError("The path of a folder or socket is empty.") }
         let path = FilePath(text)
         if path.isAbsolute { return path.lexicallyNormalized() }
         guard let here = getcwd(nil, 0) else {
-            throw Exit.because("The current folder is gone: name \(text) from / on.", code: .badConfiguration)
+            throw Exit.because(
+                "The current directory was removed: give \(text) as an absolute path.", code: .badConfiguration)
         }
         defer { free(here) }
         return FilePath(platformString: here).appending(path.components).lexicallyNormalized()

@@ -67,7 +67,7 @@ enum Message {
         do {
             _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
-            throw Exit.because("The output cannot be written: \(error).", code: .attention)
+            throw Exit.because("Cannot write the output: \(error).", code: .attention)
         }
     }
 }

@@ -19,7 +19,7 @@ extension Agent.Helpers {
                 if access(path.string, X_OK) == 0 { return path }
             }
             throw Exit.because(
-                "\(name) is missing: it belongs into \(folders[0]), beside syncagent.", code: .badConfiguration)
+                "\(name) is missing: install it in \(folders[0]), beside syncagent.", code: .badConfiguration)
         }
         return Agent.Helpers(watch: try find("syncagent-watch"), parse: try find("syncagent-parse"))
     }
@@ -27,7 +27,8 @@ extension Agent.Helpers {
     /// This program's own file.
     static func program() throws -> FilePath {
         guard let path = realpath("/proc/self/exe", nil) else {
-            throw Exit.because("/proc is not mounted: the helper programs cannot be found.", code: .badConfiguration)
+            throw Exit.because(
+                "Cannot find the helper programs: /proc is not mounted. Mount it.", code: .badConfiguration)
         }
         defer { free(path) }
         return FilePath(platformString: path)

@@ -10,11 +10,11 @@ import SyncPlan
 struct SyncAgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncagent",
-        abstract: "Keeps the icons that app lists name on disk, for every program on the machine.",
+        abstract: "Keeps the icons of app lists on disk for every program on the machine.",
         discussion: """
-            Drop property lists that name apps and their icon URLs into the lists folder; syncagent run downloads each \
-            icon once, and publishes where it is in manifest.json of the cache folder. Other programs read that folder: \
-            they need no agent.
+            Drop property lists with app names and icon URLs into the lists folder. syncagent run downloads each icon \
+            once and publishes its path in manifest.json in the cache folder. Other programs read the cache folder, also \
+            while the agent is stopped.
             """,
         version: Version.current,
         subcommands: [
@@ -39,8 +39,8 @@ enum EntryPoint {
             limit.rlim_cur < UInt(leastAddressSpace.bytes)
         {
             Message.error(
-                "The address space is limited to less than \(leastAddressSpace): raise the limit (ulimit -v), or have "
-                    + "memory limited in another way (MemoryMax=).")
+                "The address space limit is below \(leastAddressSpace): raise it (ulimit -v), or limit memory with "
+                    + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
         }
         // Whoever started the program may have had this ignored: then no helper's end could be told.

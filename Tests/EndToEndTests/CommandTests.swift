@@ -79,7 +79,7 @@ struct CommandTests {
             for command in [["run", "--once"], ["status"], ["list"], ["check", world.agent.lists.string]] {
                 let answer = try await wrong.agent.call(command)
                 #expect(
-                    answer.messages.hasPrefix("syncagent: \(name) is not a setting, and is ignored\(advice)\n"),
+                    answer.messages.hasPrefix("syncagent: \(name) is not a setting and is ignored\(advice)\n"),
                     "\(command): \(answer.messages)")
             }
             #expect(try await world.agent.call("status").messages.isEmpty)
@@ -167,7 +167,7 @@ struct CommandTests {
             let files = ["apps.plist", "bad.plist"].map { world.agent.lists.appending($0).string }
             let told = try await world.agent.call("check", files[0], files[1])
             #expect(told.code == 65)
-            #expect(told.output.contains("  passed over: [1].icon: not a string\n  passed over: [2].icon: empty\n"))
+            #expect(told.output.contains("  ignored: [1].icon: not a string\n  ignored: [2].icon: empty\n"))
             let fault = "line 3: <strin> is no element of property lists"
             #expect(told.output.contains("bad.plist: not acceptable: The file is not a property list (\(fault)): "))
             let json = try await world.agent.call("check", "--json", files[0], files[1])
@@ -187,12 +187,12 @@ struct CommandTests {
             let list = try await world.agent.call("list", "apps.plist")
             #expect(
                 list.code == 0
-                    && list.output.hasSuffix("\npassed over: [1].icon: not a string\npassed over: [2].icon: empty\n"))
+                    && list.output.hasSuffix("\nignored: [1].icon: not a string\nignored: [2].icon: empty\n"))
             let rejected = try await world.agent.call("list", "bad.plist")
             #expect(rejected.code == 1 && rejected.messages.contains(fault))
             try world.agent.drop("", as: "apps.plist")
             let lastGood = try await world.agent.call("list", "apps.plist")
-            #expect(lastGood.code == 0 && lastGood.output.contains("not accepted as it is now: The file is empty"))
+            #expect(lastGood.code == 0 && lastGood.output.contains("current version rejected: The file is empty"))
         }
     }
 

@@ -93,7 +93,7 @@ struct DownloadTests {
     private func expectTrail(_ world: World, _ url: String) async throws {
         let why = try await world.agent.call("why", url)
         for words in [
-            "asked      \(url): 302, allowed by network.allow\n",
+            "requests   \(url): 302, allowed by network.allow\n",
             "           \(world.origin.baseURL)/b.png?…: 503, allowed by network.allow\n",
             "because its last refresh failed (http-503), which its server does not allow.\n",
         ] {

@@ -17,7 +17,7 @@ struct EvictionTests {
             try world.drop(["Mail", "Maps"])
             try await world.agent.whileRunning { _ in
                 try await world.published(["Mail", "Maps"])
-                try #require(try await world.agent.call("evict", "--dry-run").output.contains("Nothing is retired"))
+                try #require(try await world.agent.call("evict", "--dry-run").output.contains("No image is retired"))
                 let snapshot = try IconCache(at: world.agent.cache).snapshot()
                 let start = ContinuousClock.now
                 try world.drop(["Mail"])
@@ -30,12 +30,12 @@ struct EvictionTests {
                 let nothing = try await world.agent.call("evict", "--explain", "")
                 #expect(nothing.code == 64 && nothing.messages.contains("--explain needs the URL of an icon"))
                 let held = try await world.agent.call("evict")
-                #expect(held.code == 1 && held.output.contains("0 icons removed; 1 stays:\n"), "\(held.output)")
+                #expect(held.code == 1 && held.output.contains("0 icons evicted, 1 kept:\n"), "\(held.output)")
                 snapshot.end()
                 // A reader without a lease may be in the middle of what was published before.
                 #expect(ContinuousClock.now - start >= .seconds(5))
                 let freed = try await world.agent.call("evict")
-                #expect(freed.code == 0 && freed.output.contains("1 icon removed"), "\(freed.output)")
+                #expect(freed.code == 0 && freed.output.contains("1 icon evicted"), "\(freed.output)")
                 #expect(try await world.agent.call("path", maps).code == 1)
                 try world.expectWholeCache()
             }
@@ -62,7 +62,7 @@ struct EvictionTests {
                 #expect(status.eviction.state == "held" && status.cache.images == 25)
                 #expect(try await world.agent.call("evict").code == 1)
                 let confirmed = try await world.agent.call("evict", "--confirm")
-                #expect(confirmed.code == 0 && confirmed.output.contains("25 icons removed"), "\(confirmed.output)")
+                #expect(confirmed.code == 0 && confirmed.output.contains("25 icons evicted"), "\(confirmed.output)")
                 #expect(try await world.agent.call("status").code == 0)
             }
             #expect(try files(in: world.agent.cache.appending("icons")).isEmpty)
@@ -100,7 +100,7 @@ struct EvictionTests {
             try await world.agent.whileRunning { _ in
                 let status = try await world.agent.status { $0.inSync }
                 #expect(status.eviction.state == "held" && status.cache.images == 50, "\(status.json.line)")
-                #expect(try await world.agent.call("evict", "--confirm").output.contains("40 icons removed"))
+                #expect(try await world.agent.call("evict", "--confirm").output.contains("40 icons evicted"))
                 try await world.agent.status { $0.inSync && $0.eviction == .active && $0.cache.images == 10 }
             }
         }
@@ -125,7 +125,7 @@ struct EvictionTests {
                 try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
                 let pins = try await world.agent.call("list", "pins")
                 #expect(
-                    pins.code == 0 && pins.output.contains(url) && !pins.output.contains("accepted"), "\(pins.output)")
+                    pins.code == 0 && pins.output.contains(url) && !pins.output.contains("rejected"), "\(pins.output)")
                 #expect(try await world.agent.call("unpin", url).code == 0)
                 try await world.agent.status { $0.inSync && $0.icons.retired == 0 && $0.icons.ready == 0 }
                 #expect(try await world.agent.call("path", url).code == 1)
@@ -152,7 +152,7 @@ struct EvictionTests {
                 try #require(try await world.agent.call("pause").code == 0)
                 let later = try await world.agent.call("pin", world.origin.iconURL("Maps"))
                 #expect(
-                    later.code == 0 && later.messages.contains("is pinned, and not ready yet: "), "\(later.messages)")
+                    later.code == 0 && later.messages.contains("is pinned, but not ready yet: "), "\(later.messages)")
                 let pins = try await world.agent.call("list", "pins", "--json").output
                 #expect(try AppListDocument(json: Array(pins.utf8)).apps.count == 4)
             }

@@ -43,8 +43,9 @@ struct InlineIconTests {
         let failed = try await world.agent.call("path", bad)
         #expect(failed.code == 1)
         #expect(
-            failed.messages == "syncagent: data:image/png;base64,… (38 bytes) could not be downloaded (not-an-image).\n"
-        )
+            failed.messages
+                == "syncagent: data:image/png;base64,… (38 bytes) could not be downloaded (not-an-image): see syncagent "
+                + "why URL.\n")
         let list = try await world.agent.call("list", "apps.plist")
         #expect(list.output.contains("data:image/png;base64,… (") && !list.output.contains("iVBO"), "\(list.output)")
         let why = try await world.agent.call("why", url)
@@ -57,6 +58,6 @@ struct InlineIconTests {
         #expect(check.code == 0)
         #expect(check.output.contains("[3].icon: longer than 65536 bytes"), "\(check.output)")
         #expect(
-            check.output.contains("will not be ready: data:image/png;base64,… (38 bytes): the data is not an image"))
+            check.output.contains("will fail: data:image/png;base64,… (38 bytes): the data is not an image"))
     }
 }

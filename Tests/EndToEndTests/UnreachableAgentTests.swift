@@ -28,7 +28,7 @@ struct UnreachableAgentTests {
                     syncagent: The agent (process \(agent.value)) is running, but not reachable at \(elsewhere[1]): No such \
                     file or directory. Run this command as the agent's user, or name its socket with --socket.
                     """
-                #expect(status.messages == obstacle + " The rest comes from disk.\n")
+                #expect(status.messages == obstacle + " The output is read from disk.\n")
                 let json = try await caller.agent.call(["status", "--json"] + elsewhere)
                 #expect(json.code == 0)
                 #expect(
@@ -39,7 +39,7 @@ struct UnreachableAgentTests {
                 let pause = try await world.agent.call(["pause"] + elsewhere)
                 #expect(pause.code == 69 && pause.messages == obstacle + "\n")
                 let why = try await world.agent.call(["why", world.origin.iconURL("Mail")] + elsewhere)
-                #expect(why.code == 0 && why.messages == obstacle + " The rest comes from disk.\n")
+                #expect(why.code == 0 && why.messages == obstacle + " The output is read from disk.\n")
                 #expect(try await world.agent.call("status", "--json").output.contains("\"reachable\": true"))
             }
             let stopped = try await world.agent.call(["status"] + elsewhere)

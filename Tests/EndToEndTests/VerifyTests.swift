@@ -64,7 +64,7 @@ struct VerifyTests {
                 #expect(
                     repair.code == 1
                         && repair.messages
-                            == "syncagent: The agent repairs what is damaged (1 file): run syncagent verify again.\n"
+                            == "syncagent: The agent is repairing 1 file: run syncagent verify again.\n"
                 )
                 try await world.published(["Mail", "Maps"])
                 #expect(try await world.agent.call("verify").code == 0)
@@ -100,7 +100,7 @@ struct VerifyTests {
             #expect(
                 repair.messages == """
                     syncagent: 2 of 3 damaged files repaired.
-                    syncagent: 1 image must be downloaded again: start the agent, and run syncagent verify --repair once more.
+                    syncagent: 1 image must be downloaded again: start the agent, then run syncagent verify --repair again.
 
                     """)
             #expect(try await world.agent.call("list", "apps.plist").output == before)

@@ -10,10 +10,10 @@ import WebAddresses
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Say whether a property list would be accepted, before it is dropped.",
-        discussion: "Exit code 65: at least one of the files would not be accepted.")
+        commandName: "check", abstract: "Check whether property lists would be accepted, before you drop them.",
+        discussion: "Exit code 65: at least one file would not be accepted.")
 
-    @Argument(help: "Property lists.", completion: .file(extensions: ["plist"]))
+    @Argument(help: "The property lists.", completion: .file(extensions: ["plist"]))
     var file: [String]
 
     @Flag(help: "Print one JSON document.")
@@ -74,14 +74,13 @@ private struct CheckFinding {
             return ["\(file): not acceptable: \(rejection.message) [\(rejection.code)]"]
         case .success(let list):
             var lines = ["\(file): acceptable, \(counted(list.entries.count, "app"))"]
-            lines += list.problems.map { "  passed over: \($0)" }
+            lines += list.problems.map { "  ignored: \($0)" }
             lines += refused(in: list).map { icon, failure in
-                "  will not be ready: \(shown(icon)): \(failure.message) [\(failure.code)]"
+                "  will fail: \(shown(icon)): \(failure.message) [\(failure.code)]"
             }
             if !hasListName {
                 lines.append(
-                    "  the lists folder takes it only under a name that ends in .plist, and begins neither with a dot nor "
-                        + "with #")
+                    "  the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
             }
             return lines
         }

@@ -8,10 +8,10 @@ import SystemPackage
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Show the agent at work, in a temporary folder.",
+        commandName: "demo", abstract: "Show the agent at work in a temporary folder.",
         discussion: """
-            An origin on loopback draws icons, an agent watches a folder, and lists are dropped, changed and broken. \
-            Exit code 0 only if every promise held; the folder is removed at the end.
+            A web server on loopback draws icons, an agent watches a lists folder, and lists are added, changed and \
+            damaged. Exit code 0 means that every promise held. The folder is removed at the end.
             """)
 
     func run() async throws {
@@ -27,14 +27,16 @@ struct DemoCommand: AsyncParsableCommand {
             guard let failure = error as? AgentProcess.Failure else { throw error }
             throw Exit.because("The demo failed: \(failure)", code: .attention)
         }
-        try Message.output(["", "Every promise held. The README tells how to go on."])
+        try Message.output(["", "Every promise held. The README describes the next steps."])
     }
 
     private static func makeTemporaryFolder() throws -> FilePath {
         let base = Variable["TMPDIR"] ?? "/tmp"
         var template = Array("\(base)/syncagent-demo.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw Exit.because("No temporary folder can be made in \(base): \(Errno(rawValue: errno)).", code: .folder)
+            throw Exit.because(
+                "Cannot create a temporary folder in \(base): \(Errno(rawValue: errno)). Set TMPDIR to a writable folder.",
+                code: .folder)
         }
         return FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }

@@ -8,16 +8,16 @@ struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict", abstract: "Evict unreferenced images now, without waiting for the grace period.",
         discussion: """
-            Images that a reader leases stay until the lease ends. Images that were retired less than 5 seconds ago stay \
-            for the rest of them, for readers without a lease; the command waits. A change that retired most of the cache \
-            is held until it is confirmed with --confirm, or for eviction.holdFor.
-            Exit codes: 1 some retired images stay, or there is no image of the URL; 69 the agent is not running.
+            An image that a reader leases stays until the lease ends. Every image stays for 5 seconds after it is retired, \
+            for readers without a lease; the command waits for that. A change that retires most of the cache is held until \
+            you confirm it with --confirm, or until eviction.holdFor has passed.
+            Exit codes: 1 some retired images stay, or the URL has no image; 69 the agent is not running.
             """)
 
-    @Flag(help: "Only show what would go, what would stay, and why.")
+    @Flag(help: "Only show which images would be evicted, which would stay, and why.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Only show whether the image of this URL would go, and why.", valueName: "url"))
+    @Option(help: ArgumentHelp("Only show whether the image of this URL would be evicted, and why.", valueName: "url"))
     var explain: IconURL?
 
     @Flag(help: "Release a held eviction.")
@@ -51,23 +51,23 @@ struct EvictCommand: AsyncParsableCommand {
     private func tell() async throws {
         let report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
         if let explain, report.icons.isEmpty {
-            throw Exit.because("There is no image of \(shown(explain)) on disk.", code: .attention)
+            throw Exit.because("\(shown(explain)) has no image on disk.", code: .attention)
         }
         if json { try Message.output(report.json) } else { try Message.output(Self.table(of: report)) }
     }
 
     private static func lines(of report: EvictionReport, removed: Int) -> [String] {
-        let summary = "\(counted(removed, "icon")) removed"
+        let summary = "\(counted(removed, "icon")) evicted"
         guard !report.icons.isEmpty else { return [summary] }
-        return ["\(summary); \(report.icons.count) \(report.icons.count == 1 ? "stays" : "stay"):"] + table(of: report)
+        return ["\(summary), \(report.icons.count) kept:"] + table(of: report)
     }
 
     private static func table(of report: EvictionReport) -> [String] {
-        guard !report.icons.isEmpty else { return ["Nothing is retired."] }
-        var table = Table("GOES", "URL", "WHY")
+        guard !report.icons.isEmpty else { return ["No image is retired."] }
+        var table = Table("EVICT", "URL", "WHY")
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
-            let holders = pids.isEmpty ? "" : " (held by process \(pids.map(String.init).joined(separator: ", ")))"
+            let holders = pids.isEmpty ? "" : " (process \(pids.map(String.init).joined(separator: ", ")))"
             table.add(icon.goes ? "yes" : "no", shown(icon.url), icon.reason + holders)
         }
         return table.lines

@@ -9,12 +9,12 @@ import SystemPackage
 
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show the app lists, or one list's icons and their state.",
+        commandName: "list", abstract: "Show the app lists, or the icons of one list and their state.",
         discussion:
-            "It works with the agent stopped. Exit code 1: there is no good version of that list, or the manifest cannot be read."
+            "Works without a running agent. Exit code 1: the list has no good version, or the manifest cannot be read."
     )
 
-    @Argument(help: "The list's file name: apps.plist.")
+    @Argument(help: "The file name of the list, such as apps.plist.")
     var list: ListName?
 
     @Flag(help: "Print one JSON document.")
@@ -71,10 +71,10 @@ struct ListCommand: AsyncParsableCommand {
 
     private static func missing(_ list: ListName, _ verdict: ListVerdict?) -> any Error {
         switch verdict {
-        case nil: Exit.because("Nothing is pinned.", code: .attention)
+        case nil: Exit.because("No icon is pinned.", code: .attention)
         case .failure(let rejection):
             Exit.because(
-                "There is no good version of \(list): \(rejection.message) [\(rejection.code)]",
+                "\(list) has no good version: \(rejection.message) [\(rejection.code)]",
                 code: .attention)
         case .success:
             Exit.because("\(list) has not been published yet.", code: .attention)
@@ -86,10 +86,10 @@ struct ListCommand: AsyncParsableCommand {
         switch verdict {
         case nil: []
         case .failure(let rejection) where !rejection.isOfTheFile:
-            ["not known as it is now: \(rejection.message) [\(rejection.code)]"]
+            ["current version unknown: \(rejection.message) [\(rejection.code)]"]
         case .failure(let rejection):
-            ["not accepted as it is now: \(rejection.message) [\(rejection.code)]"]
-        case .success(let list): list.problems.map { "passed over: \($0)" }
+            ["current version rejected: \(rejection.message) [\(rejection.code)]"]
+        case .success(let list): list.problems.map { "ignored: \($0)" }
         }
     }
 

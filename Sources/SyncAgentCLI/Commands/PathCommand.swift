@@ -8,7 +8,7 @@ import SystemPackage
 struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
-        discussion: "It works with the agent stopped. Exit code 1: the icon is not ready.")
+        discussion: "Works without a running agent. Exit code 1: the icon is not ready.")
 
     @Argument(help: "The URL, spelled as in the app list.")
     var url: IconURL
@@ -26,13 +26,14 @@ struct PathCommand: ParsableCommand {
                 let path = cache.path(of: image).string
                 guard access(path, F_OK) == 0 else {
                     throw Exit.because(
-                        "\(shown(url)) has lost its image: \(path) is missing. Run syncagent verify --repair.",
+                        "The image of \(shown(url)) is missing (\(path)): run syncagent verify --repair.",
                         code: .attention)
                 }
                 try Message.output(path: path)
             case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
-                throw Exit.because("\(shown(url)) could not be downloaded (\(code)).", code: .attention)
+                throw Exit.because(
+                    "\(shown(url)) could not be downloaded (\(code)): see syncagent why URL.", code: .attention)
             }
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)

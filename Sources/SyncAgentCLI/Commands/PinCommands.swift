@@ -6,14 +6,14 @@ import SyncPlan
 
 struct PinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pin", abstract: "Keep an icon, whether or not an app list names it.",
+        commandName: "pin", abstract: "Keep an icon even if no app list names it.",
         discussion: """
-            It is downloaded and refreshed like any other icon, and the manifest names it in the list “pins”. Exit code 0 \
-            means the pin is durable; a download that takes longer goes on.
-            Exit codes: 1 the pin is not published yet, or the icon could not be downloaded; 69 the agent is not running.
+            A pinned icon is downloaded and refreshed like any other, and published in the list “pins”. Exit code 0 means \
+            the pin is durable. The command waits some seconds for the download; a slower one continues in the background.
+            Exit codes: 1 the pin is not published yet, or the download failed; 69 the agent is not running.
             """)
 
-    @Argument(help: "The URL, spelled as an app list would.")
+    @Argument(help: "The URL, spelled as in an app list.")
     var url: IconURL
 
     @OptionGroup var configuration: Configuration
@@ -29,7 +29,7 @@ struct PinCommand: AsyncParsableCommand {
         let icon = try await configuration.askAgent { try await $0.report(on: url) }
         guard let icon, icon.state != "ready" else { return }
         guard let failure = icon.failure else {
-            return Message.error("\(shown(url)) is pinned, and not ready yet: \(icon.next).")
+            return Message.error("\(shown(url)) is pinned, but not ready yet: \(icon.next).")
         }
         throw Exit.because(
             "\(shown(url)) is pinned, but could not be downloaded: \(failure.message) [\(failure.code)]. Next: \(icon.next).",
@@ -40,9 +40,9 @@ struct PinCommand: AsyncParsableCommand {
 struct UnpinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpin", abstract: "Unpin an icon; it stays only while an app list names it.",
-        discussion: "Exit codes: 1 the change is not published yet, 69 the agent is not running.")
+        discussion: "Exit codes: 1 the change is not published yet; 69 the agent is not running.")
 
-    @Argument(help: "The URL, as it was pinned.")
+    @Argument(help: "The URL, spelled as it was pinned.")
     var url: IconURL
 
     @OptionGroup var configuration: Configuration

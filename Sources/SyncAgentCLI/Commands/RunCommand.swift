@@ -14,22 +14,24 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the agent in the foreground.",
         discussion: """
-            It ends at SIGTERM and SIGINT, and looks at the lists folder at once at SIGHUP. With --once it syncs, and ends: \
-            with exit code 1 if an icon failed or a list was not accepted.
+            SIGTERM and SIGINT stop it; SIGHUP rescans the lists folder at once. With --once, exit code 1 means that an \
+            icon failed or a list was not accepted.
             """)
 
-    @Flag(help: "Sync once, and end.")
+    @Flag(help: "Sync once, then exit.")
     var once = false
 
     @Option(
-        help: ArgumentHelp("A network that may be asked although it is not public; repeatable.", valueName: "cidr"),
+        help: ArgumentHelp("Allow requests to this network although it is not public; repeatable.", valueName: "cidr"),
         transform: Self.network)
     var allowNetwork: [AddressRange] = []
 
-    @Option(help: "How much is logged: trace, debug, info, notice, warning, error, critical.", transform: Self.level)
+    @Option(help: ArgumentHelp("Log level: \(Self.levels).", valueName: "level"), transform: Self.level)
     var logLevel: Logger.Level = .info
 
     @OptionGroup var configuration: Configuration
+
+    private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
 
     func run() async throws {
         try await Self.runAgent(configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel)
@@ -65,7 +67,7 @@ struct RunCommand: AsyncParsableCommand {
             logger: logger)
         if budget.downloads < settings.fetch.concurrency {
             logger.notice(
-                "the limit of open files is low: fewer downloads at once than fetch.concurrency",
+                "open file limit is low: fewer concurrent downloads than fetch.concurrency",
                 metadata: ["downloads": "\(budget.downloads)"])
         }
         do {
@@ -82,7 +84,7 @@ struct RunCommand: AsyncParsableCommand {
         } catch let error as Untrusted {
             throw Exit.because("\(error)", code: .folder)
         } catch let error as FileError {
-            throw Exit.because("\(error): make it usable for the agent, or name another one.", code: .folder)
+            throw Exit.because("\(error). Make it accessible to the agent, or choose another path.", code: .folder)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .folder)
         }
@@ -105,9 +107,9 @@ struct RunCommand: AsyncParsableCommand {
         if icons.pending > 0 {
             let reason =
                 if report.state == .paused {
-                    "downloads are paused, start the agent and run syncagent resume"
+                    "downloads are paused; start the agent and run syncagent resume"
                 } else if downloads.waiting > 0 {
-                    "they, or others of their servers, failed and are tried again later, see syncagent why URL"
+                    "requests to their servers failed and are retried later; see syncagent why URL"
                 } else {
                     "see syncagent why URL"
                 }
@@ -170,20 +172,23 @@ struct RunCommand: AsyncParsableCommand {
             available: available, concurrency: concurrency, processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         guard let budget else {
             throw Exit.because(
-                "No more than \(available) files may be open, and the agent needs \(DescriptorBudget.least): raise "
-                    + "LimitNOFILE= of its unit, or the limit of the shell (ulimit -n).", code: .badConfiguration)
+                "The open file limit is too low: the agent needs \(DescriptorBudget.least) files and may open "
+                    + "\(available). Raise LimitNOFILE= in its unit, or ulimit -n in the shell.",
+                code: .badConfiguration)
         }
         return budget
     }
 
     private static func level(_ text: String) throws -> Logger.Level {
-        guard let level = Logger.Level(rawValue: text) else { throw ValidationError("“\(text)” is no log level.") }
+        guard let level = Logger.Level(rawValue: text) else {
+            throw ValidationError("“\(text)” is not a log level: use \(levels).")
+        }
         return level
     }
 
     private static func network(_ text: String) throws -> AddressRange {
         guard let range = AddressRange(text) else {
-            throw ValidationError("“\(text)” is no network: write one such as 10.0.0.0/8 or fd00::/8.")
+            throw ValidationError("“\(text)” is not a network: write it as 10.0.0.0/8 or fd00::/8.")
         }
         return range
     }

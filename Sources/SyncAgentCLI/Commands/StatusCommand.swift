@@ -7,16 +7,16 @@ import SystemPackage
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show what the agent is doing, or what it left on disk.",
+        commandName: "status", abstract: "Show the state of the agent and of the cache.",
         discussion: """
-            Exit codes: 0 all is well; 1 something is wrong (failed icons, bad lists, a full disk, suspended or held \
-            eviction); 3 the agent is not running, and what is shown comes from disk.
+            Exit codes: 0 all is well; 1 something is wrong (failed icons, rejected lists, a full disk, suspended or held \
+            eviction); 3 the agent is not running, and the status is read from disk.
             """)
 
-    @Flag(help: "Print one JSON document; with --watch, one a line.")
+    @Flag(help: "Print one JSON document; with --watch, one per line.")
     var json = false
 
-    @Flag(help: "Print the status again whenever it changes, until the agent ends.")
+    @Flag(help: "Print the status again whenever it changes, until the agent exits.")
     var watch = false
 
     @OptionGroup var configuration: Configuration
@@ -67,12 +67,12 @@ struct StatusCommand: AsyncParsableCommand {
             "icons      \(icons.referenced) referenced: \(icons.ready) ready, \(icons.pending) pending, "
                 + "\(icons.failed) failed; \(icons.stale) stale, \(icons.retired) retired",
             "downloads  \(report.downloads.active) active, \(report.downloads.queued) queued, "
-                + "\(report.downloads.waiting) waiting to be tried again"
+                + "\(report.downloads.waiting) waiting for retry"
                 + (report.downloads.blocked > 0
                     ? "; \(counted(report.downloads.blocked, "icon")) cannot be downloaded now" : ""),
             "cache      \(counted(report.cache.images, "image")), \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
-        if let reason = report.downloads.reason { lines.append("held back  \(reason)") }
+        if let reason = report.downloads.reason { lines.append("blocked    \(reason)") }
         if let reason = report.eviction.reason {
             lines.append("eviction   \(report.eviction.state): \(reason)")
         }

@@ -8,20 +8,19 @@ import SystemPackage
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Look at the lists folder now.",
+        commandName: "sync", abstract: "Rescan the lists folder now.",
         discussion: """
-            With --wait it returns when the lists are published or have failed; their icons go before the others of their \
-            lists. Exit code 0 means that all of them are ready and durable.
-            Exit codes: 1 an icon failed, a list is not acceptable or missing, or nothing can be published; 69 the agent is \
-            not running.
+            With --wait, it returns when the lists are published or have failed; their icons are downloaded first. Exit \
+            code 0 then means that all of them are ready and durable.
+            Exit codes: 1 an icon failed, a list is rejected or missing, or publishing failed; 69 the agent is not running.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "The lists to wait for with --wait, as apps.plist; all, if none is named.", valueName: "list"))
+            "The lists to wait for with --wait, such as apps.plist; by default all lists.", valueName: "list"))
     var lists: [ListName] = []
 
-    @Flag(help: "Wait until it is published or has failed.")
+    @Flag(help: "Wait until the lists are published or have failed.")
     var wait = false
 
     @OptionGroup var configuration: Configuration
@@ -34,7 +33,7 @@ struct SyncCommand: AsyncParsableCommand {
         let last = try await configuration.askAgent { try await $0.sync(waitingFor: lists, show) }
         if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K") }
         guard last.isDone else {
-            throw Exit.because("The agent ended before the lists were published.", code: .noAgent)
+            throw Exit.because("The agent stopped before the lists were published.", code: .noAgent)
         }
         for list in last.missing {
             Message.error("\(list): there is no such list in the lists folder.")
@@ -47,7 +46,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     private func show(_ report: SyncReport) {
         guard isatty(STDERR_FILENO) == 1 else { return }
-        write("\r\u{1B}[K\(report.ready) ready, \(report.pending) to come, \(report.failed) failed")
+        write("\r\u{1B}[K\(report.ready) ready, \(report.failed) failed, \(report.pending) pending")
     }
 
     private func write(_ text: String) {

@@ -10,14 +10,13 @@ struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify every published file against its digest.",
         discussion: """
-            It needs no agent and no write permission. With --repair, the agent downloads damaged images again. Without a \
-            running agent, names are repaired whose image is whole, and nothing is downloaded: only the agent has the \
-            settings for that.
-            Exit codes: 1 something is damaged, or was before the repair; 73 the cache cannot be written; 75 an agent that \
-            cannot be asked holds the cache.
+            It needs no agent and no write permission. With --repair, a running agent downloads damaged images again. \
+            Without one, only links to intact images are repaired, and nothing is downloaded.
+            Exit codes: 1 something is damaged, or was before the repair; 73 the cache cannot be written; 75 an agent \
+            holds the cache and does not respond.
             """)
 
-    @Flag(help: "Repair what is damaged.")
+    @Flag(help: "Repair damaged files.")
     var repair = false
 
     @Flag(help: "Print one JSON document.")
@@ -45,13 +44,12 @@ struct VerifyCommand: AsyncParsableCommand {
         let images = Set(result.damage.compactMap(\.image))
         if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
             Message.error(
-                "The agent repairs what is damaged (\(counted(result.damage.count, "file"))): run syncagent verify again."
-            )
+                "The agent is repairing \(counted(result.damage.count, "file")): run syncagent verify again.")
         } else {
             try await repairAlone(result, folders)
         }
         if result.damage.contains(where: { $0.image == nil }) {
-            Message.error("Damaged list documents: restart the agent, which writes them anew.")
+            Message.error("Some list documents are damaged: restart the agent to write them again.")
         }
     }
 
@@ -70,8 +68,8 @@ struct VerifyCommand: AsyncParsableCommand {
         let lost = Set(left.damage.compactMap(\.image)).count
         if lost > 0 {
             Message.error(
-                "\(counted(lost, "image")) must be downloaded again: start the agent, and run syncagent "
-                    + "verify --repair once more.")
+                "\(counted(lost, "image")) must be downloaded again: start the agent, then run syncagent "
+                    + "verify --repair again.")
         }
     }
 

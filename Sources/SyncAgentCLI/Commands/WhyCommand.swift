@@ -8,8 +8,8 @@ import SystemPackage
 struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Show everything known of one URL: who names it, its state, what comes next and why.",
-        discussion: "It works with the agent stopped. Exit code 1: nothing is known of the URL.")
+        abstract: "Explain the state of an icon URL: which lists name it, what the server said, what comes next.",
+        discussion: "Works without a running agent. Exit code 1: the URL is unknown.")
 
     @Argument(help: "The URL, spelled as in the app list.")
     var url: IconURL
@@ -21,7 +21,7 @@ struct WhyCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let report = try await report() else {
-            throw Exit.because("No app list names \(shown(url)), and nothing is left of it.", code: .attention)
+            throw Exit.because("No app list names \(shown(url)), and no image of it is on disk.", code: .attention)
         }
         if json { try Message.output(report.json) } else { try Message.output(try lines(of: report)) }
     }
@@ -47,7 +47,7 @@ struct WhyCommand: AsyncParsableCommand {
         add("state", report.state)
         if let path = report.path { add("image", try configuration.folders().cache.string + "/" + path) }
         add("next", report.next)
-        for (index, hop) in report.trail.enumerated() { add(index == 0 ? "asked" : "", Self.text(of: hop)) }
+        for (index, hop) in report.trail.enumerated() { add(index == 0 ? "requests" : "", Self.text(of: hop)) }
         if let failure = report.failure {
             let times = failure.attempts == 1 ? "once" : "\(failure.attempts) times in a row"
             add("failed", "\(times), \(failure.code): \(failure.message)")
@@ -61,14 +61,14 @@ struct WhyCommand: AsyncParsableCommand {
         }
         if let origin = report.origin {
             let failures = origin.failures == 0 ? "" : ", \(counted(origin.failures, "failure")) in a row"
-            add("origin", origin.name + failures + (origin.waitsUntil.map { ", not asked until \($0)" } ?? ""))
+            add("origin", origin.name + failures + (origin.waitsUntil.map { ", no requests until \($0)" } ?? ""))
         }
         return lines
     }
 
     /// A URL of the way, and what came of it: `https://a.example/x.png: 302, through the proxy p.example:3128`.
     private static func text(of hop: FetchTrail.Hop) -> String {
-        "\(hop.url): \(hop.status.map(String.init) ?? "no answer")"
+        "\(hop.url): \(hop.status.map(String.init) ?? "no response")"
             + (hop.allowedBy.map { ", allowed by \($0)" } ?? "") + (hop.proxy.map { ", through the proxy \($0)" } ?? "")
     }
 }

@@ -99,7 +99,7 @@ struct AgentProcess: Sendable {
     private func waitUntilAnswered() async throws {
         let end = ContinuousClock.now + Self.patience
         while try await ControlClient(socket: socket).status() == nil {
-            guard ContinuousClock.now < end else { throw Failure(description: "the agent does not answer") }
+            guard ContinuousClock.now < end else { throw Failure(description: "the agent does not respond") }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
@@ -120,7 +120,7 @@ struct AgentProcess: Sendable {
         try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask {
                 if let report = try await follow(until: isWanted), isWanted(report) { return report }
-                throw Failure(description: "the agent ended before it came to the wanted state")
+                throw Failure(description: "the agent stopped before it reached the expected state")
             }
             group.addTask {
                 try await Task.sleep(for: patience)
@@ -128,8 +128,8 @@ struct AgentProcess: Sendable {
             }
             defer { group.cancelAll() }
             if let report = try await group.next() ?? nil { return report }
-            let last = try await ControlClient(socket: socket).status()?.json.line ?? "the agent does not answer"
-            throw Failure(description: "the agent did not come to the wanted state: \(last)")
+            let last = try await ControlClient(socket: socket).status()?.json.line ?? "the agent does not respond"
+            throw Failure(description: "the agent did not reach the expected state: \(last)")
         }
     }
 

@@ -23,31 +23,32 @@ struct Demo: Sendable {
     ///
     /// - Throws: ``AgentProcess/Failure`` if something did not hold.
     func run() async throws {
-        try Message.output(["An origin draws icons at \(origin.baseURL), and an agent watches \(agent.lists).", ""])
+        try Message.output(["A web server at \(origin.baseURL) draws icons; an agent watches \(agent.lists).", ""])
         try await agent.whileRunning { _ in
-            try await step("A list of five apps is dropped") {
+            try await step("A list of five apps is added") {
                 try drop(Self.first)
                 try await waitUntilReady(Self.first)
             }
             try Message.output([""] + lines(of: try await agent.call("status")))
-            try await step("The list is changed: two apps go, two come") {
+            try await step("The list is changed: two apps removed, two added") {
                 try drop(Self.second)
                 try await waitUntilReady(Self.second)
                 try expect(origin.requestCount == 7, "each icon was downloaded once")
             }
-            try await step("The list is overwritten with garbage: its last good version stays") {
+            try await step("The list is damaged: its last good version stays") {
                 try agent.drop("<plist><array><dict>", as: "apps.plist")
                 let status = try await agent.status { $0.lists.first?.state == "last-good" }
                 try expect(status.icons.ready == 5, "all icons are ready")
             }
-            try await step("The origin is cut off: every icon is still there") {
+            try await step("The web server is cut off: every icon is still there") {
                 await origin.cutOff()
                 for name in Self.second { try await expectImage(of: name) }
             }
         }
         try await step("The agent is stopped: every icon is still there") {
             for name in Self.second { try await expectImage(of: name) }
-            try expect(try await agent.call("status").code == 3, "status tells that the agent is not running")
+            try expect(
+                try await agent.call("status").code == 3, "syncagent status reports that the agent is not running")
         }
         let url = origin.iconURL("Mail")
         try Message.output(["", "$ syncagent path \(url)"] + lines(of: try await agent.call("path", url)))
@@ -75,9 +76,9 @@ struct Demo: Sendable {
     /// Asks the program for an icon's path, and compares what is there with what the origin drew.
     private func expectImage(of name: String) async throws {
         let answer = try await agent.call("path", origin.iconURL(name))
-        try expect(answer.code == 0, "syncagent path tells where \(name) is")
+        try expect(answer.code == 0, "syncagent path prints the path of \(name)")
         let bytes = try FileBytes.read(FilePath(String(answer.output.prefix { $0 != "\n" })))
-        try expect(bytes == IconDrawing(name).png(), "the image of \(name) is the one that the origin drew")
+        try expect(bytes == IconDrawing(name).png(), "the image of \(name) is the one that the web server drew")
     }
 
     private func step(_ title: String, _ work: () async throws -> Void) async throws {
@@ -88,6 +89,6 @@ struct Demo: Sendable {
     }
 
     private func expect(_ condition: Bool, _ what: String) throws {
-        guard condition else { throw AgentProcess.Failure(description: "it does not hold that \(what)") }
+        guard condition else { throw AgentProcess.Failure(description: "not true: \(what)") }
     }
 }

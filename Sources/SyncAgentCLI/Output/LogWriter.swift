@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Dispatch
 import Glibc
 import Synchronization
@@ -37,7 +38,7 @@ final class LogWriter: Sendable {
                 defer { backlog.dropped = 0 }
                 return backlog.dropped
             }
-            if dropped > 0 { Self.put("(\(dropped) lines were not written: nobody read the log)\n") }
+            if dropped > 0 { Self.put("(\(counted(dropped, "log line")) dropped: the reader of stderr is too slow)\n") }
         }
     }
 
