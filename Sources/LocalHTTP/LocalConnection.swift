@@ -29,13 +29,13 @@ package struct LocalConnection {
 
     /// The server closed the connection instead of an answer.
     package struct Closed: Error, Equatable, CustomStringConvertible {
-        package let description = "the connection was closed without an answer"
+        package let description = "the connection was closed without a response"
     }
 
     /// The server took too long.
     package struct Silence: Error, CustomStringConvertible {
         package let patience: TimeAmount
-        package var description: String { "no answer came within \(patience.nanoseconds / 1_000_000_000) s" }
+        package var description: String { "no response within \(patience.nanoseconds / 1_000_000_000) s" }
     }
 
     private typealias Wrapped = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>

@@ -59,7 +59,7 @@ struct ControlRequestTests {
                     }
                 }
                 let digest = try await Self.post("[\"0\"]", to: "repair", world)
-                #expect(digest.status == "400" && digest.text.contains("is no SHA-256"), "\(digest)")
+                #expect(digest.status == "400" && digest.text.contains("is not a SHA-256 digest"), "\(digest)")
                 let eviction = try await Self.post("", to: "eviction", world)
                 #expect(eviction.status == "200" && eviction.text.contains("\"icons\": []"), "\(eviction)")
                 let long = String(repeating: "a", count: 100_000)

@@ -92,19 +92,19 @@ struct HostileNameTests {
         try await World.with { world in
             try world.agent.drop("junk", as: "apps.plist")
             let never = try await world.agent.call("run", "--once", "--log-level", "info")
-            #expect(never.messages.contains(" warning list not accepted: it has no good version "), "\(never.messages)")
+            #expect(never.messages.contains(" warning list rejected: it has no good version "), "\(never.messages)")
             try world.drop(["Mail"])
             try #require(try await world.agent.call("run", "--once").code == 0)
             try world.agent.drop("junk", as: "apps.plist")
             let later = try await world.agent.call("run", "--once", "--log-level", "info")
             #expect(
-                later.messages.contains(" warning list not accepted: its last good version stays "), "\(later.messages)"
+                later.messages.contains(" warning list rejected: its last good version stays "), "\(later.messages)"
             )
             try world.remove("apps.plist")
             try #require(try await world.agent.call("run", "--once").code == 0)
             try world.agent.drop("junk", as: "apps.plist")
             let gone = try await world.agent.call("run", "--once", "--log-level", "info")
-            #expect(gone.messages.contains(" warning list not accepted: it has no good version "), "\(gone.messages)")
+            #expect(gone.messages.contains(" warning list rejected: it has no good version "), "\(gone.messages)")
         }
     }
 }

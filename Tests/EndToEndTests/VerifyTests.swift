@@ -45,7 +45,7 @@ struct VerifyTests {
             try #require(unlink(byURL("Music")) == 0)
             let result = try await world.agent.call("verify")
             #expect(result.code == 1 && result.output.contains("2 files damaged"), "\(result.output)")
-            #expect(result.output.contains("not what was published") && result.output.contains("it is missing"))
+            #expect(result.output.contains("its digest does not match") && result.output.contains("it is missing"))
             let manifest = world.agent.cache.appending("manifest.json").string
             try #require(chmod(manifest, 0o644) == 0 && truncate(manifest, 10) == 0)
             #expect(try await world.agent.call("verify").code == 1)
@@ -106,7 +106,7 @@ struct VerifyTests {
             #expect(try await world.agent.call("list", "apps.plist").output == before)
             #expect(world.origin.requestCount == 4)
             let left = try await world.agent.call("verify")
-            #expect(left.code == 1 && left.output.contains("not what was published"), "\(left.output)")
+            #expect(left.code == 1 && left.output.contains("its digest does not match"), "\(left.output)")
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.inSync }
                 #expect(try await world.agent.call("verify", "--repair").code == 1)

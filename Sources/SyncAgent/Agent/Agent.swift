@@ -23,7 +23,7 @@ package struct Agent: Sendable {
     package struct ForeignFolder: Error, CustomStringConvertible {
         let path: FilePath
         package var description: String {
-            "\(path) is no cache of syncagent, and not empty: name another folder with --cache."
+            "\(path) is not empty and is not a syncagent cache: choose another folder with --cache."
         }
     }
 
@@ -178,7 +178,7 @@ package struct Agent: Sendable {
                     try await Task.sleep(for: .seconds(3600))
                     let isSuspicious = await scrubber.scrub(part: Scrubber.part(at: clock.now)) { damaged in
                         logger.error(
-                            "images are damaged on disk: they are fetched again",
+                            "images damaged on disk: downloading them again",
                             metadata: ["images": "\(damaged.count)"])
                         loop.post(.damaged(damaged))
                     }

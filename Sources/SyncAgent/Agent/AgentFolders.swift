@@ -29,10 +29,10 @@ package struct AgentFolders: Equatable, Sendable {
             try make(parent, mode: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
         }
         guard mkdir(path.string, mode.rawValue) == 0 || errno == EEXIST else {
-            throw FileError("make the folder", path.string, Errno(rawValue: errno))
+            throw FileError("create the folder", path.string, Errno(rawValue: errno))
         }
         guard stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw FileError("use as a folder", path.string, .notDirectory)
+            throw FileError("open the folder", path.string, .notDirectory)
         }
     }
 }

@@ -196,7 +196,7 @@ package struct ControlClient: Sendable {
 
         package var description: String {
             reason.map { "The agent refused the request: \($0)." }
-                ?? "The agent answered \(status): it may be of another version than this program. Restart it."
+                ?? "The agent answered with status \(status): it may be another version than this program. Restart it."
         }
     }
 

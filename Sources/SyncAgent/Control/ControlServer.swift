@@ -37,11 +37,11 @@ package struct ControlServer: Sendable {
         at path: FilePath, clients: Int, logger: Logger, loop: AgentLoop, lists: ListService, scrubber: Scrubber
     ) throws {
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
-            throw FileError("listen at", path.string, .fileNameTooLong)
+            throw FileError("listen on", path.string, .fileNameTooLong)
         }
         var entry = stat()
         if lstat(path.string, &entry) == 0 {
-            guard entry.st_mode & S_IFMT == S_IFSOCK else { throw FileError("listen at", path.string, .fileExists) }
+            guard entry.st_mode & S_IFMT == S_IFSOCK else { throw FileError("listen on", path.string, .fileExists) }
             if ControlClient(socket: path).isAnswered { throw InUse(path: path) }
             unlink(path.string)
         }
@@ -105,7 +105,9 @@ package struct ControlServer: Sendable {
         }
         router.post("v1/repair") { request, _ in
             let suspects = try await Self.texts(in: request).map { text in
-                guard let digest = Digest(hex: text) else { throw Self.refusal("“\(text.prefix(64))” is no SHA-256") }
+                guard let digest = Digest(hex: text) else {
+                    throw Self.refusal("“\(text.prefix(64))” is not a SHA-256 digest")
+                }
                 return digest
             }
             await recheck(Set(suspects))
@@ -138,7 +140,7 @@ package struct ControlServer: Sendable {
                 socket.remove()
             }
         } catch let error as IOError {
-            throw FileError("listen at", path.string, Errno(rawValue: error.errnoCode))
+            throw FileError("listen on", path.string, Errno(rawValue: error.errnoCode))
         }
     }
 
@@ -163,7 +165,7 @@ package struct ControlServer: Sendable {
         do {
             return try JSONDecoder().decode([String].self, from: Data(body.readableBytesView))
         } catch {
-            throw refusal("the request is no JSON array of strings")
+            throw refusal("the request is not a JSON array of strings")
         }
     }
 
@@ -196,7 +198,7 @@ package struct ControlServer: Sendable {
     package struct InUse: Error, CustomStringConvertible {
         var path: FilePath
         package var description: String {
-            "Another agent answers at \(path): stop it, or name another socket with --socket."
+            "Another agent answers at \(path): stop it, or choose another socket with --socket."
         }
     }
 }

@@ -19,13 +19,13 @@ package enum CertificateFile {
     package static func check(_ path: String) throws(Flaw) {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
-            throw Flaw(description: "\(path) cannot be read: \(Errno(rawValue: errno)).")
+            throw Flaw(description: "Cannot read \(path): \(Errno(rawValue: errno)).")
         }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest else {
-            throw Flaw(description: "\(path) is no file of certificates: name a PEM file.")
+            throw Flaw(description: "\(path) is not a certificate file: use a PEM file.")
         }
         guard hasCertificate(path) else {
-            throw Flaw(description: "\(path) has no certificate that can be read in it: name a PEM file.")
+            throw Flaw(description: "\(path) contains no readable certificate: use a PEM file.")
         }
     }
 

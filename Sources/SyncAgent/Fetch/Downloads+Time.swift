@@ -31,7 +31,7 @@ extension Downloads {
         }
         let idleEnd = idleEnd(of: transfer, now)
         guard idleEnd <= now else { return min(download.deadline, idleEnd) }
-        let failure = FetchFailure.timeout("fetch.idleTimeout to go on")
+        let failure = FetchFailure.timeout("fetch.idleTimeout to send more data")
         note(failure, of: transfer, download)
         transport.breakOff(transfer, afterSilenceOf: settings.fetch.idleTimeout)
         giveUp(download, because: failure)

@@ -214,7 +214,7 @@ package actor Downloads {
             if let refusal = failure as? AddressPolicy.Refusal, let host = download.steps?.target.host {
                 end(download, because: FetchFailure.address(refusal, of: host))
             } else {
-                end(download, because: failure ?? FetchFailure.protocolViolation("an answer without a head"))
+                end(download, because: failure ?? FetchFailure.protocolViolation("a response without a head"))
             }
         }
     }

@@ -147,7 +147,7 @@ package final class FolderLock: Sendable {
 
         package var description: String {
             let holder = pid.map { "process \($0)" } ?? "another process"
-            return "\(holder) holds \(path): stop it, or name another folder."
+            return "\(path) is in use by \(holder): stop it, or choose another folder."
         }
     }
 }

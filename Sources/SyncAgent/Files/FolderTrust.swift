@@ -37,24 +37,25 @@ struct FolderTrust {
         let type = status.st_mode & S_IFMT
         guard type == (kind == .folder ? S_IFDIR : S_IFREG) else {
             let expected = kind == .folder ? "a folder" : "a file"
-            throw Untrusted(path: path, problem: "is \(Self.word(for: type)), and should be \(expected): remove it.")
+            throw Untrusted(path: path, problem: "is \(Self.word(for: type)), not \(expected): remove it.")
         }
         guard status.st_uid == geteuid() else {
             throw Untrusted(
                 path: path,
-                problem: "belongs to user \(status.st_uid), and the agent is user \(geteuid()): run the agent as its "
-                    + "owner; or remove \(root), which the agent makes anew; or name another folder.")
+                problem:
+                    "belongs to user \(status.st_uid), but the agent runs as user \(geteuid()): run the agent as the "
+                    + "owner, remove \(root) (the agent creates it again), or choose another folder.")
         }
         guard status.st_mode & 0o022 == 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             throw Untrusted(
                 path: path,
                 problem:
-                    "may be written by others (mode \(mode)): run “chmod -R go-w \(root)”; or, if somebody may have "
-                    + "done so, remove \(root), which the agent makes anew.")
+                    "is writable by others (mode \(mode)): run “chmod -R go-w \(root)”. If others may have written to "
+                    + "it, remove \(root) instead; the agent creates it again.")
         }
         guard kind != .onlyName || status.st_nlink == 1 else {
-            throw Untrusted(path: path, problem: "has other names (hard links), maybe elsewhere: remove it.")
+            throw Untrusted(path: path, problem: "has several hard links, which may be in other folders: remove it.")
         }
     }
 
@@ -62,7 +63,7 @@ struct FolderTrust {
     func check(_ folder: FileDescriptor, onlyNames files: [String]) throws {
         var status = stat()
         guard fstat(folder.rawValue, &status) == 0 else {
-            throw FileError("look at", root.string, Errno(rawValue: errno))
+            throw FileError("stat", root.string, Errno(rawValue: errno))
         }
         try check(status)
         for name in files where fstatat(folder.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
@@ -75,13 +76,13 @@ struct FolderTrust {
     /// In a folder such as `/tmp`, which all may write to, and whose sticky bit keeps names for their owners, nobody can.
     static func checkSocketFolder(_ path: FilePath) throws {
         var status = stat()
-        guard stat(path.string, &status) == 0 else { throw FileError("look at", path.string, Errno(rawValue: errno)) }
+        guard stat(path.string, &status) == 0 else { throw FileError("stat", path.string, Errno(rawValue: errno)) }
         guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0
         else {
             throw Untrusted(
                 path: path.string,
-                problem: "may be changed by others (user \(status.st_uid), mode "
-                    + "\(String(status.st_mode & 0o7777, radix: 8))): name a socket in a folder of your own with --socket."
+                problem: "can be changed by others (owner \(status.st_uid), mode "
+                    + "\(String(status.st_mode & 0o7777, radix: 8))): choose a socket in a folder of your own with --socket."
             )
         }
     }

@@ -15,10 +15,10 @@ extension Shortage {
     private static func reason(_ errno: Errno) -> String? {
         switch errno {
         case .tooManyOpenFiles:
-            "the agent has as many files open as it may (EMFILE): raise LimitNOFILE= of its unit, or ulimit -n"
-        case .tooManyOpenFilesInSystem: "the system has as many files open as it may (ENFILE): raise fs.file-max"
-        case .noMemory: "the system has no memory left for the agent (ENOMEM)"
-        case .noBufferSpace: "the system has no memory left for what the agent sends (ENOBUFS)"
+            "the open file limit of the agent is reached (EMFILE): raise LimitNOFILE= in its unit, or ulimit -n"
+        case .tooManyOpenFilesInSystem: "the open file limit of the system is reached (ENFILE): raise fs.file-max"
+        case .noMemory: "the system is out of memory (ENOMEM)"
+        case .noBufferSpace: "the system is out of memory for sockets (ENOBUFS)"
         default: nil
         }
     }
@@ -48,7 +48,7 @@ extension Shortage {
         if errno == .resourceTemporarilyUnavailable {
             self.init(
                 .outOfResources, bytes: 0, isGeneral: true,
-                reason: "no more processes can be started (EAGAIN): raise TasksMax= of the unit, or ulimit -u")
+                reason: "the process limit is reached (EAGAIN): raise TasksMax= in the unit, or ulimit -u")
         } else {
             self.init(errno)
         }

@@ -38,7 +38,7 @@ package actor ListFolder {
         guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
         defer { Glibc.close(folder) }
         guard let identity = FolderIdentity(ofFolder: folder) else {
-            throw FileError("look at the lists folder", path.string, Errno(rawValue: errno))
+            throw FileError("read the lists folder", path.string, Errno(rawValue: errno))
         }
         var fileSystem = statfs()
         fstatfs(folder, &fileSystem)

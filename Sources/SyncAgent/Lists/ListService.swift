@@ -221,8 +221,8 @@ package final class ListService: Sendable {
             return state.shortage != reason
         }
         guard isNew else { return }
-        guard let reason else { return logger.notice("all lists can be read again") }
-        logger.error("lists are not read for now", metadata: ["reason": "\(reason)"])
+        guard let reason else { return logger.notice("lists can be read again") }
+        logger.error("reading lists is suspended", metadata: ["reason": "\(reason)"])
     }
 
     /// How long to wait for the next look, if nothing is reported.
@@ -242,7 +242,7 @@ package final class ListService: Sendable {
         case .changed: break
         case .overflow:
             watchState.withLock { $0.overflows += 1 }
-            logger.notice("more changes than could be told apart: the folder is listed anew")
+            logger.notice("inotify queue overflow: rescanning the lists folder")
         case .lost(let reason): return change { $0.trouble = .lost(reason) }
         case .refused(let errno): return change { $0.trouble = .refused(errno: errno) }
         case .died(let reason): return change { $0.trouble = .died(reason) }
@@ -269,7 +269,7 @@ package final class ListService: Sendable {
             change(&state)
             return state.reason == before ? nil : state.reason
         }
-        if let reason { logger.warning("the lists folder is polled", metadata: ["reason": "\(reason)"]) }
+        if let reason { logger.warning("polling the lists folder", metadata: ["reason": "\(reason)"]) }
         return reason != nil
     }
 }

@@ -113,7 +113,7 @@ package struct ParseHelper: Sendable {
                 return .failure(.parserNonsense)
             }
         case .code(let code): return .failure(.parserFailed(status: Int(code)))
-        case .signal(SIGXCPU): return .failure(.parserTimeout(limit: "its processor time"))
+        case .signal(SIGXCPU): return .failure(.parserTimeout(limit: "its CPU time limit"))
         case .signal(let signal) where [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal):
             return .failure(.parserKilled(signal: Self.name(ofSignal: signal)))
         case .signal(let signal): return .failure(.parserDied(signal: Self.name(ofSignal: signal)))

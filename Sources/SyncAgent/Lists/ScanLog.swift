@@ -25,11 +25,11 @@ struct ScanLog: Sendable {
         case .unavailable(let reason):
             if reason != unavailable {
                 logger.warning(
-                    "the lists folder is unavailable: all lists stay as they were", metadata: ["reason": "\(reason)"])
+                    "lists folder unavailable: all lists keep their last version", metadata: ["reason": "\(reason)"])
             }
             unavailable = reason
         case .listed(_, let present, let changed):
-            if unavailable != nil { logger.notice("the lists folder is available again") }
+            if unavailable != nil { logger.notice("lists folder available again") }
             unavailable = nil
             rejections = rejections.filter { present.contains($0.key) }
             for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
@@ -58,7 +58,7 @@ struct ScanLog: Sendable {
             "list read",
             metadata: ["list": "\(name)", "apps": "\(list.entries.count)", "problems": "\(list.problems.count)"])
         for problem in list.problems {
-            logger.warning("entry passed over", metadata: ["list": "\(name)", "problem": "\(problem)"])
+            logger.warning("entry ignored", metadata: ["list": "\(name)", "problem": "\(problem)"])
         }
     }
 
@@ -66,7 +66,7 @@ struct ScanLog: Sendable {
         guard rejections.updateValue(rejection, forKey: name) != rejection else { return }
         logger.warning(
             hasGoodVersion
-                ? "list not accepted: its last good version stays" : "list not accepted: it has no good version",
+                ? "list rejected: its last good version stays" : "list rejected: it has no good version",
             metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
     }
 }

@@ -15,7 +15,7 @@ actor WatcherProcess {
     /// The most that is kept of what it says on standard error, in bytes.
     private static let longestMessage = 16 << 10
     /// How long one that has nothing more to say may take to end.
-    private static let farewell: Duration = .milliseconds(100)
+    private static let endTimeout: Duration = .milliseconds(100)
 
     private let thread = FileThread("watcher")
     private let interval: Duration
@@ -56,20 +56,20 @@ actor WatcherProcess {
             while let end = text.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: text[..<end], as: UTF8.self)
                 text.removeSubrange(...end)
-                guard line.utf8.count <= Self.longestLine else { return .died("spoke nonsense, and too much of it") }
+                guard line.utf8.count <= Self.longestLine else { return .died("sent too much output") }
                 isAsked = false
                 if line == Self.answer { continue }
-                return WatchSignal(line: line) ?? .died("spoke nonsense: \(line.debugDescription)")
+                return WatchSignal(line: line) ?? .died("sent an unknown line: \(line.debugDescription)")
             }
             guard text.count <= Self.longestLine, message.count <= Self.longestMessage else {
-                return .died("spoke nonsense, and too much of it")
+                return .died("sent too much output")
             }
             switch process.next(by: nextQuestion) {
             case .output(let bytes): text += bytes
             case .message(let bytes): message += bytes
             case .outputEnded, .ended: return .died(cause(process))
             case .late:
-                if isAsked { return .died("does not answer") }
+                if isAsked { return .died("not responding") }
                 isAsked = true
                 process.send(Self.question)
                 nextQuestion = .now + interval
@@ -79,13 +79,14 @@ actor WatcherProcess {
 
     /// Ends the helper: it is about to, and one that is not is of no use any more.
     func end() {
-        process?.end(within: Self.farewell)
+        process?.end(within: Self.endTimeout)
     }
 
     /// What it died of, with the last that it said of it.
     private func cause(_ process: HelperProcess) -> String {
-        let exit = process.end(within: Self.farewell)
-        while case .message(let bytes) = process.next(by: .now + Self.farewell), message.count <= Self.longestMessage {
+        let exit = process.end(within: Self.endTimeout)
+        while case .message(let bytes) = process.next(by: .now + Self.endTimeout), message.count <= Self.longestMessage
+        {
             message += bytes
         }
         let end =

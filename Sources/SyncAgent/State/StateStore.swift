@@ -65,7 +65,7 @@ package actor StateStore {
         } catch let error as FileError {
             throw error
         } catch {
-            throw FileError("use the database", path.string, (error as? DatabaseError)?.errno ?? .ioError)
+            throw FileError("open the database", path.string, (error as? DatabaseError)?.errno ?? .ioError)
         }
     }
 
@@ -75,13 +75,13 @@ package actor StateStore {
     private static func setAside(_ path: FilePath, because reason: any Error, logger: Logger) throws(FileError) {
         let aside = FilePath(path.string + ".damaged")
         logger.error(
-            "the state is damaged: it is set aside, and a new one begun",
+            "state database damaged: starting with a new one",
             metadata: [
-                "aside": "\(aside)", "reason": "\((reason as? DatabaseError)?.message ?? "\(reason)")",
-                "lost": "validators, retry times, a pause; graces begin anew",
+                "renamed": "\(aside)", "reason": "\((reason as? DatabaseError)?.message ?? "\(reason)")",
+                "lost": "validators, retry times, pause; grace periods start over",
             ])
         guard rename(path.string, aside.string) == 0 else {
-            throw FileError("set aside", path.string, Errno(rawValue: errno))
+            throw FileError("rename", path.string, Errno(rawValue: errno))
         }
         for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
     }
@@ -106,7 +106,7 @@ package actor StateStore {
             try file.close()
             if result != 0 { throw error }
         } catch {
-            throw FileError("use the database", path.string, error as? Errno ?? .ioError)
+            throw FileError("open the database", path.string, error as? Errno ?? .ioError)
         }
     }
 
@@ -147,7 +147,7 @@ package actor StateStore {
             try write(changes)
             return true
         } catch  where error.isDamage || (error as? DatabaseError)?.code == SQLITE_IOERR {
-            logger.warning("the state is opened anew", metadata: ["reason": "\(error)"])
+            logger.warning("reopening the state database", metadata: ["reason": "\(error)"])
             return try reopen(storing: changes)
         }
     }

@@ -4,11 +4,11 @@ import SyncPlan
 
 /// A row of the database, there until the next one, of which every value is held against what an agent can have written.
 struct StoredRow {
-    /// A value that no agent has written: what else is in the database is not to be believed either.
-    struct Unbelievable: Error, CustomStringConvertible {
+    /// A value that no agent writes: nothing else in the database can be trusted either.
+    struct InvalidValue: Error, CustomStringConvertible {
         var table: String
         var column: String
-        var description: String { "no agent wrote what is in \(table).\(column)" }
+        var description: String { "invalid value in \(table).\(column)" }
     }
 
     /// Times that RFC 3339 can write, in milliseconds since 1970.
@@ -27,7 +27,7 @@ struct StoredRow {
     }
 
     /// How the value of a column cannot be what it is.
-    func doubt(_ column: String) -> Unbelievable { Unbelievable(table: table, column: column) }
+    func doubt(_ column: String) -> InvalidValue { InvalidValue(table: table, column: column) }
 
     private func value(_ column: String) throws -> Database.Value {
         // A column that is not there is damage too.

@@ -13,7 +13,7 @@ extension CacheFolder {
     func inFolder<R>(of path: String, _ body: (Int32, String) throws(FileError) -> R) throws(FileError) -> R {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let last = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
-        guard Self.isName(last) || path == "." else { throw failure("use", path, .invalidArgument) }
+        guard Self.isName(last) || path == "." else { throw failure("open", path, .invalidArgument) }
         guard let slash else { return try body(descriptor.rawValue, path) }
         let folder = try openFolder(path[..<slash])
         return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.raw, String(last)) }
@@ -44,7 +44,7 @@ extension CacheFolder {
         if let folder = kept.withLock({ $0?[path] }) { return folder }
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path
-        guard Self.isName(name) else { throw failure("use", String(path), .invalidArgument) }
+        guard Self.isName(name) else { throw failure("open", String(path), .invalidArgument) }
         let parent = try slash.map { (slash) throws(FileError) in try openFolder(path[..<slash]) }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = withExtendedLifetime(parent) {

@@ -196,7 +196,7 @@ package final class CacheFolder: Sendable {
     package func makeFolder(_ name: String, mode: FilePermissions) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             if mkdirat(folder, last, mode.rawValue) != 0, errno != EEXIST {
-                throw failure("make the folder", name, Errno(rawValue: errno))
+                throw failure("create the folder", name, Errno(rawValue: errno))
             }
         }
     }
@@ -237,7 +237,7 @@ package final class CacheFolder: Sendable {
         do throws(FileError) {
             return try inFolder(of: name) { (folder, last) throws(FileError) in
                 var status = stat()
-                try check("look at", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+                try check("stat", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
                 return status
             }
         } catch {

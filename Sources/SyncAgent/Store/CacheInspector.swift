@@ -52,12 +52,12 @@ package actor CacheInspector {
             adopted = nil
             if let summary = found.summary {
                 logger.error(
-                    "files of the cache were removed or replaced: they are published or fetched again",
+                    "cache files missing or replaced: restoring them",
                     metadata: ["lost": "\(summary)"])
             }
             return found
         } catch {
-            logger.error("the cache folder cannot be put right", metadata: ["reason": "\(error)"])
+            logger.error("cannot repair the cache folder", metadata: ["reason": "\(error)"])
             var found = CacheInspection()
             found.trouble = "\(error)"
             return found
@@ -172,7 +172,7 @@ package actor CacheInspector {
         adopted = nil
         if let lock { try lock.move(to: there.descriptor, take) } else { try take() }
         logger.error(
-            "another folder is at the path of the cache",
+            "cache folder replaced by another one",
             metadata: ["cache": "\(folder.path)", "generations": "\(adopted?.manifests.count ?? 0)"])
     }
 

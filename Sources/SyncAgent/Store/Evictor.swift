@@ -43,7 +43,8 @@ package actor Evictor {
                     continue
                 }
                 if !isFree {
-                    logger.warning("a lease is too old to count", metadata: ["generation": "\(generation)"])
+                    logger.warning(
+                        "lease older than cache.leaseMax: ignored", metadata: ["generation": "\(generation)"])
                 }
                 if let error = folder.remove(name) { throw error }
             } catch  where error.errno == .noSuchFileOrDirectory {
@@ -52,7 +53,7 @@ package actor Evictor {
                 failed.insert(generation)
                 if unremovable.insert(generation).inserted {
                     logger.warning(
-                        "cannot remove a generation: it is tried again every minute", metadata: ["reason": "\(error)"])
+                        "cannot remove a generation: retrying every minute", metadata: ["reason": "\(error)"])
                 }
                 continue
             }
@@ -90,7 +91,7 @@ package actor Evictor {
         failed.documents = plan.documents.filter { stays(CacheLayout.document($0)) }
         if let error = errors.first {
             logger.warning(
-                "cannot remove retired files: they are tried again in a minute",
+                "cannot remove retired files: retrying in a minute",
                 metadata: ["files": "\(errors.count)", "reason": "\(error)"])
         }
         logger.info(

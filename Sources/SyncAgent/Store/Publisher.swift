@@ -75,10 +75,10 @@ package actor Publisher {
     private func flaw(of publication: Publication) throws(FileError) -> String? {
         for image in publication.checks {
             guard let entry = try folder.entry(image.path) else {
-                return "\(folder.path.appending(image.path)) is missing, and a new list document names it"
+                return "\(folder.path.appending(image.path)) is missing, but a new list document names it"
             }
             guard entry.isOwn, entry.size == image.bytes else {
-                return "\(folder.path.appending(image.path)) is damaged, and a new list document names it"
+                return "\(folder.path.appending(image.path)) is damaged, but a new list document names it"
             }
         }
         return nil

@@ -63,7 +63,7 @@ package actor Scrubber {
             } catch {
                 isSuspicious = true
                 logger.error(
-                    "a list document is damaged",
+                    "list document damaged",
                     metadata: ["list": "\(list)", "reason": "\(error)"])
             }
         }
@@ -88,7 +88,7 @@ package actor Scrubber {
                 hasWrongNames = true
             case .missing, .wrong: lost.insert(image)
             case .unreadable(let error):
-                logger.warning("an image cannot be read", metadata: ["path": "\(image.path)", "reason": "\(error)"])
+                logger.warning("cannot read an image", metadata: ["path": "\(image.path)", "reason": "\(error)"])
             }
         }
         if !lost.isEmpty {

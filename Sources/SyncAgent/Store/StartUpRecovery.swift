@@ -65,7 +65,7 @@ struct StartUpRecovery {
     private mutating func readGenerations() throws {
         let reading = try GenerationReading(folder)
         for flaw in reading.flaws {
-            logger.warning("a file of the cache cannot be used", metadata: ["reason": "\(flaw)"])
+            logger.warning("file in the cache unusable", metadata: ["reason": "\(flaw)"])
         }
         (state.manifests, state.documents) = (reading.state.manifests, reading.state.documents)
         (state.isDamaged, state.nextGeneration) = (reading.state.isDamaged, reading.state.nextGeneration)
@@ -94,7 +94,7 @@ struct StartUpRecovery {
         if try folder.isInForce(current.generation) { return }
         if isDoubtful {
             logger.warning(
-                "the manifest was missing or damaged: the newest good generation is in force",
+                "manifest missing or damaged: using the newest good generation",
                 metadata: ["generation": "\(current.generation)"])
             let images = images(of: current).map(\.path)
             try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images)
@@ -127,7 +127,7 @@ struct StartUpRecovery {
             if try folder.isPlausible(image, at: image.path), try Digest.of(folder.read(image.path)) == image.sha256 {
                 continue
             }
-            logger.warning("an image is missing", metadata: ["path": "\(image.path)"])
+            logger.warning("image missing or damaged", metadata: ["path": "\(image.path)"])
             state.missing.insert(image.sha256)
         }
     }

@@ -46,7 +46,7 @@ package struct Verification: Sendable {
                     names[CacheLayout.byURL(app.icon)] = image
                 }
             } catch {
-                found.damage.append(Damage(path: list.document, reason: "it cannot be used (\(error))"))
+                found.damage.append(Damage(path: list.document, reason: "it is unreadable (\(error))"))
             }
         }
         found.damage += await read(Array(images.values), in: folder, progress: progress)
@@ -91,7 +91,7 @@ package struct Verification: Sendable {
             guard bytes.count == image.bytes else {
                 return .wrong("it has \(counted(bytes.count, "byte")) instead of \(image.bytes)")
             }
-            return Digest.of(bytes) == image.sha256 ? nil : .wrong("its bytes are not what was published")
+            return Digest.of(bytes) == image.sha256 ? nil : .wrong("its digest does not match")
         } catch let error as FileError {
             return error.saysMissing ? .missing : .unreadable(error)
         } catch {

@@ -44,12 +44,12 @@ package struct DiskSpace: Equatable, Sendable {
         let state: String
         if let inodes, isOutOfInodes {
             state =
-                "\(inodes.free) of \(inodes.total) inodes are free in \(folder), of which cache.minFree (\(reserve)) "
-                + "keeps \(reserve.inodes(of: inodes.total))"
+                "\(inodes.free) of \(inodes.total) inodes are free in \(folder), and cache.minFree (\(reserve)) "
+                + "reserves \(reserve.inodes(of: inodes.total))"
         } else {
             state =
-                "\(Self.text(bytes.free)) of \(Self.text(bytes.total)) are free in \(folder), of which cache.minFree "
-                + "(\(reserve)) keeps \(Self.text(reserve.bytes(of: bytes.total)))"
+                "\(Self.text(bytes.free)) of \(Self.text(bytes.total)) are free in \(folder), and cache.minFree "
+                + "(\(reserve)) reserves \(Self.text(reserve.bytes(of: bytes.total)))"
         }
         let isGeneral = room < Self.usual
         return Shortage(
@@ -74,7 +74,7 @@ package struct DiskSpace: Equatable, Sendable {
         return Shortage(
             bytes: count, isGeneral: false,
             reason: "\(Self.text(count)) of list documents do not fit: \(Self.text(bytes.free)) of "
-                + "\(Self.text(bytes.total)) are free in \(folder), of which cache.minFree (\(reserve)) keeps "
+                + "\(Self.text(bytes.total)) are free in \(folder), and cache.minFree (\(reserve)) reserves "
                 + Self.text(reserve.bytes(of: bytes.total)))
     }
 

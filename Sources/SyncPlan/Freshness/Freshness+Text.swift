@@ -6,7 +6,7 @@ extension Freshness: CustomStringConvertible {
     package var description: String {
         switch basis {
         case .denied(let denial): return "\(denial.rawValue): never fresh"
-        case .unsaid: return "no lifetime given" + (hasValidator ? "" : ", and no validator")
+        case .unsaid: return "no freshness lifetime given" + (hasValidator ? "" : ", and no validator")
         case .maxAge: return sum("max-age \(Self.seconds(lifetime))")
         case .expires: return sum("Expires \(Self.seconds(lifetime)) after Date")
         case .guess(let lastModified, let date):
@@ -19,7 +19,7 @@ extension Freshness: CustomStringConvertible {
     private func sum(_ lifetimeText: String) -> String {
         let left = lifetime - receivedAge.total
         let result =
-            left > .zero ? "fresh for \(Self.seconds(left))" : "not fresh, \(Self.seconds(.zero - left)) over it"
+            left > .zero ? "fresh for \(Self.seconds(left))" : "stale for \(Self.seconds(.zero - left))"
         return "\(lifetimeText), age \(Self.seconds(receivedAge.total)) when received: \(result)"
     }
 

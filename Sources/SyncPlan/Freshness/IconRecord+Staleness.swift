@@ -8,13 +8,13 @@ extension IconRecord {
     package func staleness(at now: Timestamp) -> String? {
         guard isReferenced, !isInline, image != nil, failure != nil || freshUntil <= now else { return nil }
         guard let response else {
-            return failure.map { "Its last refresh failed (\($0.code)), and how fresh it is, is not known." }
+            return failure.map { "Its last refresh failed (\($0.code)), and its freshness is unknown." }
         }
         let freshness = Freshness(of: response)
         guard !freshness.isFresh(at: now) else { return nil }
-        let since = "It has not been fresh since \(freshness.end), and is shown all the same"
+        let since = "Stale since \(freshness.end), but still used"
         guard let failure else {
-            return "\(since) until it has been asked for again\(verdict(freshness, .whileRevalidating, at: now))."
+            return "\(since) until it is revalidated\(verdict(freshness, .whileRevalidating, at: now))."
         }
         let remark = failure.code.isServerTrouble ? verdict(freshness, .onError, at: now) : ""
         return "\(since) because its last refresh failed (\(failure.code))\(remark)."

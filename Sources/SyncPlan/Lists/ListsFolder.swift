@@ -99,7 +99,8 @@ extension ListedFolder {
     /// - Returns: `nil` if it is not doubted.
     package func doubt(isEmpty: Bool, since known: FolderIdentity?) -> String? {
         guard isEmpty, known?.isSame(as: identity) != true else { return nil }
-        return "\(path) is empty, and not the folder that the lists were in: is it mounted? They stay until it is "
-            + "back, or there is a list in this one"
+        return
+            "\(path) is empty, but another folder held the lists: is its file system mounted? All lists are kept until "
+            + "that folder is back, or this one has a list"
     }
 }

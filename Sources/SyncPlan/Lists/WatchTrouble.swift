@@ -14,16 +14,15 @@ package enum WatchTrouble: Equatable, Sendable {
     /// What there is to say, and what to do where something can be done.
     package var reason: String {
         switch self {
-        case .blind(let fileSystem): "\(fileSystem) does not tell of what is changed elsewhere"
+        case .blind(let fileSystem): "\(fileSystem) does not report changes made elsewhere"
         case .refused("ENOSPC"):
-            "the watch was refused (ENOSPC): this user's watches are used up, raise fs.inotify.max_user_watches"
+            "this user has no inotify watches left (ENOSPC): raise fs.inotify.max_user_watches"
         case .refused("EMFILE"):
-            "the watch was refused (EMFILE): this user's inotify instances are used up, raise "
-                + "fs.inotify.max_user_instances"
-        case .refused("ENFILE"): "the watch was refused (ENFILE): too many files are open, raise fs.file-max"
-        case .refused(let errno): "the watch was refused (\(errno))"
-        case .lost(let word): "the watch was lost (\(word))"
-        case .died(let end): "syncagent-watch ended (\(end))"
+            "this user has no inotify instances left (EMFILE): raise fs.inotify.max_user_instances"
+        case .refused("ENFILE"): "the open file limit of the system is reached (ENFILE): raise fs.file-max"
+        case .refused(let errno): "inotify refused the watch (\(errno))"
+        case .lost(let word): "inotify lost the watch (\(word))"
+        case .died(let end): "syncagent-watch failed (\(end))"
         }
     }
 

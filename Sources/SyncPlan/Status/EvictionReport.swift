@@ -102,13 +102,13 @@ package struct EvictionSnapshot: Sendable {
         if !lists.isEmpty {
             let files = lists.filter { $0 != Reconciler.pinList }.sorted()
             fate.reason = [
-                lists.contains(Reconciler.pinList) ? "it is pinned" : nil,
-                files.isEmpty ? nil : "it is named by \(files.map(\.text).joined(separator: ", "))",
-            ].compactMap(\.self).joined(separator: ", and ")
+                lists.contains(Reconciler.pinList) ? "pinned" : nil,
+                files.isEmpty ? nil : "named by \(files.map(\.text).joined(separator: ", "))",
+            ].compactMap(\.self).joined(separator: ", ")
         } else if let doubt {
-            fate.reason = "evictions are suspended: \(doubt)"
+            fate.reason = "eviction is suspended: \(doubt)"
         } else if let generation, let hold, generation <= hold.generation {
-            fate.reason = "its eviction is held until \(hold.since + holdFor), unless it is confirmed"
+            fate.reason = "held until \(hold.since + holdFor), or until you run syncagent evict --confirm"
         } else if let held {
             fate.generation = held
             fate.reason = "a reader holds a lease on generation \(held)"
@@ -116,11 +116,11 @@ package struct EvictionSnapshot: Sendable {
             fate.goes = true
             fate.reason =
                 end > now
-                ? "its grace ends at \(end): generation \(generation) names it"
-                : "its grace is over: a reader may still hold a lease on generation \(generation)"
+                ? "the grace period of generation \(generation) ends at \(end)"
+                : "the grace period is over; a reader may hold a lease on generation \(generation)"
         } else {
             fate.goes = true
-            fate.reason = "nothing keeps it any more"
+            fate.reason = "no longer referenced"
         }
         return fate
     }

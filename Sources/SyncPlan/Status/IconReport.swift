@@ -79,18 +79,18 @@ package struct IconReport: Codable, Equatable, Sendable {
 
     private static func next(for icon: IconRecord, now: Timestamp) -> String {
         switch FetchPlan(for: icon, now: now) {
-        case .fetch(let reason): "a request, as soon as the agent runs: \(reason.rawValue)"
+        case .fetch(let reason): "a download when the agent runs: \(reason.rawValue)"
         case .inline: "no request: the image is in the URL itself"
         case .fresh(let time): "no request until \(time): the image is fresh"
         case .waiting(let time): "no request until \(time): the last attempt failed"
-        case .refused: "never a request, as things are"
+        case .refused: "no retry: the failure is permanent"
         case .unreferenced: "no request: no list names it"
         case .underWay:
             switch icon.phase {
-            case .idle: "to be published"
-            case .queued: "a request, as soon as it is its turn"
-            case .fetching: "being downloaded"
-            case .crowdedOut: "a request, as soon as there is room for it (see syncagent status)"
+            case .idle: "waiting to be published"
+            case .queued: "queued for download"
+            case .fetching: "downloading"
+            case .crowdedOut: "a download when there is enough disk space (see syncagent status)"
             }
         }
     }

@@ -68,7 +68,7 @@ extension EvictionBrake {
     package var status: StatusReport.Eviction {
         guard let hold = heldNow, let end else { return .active }
         return .held(
-            "one change retired \(hold.images) of \(hold.total) images: they stay until \(end), unless "
-                + "syncagent evict --confirm lets them go")
+            "one change retired \(hold.images) of \(hold.total) images: held until \(end), or until you "
+                + "run syncagent evict --confirm")
     }
 }

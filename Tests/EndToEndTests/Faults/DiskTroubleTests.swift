@@ -171,7 +171,7 @@ struct DiskTroubleTests {
             try makeFolder(state.appending("state.sqlite"))
             let run = try await world.agent.call("run", "--once")
             #expect(run.code == 73)
-            #expect(run.messages.contains("\(state)/state.sqlite is a folder, and should be a file"), "\(run.messages)")
+            #expect(run.messages.contains("\(state)/state.sqlite is a folder, not a file"), "\(run.messages)")
         }
     }
 

@@ -84,6 +84,6 @@ enum Fault: CustomStringConvertible {
             case .error("ENOSPC"): ["No space left on device", "database or disk is full"]
             case .error: ["Input/output error"]
             }
-        return (words + ["SQLite error", "Cannot use the database"]).contains { messages.contains($0) }
+        return (words + ["SQLite error", "Cannot open the database"]).contains { messages.contains($0) }
     }
 }

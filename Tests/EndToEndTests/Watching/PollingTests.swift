@@ -57,7 +57,7 @@ struct PollingTests {
                 try #require(symlink(place.string, world.agent.lists.string) == 0)
                 try await world.agent.whileRunning { _ in
                     let report = try await world.agent.status { $0.watch.mode == "polling" }
-                    #expect(report.watch.reason == "overlayfs does not tell of what is changed elsewhere")
+                    #expect(report.watch.reason == "overlayfs does not report changes made elsewhere")
                     // What is done through it is told all the same.
                     try world.drop(["Mail"])
                     try await world.published(["Mail"])

@@ -45,11 +45,11 @@ struct WatchHelperTests {
             ("echo no memory >&2; exit 70", [.died("exit code 70: no memory")]),
             ("kill -SEGV $$", [.died("signal 11")]),
             ("echo ready; kill -KILL $$", [.ready, .died("signal 9")]),
-            ("echo hello; exec sleep 600", [.died(#"spoke nonsense: "hello""#)]),
-            ("echo 'ready now'; exec sleep 600", [.died(#"spoke nonsense: "ready now""#)]),
-            ("echo lost; exec sleep 600", [.died(#"spoke nonsense: "lost""#)]),
-            ("exec cat /dev/zero", [.died("spoke nonsense, and too much of it")]),
-            ("cat /dev/zero >&2", [.died("spoke nonsense, and too much of it")]),
+            ("echo hello; exec sleep 600", [.died(#"sent an unknown line: "hello""#)]),
+            ("echo 'ready now'; exec sleep 600", [.died(#"sent an unknown line: "ready now""#)]),
+            ("echo lost; exec sleep 600", [.died(#"sent an unknown line: "lost""#)]),
+            ("exec cat /dev/zero", [.died("sent too much output")]),
+            ("cat /dev/zero >&2", [.died("sent too much output")]),
             // Its last word is taken, whatever it does then.
             ("echo lost unmount; exec sleep 600", [.lost(reason: "unmount")]),
             ("echo ready; exec >&-; exec sleep 600", [.ready, .died("signal 9")]),
@@ -96,7 +96,7 @@ struct WatchHelperTests {
             let signals = Signals()
             try await WatchHelper(executable: script, folder: lists, askingEvery: .milliseconds(300))
                 .run { signals.append($0) }
-            #expect(signals.all == [.ready, .died("does not answer")])
+            #expect(signals.all == [.ready, .died("not responding")])
         }
     }
 
@@ -107,7 +107,7 @@ struct WatchHelperTests {
             let signals = Signals()
             try await WatchHelper(executable: script, folder: folder, askingEvery: .milliseconds(100))
                 .run { signals.append($0) }
-            #expect(signals.all == [.ready, .died("does not answer")])
+            #expect(signals.all == [.ready, .died("not responding")])
         }
     }
 

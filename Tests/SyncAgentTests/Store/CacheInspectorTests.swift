@@ -96,7 +96,7 @@ struct CacheInspectorTests {
         try await withCache { cache, inspector, expected in
             let script = "cd '\(cache.path)/..'; mv cache aside; mkdir cache; touch cache/letters"
             try #require(try await Program.run("sh", "-ec", script).code == 0)
-            #expect(await inspector.inspect(expected).trouble?.contains("is no cache of syncagent") == true)
+            #expect(await inspector.inspect(expected).trouble?.contains("is not a syncagent cache") == true)
             try #require(unlink(cache.path.appending("letters").string) == 0)
             // A copy of a cache, say, that was published to for longer.
             for number in ["7", "40", "x"] {

@@ -82,7 +82,7 @@ struct FolderTrustTests {
                 let place = path.pushing(FilePath(name)).string
                 for mode: mode_t in [0o777, 0o775, 0o757, 0o1777, 0o722] {
                     chmod(place, mode)
-                    let words = "may be written by others (mode \(String(mode, radix: 8)))"
+                    let words = "is writable by others (mode \(String(mode, radix: 8)))"
                     Self.expectRefusal(path, words, "chmod -R go-w \(path)", at: name)
                     chmod(place, mode & 0o7755)
                     try CacheFolder(path).checkTrust()
@@ -100,7 +100,8 @@ struct FolderTrustTests {
                     print("skipped: giving a file away takes root's rights")
                     return
                 }
-                Self.expectRefusal(path, "belongs to user 12345", "the agent is user 0", "remove \(path)", at: name)
+                Self.expectRefusal(
+                    path, "belongs to user 12345", "the agent runs as user 0", "remove \(path)", at: name)
                 try #require(chown(place, 0, 0) == 0)
             }
         }

@@ -51,12 +51,12 @@ struct DiskSpaceTests {
             folder: "/cache", bytes: .init(free: 200 << 10, total: 1 << 20), inodes: .init(free: 100, total: 1000))
         #expect(
             space.shortage(for: 150_000, above: .percent(5))?.reason
-                == "146 KiB do not fit: 200 KiB of 1 MiB are free in /cache, of which cache.minFree (5%) keeps 64 KiB")
+                == "146 KiB do not fit: 200 KiB of 1 MiB are free in /cache, and cache.minFree (5%) reserves 64 KiB")
         #expect(
             space.shortage(for: nil, above: .bytes(.mebibytes(500)))?.reason
-                == "only 200 KiB of 1 MiB are free in /cache, of which cache.minFree (500 MiB) keeps 500 MiB")
+                == "only 200 KiB of 1 MiB are free in /cache, and cache.minFree (500 MiB) reserves 500 MiB")
         #expect(
             space.shortage(for: nil, above: .percent(20))?.reason
-                == "only 100 of 1000 inodes are free in /cache, of which cache.minFree (20%) keeps 200")
+                == "only 100 of 1000 inodes are free in /cache, and cache.minFree (20%) reserves 200")
     }
 }

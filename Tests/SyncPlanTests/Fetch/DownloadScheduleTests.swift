@@ -7,7 +7,7 @@ import Testing
 @Suite("When icons are asked for")
 struct DownloadScheduleTests {
     private static let origin = "https://h.example:443"
-    private static let timeout = FetchOutcome.failed(.timeout("fetch.idleTimeout to go on"))
+    private static let timeout = FetchOutcome.failed(.timeout("fetch.idleTimeout to send more data"))
     private static let later = Sample.start + .seconds(1_000_000)
     private static let fresh = FetchOutcome.notModified(Sample.response(etag: "x"))
 

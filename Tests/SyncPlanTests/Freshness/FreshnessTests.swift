@@ -13,9 +13,9 @@ struct FreshnessTests {
         ),
         (
             [("Cache-Control", "max-age=3600"), ("Date", Sample.date(-7200))], 0,
-            "max-age 3600 s, age 7200 s when received: not fresh, 3600 s over it"
+            "max-age 3600 s, age 7200 s when received: stale for 3600 s"
         ),
-        ([("Cache-Control", "max-age=0")], 0, "max-age 0 s, age 0 s when received: not fresh, 0 s over it"),
+        ([("Cache-Control", "max-age=0")], 0, "max-age 0 s, age 0 s when received: stale for 0 s"),
         (
             [("Cache-Control", "max-age=60"), ("Expires", Sample.date(-60))], 60,
             "max-age 60 s, age 0 s when received: fresh for 60 s"
@@ -26,7 +26,7 @@ struct FreshnessTests {
         ),
         (
             [("Expires", Sample.date(300)), ("Date", Sample.date(400))], 0,
-            "Expires 0 s after Date, age 0 s when received: not fresh, 0 s over it"
+            "Expires 0 s after Date, age 0 s when received: stale for 0 s"
         ),
         (
             [("Expires", Sample.date(10)), ("Date", "foo")], 10,
@@ -42,11 +42,11 @@ struct FreshnessTests {
             [("Last-Modified", Sample.date(-8_640_000))], 86_400,
             "unchanged for 8640000 s, at most 86400 s, age 0 s when received: fresh for 86400 s"
         ),
-        ([("Last-Modified", Sample.date(10))], 0, "no lifetime given"),
-        ([("Last-Modified", "yesterday")], 0, "no lifetime given, and no validator"),
-        ([("ETag", "\"a\"")], 0, "no lifetime given"),
-        ([], 0, "no lifetime given, and no validator"),
-        ([("Cache-Control", "immutable")], 0, "no lifetime given, and no validator"),
+        ([("Last-Modified", Sample.date(10))], 0, "no freshness lifetime given"),
+        ([("Last-Modified", "yesterday")], 0, "no freshness lifetime given, and no validator"),
+        ([("ETag", "\"a\"")], 0, "no freshness lifetime given"),
+        ([], 0, "no freshness lifetime given, and no validator"),
+        ([("Cache-Control", "immutable")], 0, "no freshness lifetime given, and no validator"),
         (
             [("Pragma", "no-cache"), ("Cache-Control", "max-age=5")], 5,
             "max-age 5 s, age 0 s when received: fresh for 5 s"

@@ -44,20 +44,20 @@ struct StalenessTests {
             ("max-age=3600", "not-an-image", "because its last refresh failed (not-an-image)."),
             (
                 "max-age=3600, stale-while-revalidate=86400", nil,
-                "until it has been asked for again, as its server allows."
+                "until it is revalidated, as its server allows."
             ),
-            ("max-age=3600", nil, "until it has been asked for again, which its server does not allow."),
+            ("max-age=3600", nil, "until it is revalidated, which its server does not allow."),
         ] as [(String, String?, String)])
     func sentence(cacheControl: String, failure: String?, end: String) {
         let text = Self.icon(cacheControl, failure: failure).staleness(at: Self.now)
         #expect(
-            text == "It has not been fresh since \(Sample.start + .seconds(3600)), and is shown all the same \(end)")
+            text == "Stale since \(Sample.start + .seconds(3600)), but still used \(end)")
     }
 
     @Test("of an image whose server is forgotten only the failure is known")
     func unknown() {
         let text = Self.icon(nil, failure: "dns").staleness(at: Self.now)
-        #expect(text == "Its last refresh failed (dns), and how fresh it is, is not known.")
+        #expect(text == "Its last refresh failed (dns), and its freshness is unknown.")
         #expect(Self.icon(nil, failure: nil).staleness(at: Self.now) == nil)
     }
 

@@ -23,16 +23,16 @@ struct EvictionReportTests {
     func reasons() throws {
         var agent = try Self.agent()
         var (fate, isRetired) = try Self.fate(agent)
-        #expect(!fate.goes && fate.reason == "it is named by 1.plist" && fate.generation == nil && !isRetired)
+        #expect(!fate.goes && fate.reason == "named by 1.plist" && fate.generation == nil && !isRetired)
         try agent.handle(.pin(url: Self.a, isPinned: true))
-        #expect(try Self.fate(agent).0.reason == "it is pinned, and it is named by 1.plist")
+        #expect(try Self.fate(agent).0.reason == "pinned, named by 1.plist")
         try agent.handle(.pin(url: Self.a, isPinned: false))
         try agent.finishHousekeeping()
 
         try agent.drop(["1.plist": nil])
         try agent.finishHousekeeping()
         (fate, isRetired) = try Self.fate(agent)
-        #expect(fate.goes && fate.reason.contains("its grace ends at") && isRetired)
+        #expect(fate.goes && fate.reason.contains("the grace period of generation") && isRetired)
         let generation = try #require(fate.generation)
 
         try agent.handle(.scanned(.unavailable(reason: "it is not mounted")))
