@@ -21,9 +21,11 @@ enum XMLToken: Equatable {
     case documentType(start: Int)
 }
 
-/// Takes XML 1.0 (W3C, Fifth Edition) apart, in UTF-8 and from front to back.
+/// Splits XML 1.0 (W3C, Fifth Edition) in UTF-8 into tokens, from front to back.
 ///
-/// It checks the form of each piece. That tags match, and that references are known, is for the caller.
+/// It checks the form of each token, and reads attributes: nothing parses a drawing after it but the programs that show it.
+/// Whether tags match and references are known is for the caller to check. `XMLPieces` of ListParse is a scanner of its own:
+/// it must split malformed files as the property list parser does, instead of rejecting them.
 struct XMLTokens {
     private(set) var offset: Int
     private var isWithinTag = false

@@ -48,6 +48,16 @@ struct ListLimitTests {
         #expect(ListParser().parse(nested(33)).code == "too-deep")
     }
 
+    @Test(
+        "levels are counted in whatever the parser takes",
+        arguments: [
+            "<?><array>", "<!-- > --><array>", "<array a=\"/\">", "<arrays>", "<array\n>", "<array/><array>",
+        ])
+    func oddDepth(level: String) {
+        let levels = String(repeating: level, count: 33)
+        #expect(ListParser().parse("<plist>\(levels)<string>http://e.org</string>").code == "too-deep")
+    }
+
     @Test("binary levels are counted, shared ones once and endless ones as too deep")
     func binaryDepth() {
         #expect(ListParser().parse(BinaryList.nested(32)).code == "no-known-shape")

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The tags, texts and marked sections of an XML property list, from front to back.
+///
+/// It cuts where the parser underneath cuts: a tag ends at the first `>`, and its attributes are not read. It takes any
+/// bytes and checks nothing, so that no array or dictionary that the parser sees goes uncounted. `XMLTokens` of ImageChecks
+/// is a scanner of its own for the opposite reason: it reads attributes, and throws at what is not well-formed.
+struct XMLPieces {
+    enum Piece {
+        case text
+        /// `<name …>`, `<name …/>` or `</name>`; the name is given by its offset.
+        case tag(name: Int, isEnd: Bool, isEmpty: Bool, isClosed: Bool)
+        /// A comment, characters as they are, an instruction or a declaration.
+        case section(begin: StaticString, end: StaticString, isClosed: Bool)
+    }
+
+    private static let sections: [(begin: StaticString, end: StaticString)] = [
+        ("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"),
+    ]
+
+    private let bytes: [UInt8]
+    /// Where the next piece begins.
+    private(set) var offset: Int
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        offset = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    }
+
+    /// The next piece; `nil` at the end of the bytes.
+    mutating func next() -> Piece? {
+        guard offset < bytes.count else { return nil }
+        let start = offset
+        guard bytes[start] == UInt8(ascii: "<") else {
+            offset = position(of: "<", from: start) ?? bytes.count
+            return .text
+        }
+        if has("<!", at: start) || has("<?", at: start),
+            let (begin, end) = Self.sections.first(where: { has($0.begin, at: start) })
+        {
+            // `<?>` is a whole instruction to the parser, and `<!-->` no whole comment.
+            let found = position(of: end, from: start + (begin.utf8CodeUnitCount > 2 ? begin.utf8CodeUnitCount : 1))
+            offset = found.map { $0 + end.utf8CodeUnitCount } ?? bytes.count
+            return .section(begin: begin, end: end, isClosed: found != nil)
+        }
+        let isEnd = has("</", at: start)
+        let close = position(of: ">", from: start + 1)
+        offset = close.map { $0 + 1 } ?? bytes.count
+        let isEmpty = close.map { bytes[$0 - 1] == UInt8(ascii: "/") } ?? false
+        return .tag(name: start + (isEnd ? 2 : 1), isEnd: isEnd, isEmpty: isEmpty, isClosed: close != nil)
+    }
+
+    /// Whether this text stands at an offset.
+    func has(_ text: StaticString, at offset: Int) -> Bool {
+        guard bytes.count - offset >= text.utf8CodeUnitCount else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { memcmp($0 + offset, text.utf8Start, text.utf8CodeUnitCount) == 0 } ?? false
+        }
+    }
+
+    /// Where this text stands next; `nil` if it does not.
+    private func position(of text: StaticString, from start: Int) -> Int? {
+        bytes.withUnsafeBytes { bytes in
+            guard let first = bytes.baseAddress else { return nil }
+            var start = start
+            while start < bytes.count,
+                let found = memchr(first + start, Int32(text.utf8Start.pointee), bytes.count - start)
+            {
+                let position = UnsafeRawPointer(found) - first
+                if has(text, at: position) { return position }
+                start = position + 1
+            }
+            return nil
+        }
+    }
+}
