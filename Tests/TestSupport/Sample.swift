@@ -30,16 +30,7 @@ package enum Sample {
     package static func manifest(_ generation: Int, _ documents: [AppListDocument]) -> Manifest {
         var manifest = Manifest(generation: generation, published: time, lists: [:])
         for document in documents {
-            var list = Manifest.List(
-                sha256: .of(document.json), apps: document.apps.count, ready: 0, pending: 0, failed: 0)
-            for app in document.apps {
-                switch app.state {
-                case .ready: list.ready += 1
-                case .pending: list.pending += 1
-                case .failed: list.failed += 1
-                }
-            }
-            manifest.lists[document.list] = list
+            manifest.lists[document.list] = Manifest.List(document, sha256: .of(document.json))
         }
         return manifest
     }

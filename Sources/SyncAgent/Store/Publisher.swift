@@ -270,17 +270,3 @@ package actor Publisher {
     /// What becomes the manifest where there is none.
     private static let first = StagingPath.of("manifest")
 }
-
-extension Manifest.List {
-    /// What a manifest says of a list with this document.
-    package init(_ document: AppListDocument, sha256: Digest) {
-        self.init(sha256: sha256, apps: document.apps.count, ready: 0, pending: 0, failed: 0)
-        for app in document.apps {
-            switch app.state {
-            case .ready: ready += 1
-            case .pending: pending += 1
-            case .failed: failed += 1
-            }
-        }
-    }
-}

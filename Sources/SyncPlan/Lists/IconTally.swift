@@ -1,31 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-import CacheFormat
-
-/// How many icons are ready, pending and failed.
-package struct IconCounts: Equatable, Sendable {
-    package private(set) var ready = 0
-    package private(set) var pending = 0
-    package private(set) var failed = 0
-
-    package var total: Int { ready + pending + failed }
-
-    mutating func add(_ standing: IconRecord.Standing, times: Int = 1) {
-        switch standing {
-        case .ready: ready += times
-        case .pending: pending += times
-        case .failed: failed += times
-        }
-    }
-
-    static func + (a: IconCounts, b: IconCounts) -> IconCounts {
-        var sum = a
-        sum.add(.ready, times: b.ready)
-        sum.add(.pending, times: b.pending)
-        sum.add(.failed, times: b.failed)
-        return sum
-    }
-}
+package import CacheFormat
 
 /// What there is to tell of the icons of a list, or of all lists, counted as it changes.
 package struct IconTally: Equatable, Sendable {
@@ -59,7 +34,7 @@ package struct IconTally: Equatable, Sendable {
     /// - Parameters:
     ///   - entries: The new version.
     ///   - standing: That of an icon which is counted at present; `nil` for others.
-    mutating func setRepeats(in entries: [AppEntry], standing: (IconURL) -> IconRecord.Standing?) {
+    mutating func setRepeats(in entries: [AppEntry], standing: (IconURL) -> AppListDocument.Status?) {
         var seen: Set<IconURL> = []
         seen.reserveCapacity(entries.count)
         var new: [IconURL: Int] = [:]
@@ -75,7 +50,7 @@ package struct IconTally: Equatable, Sendable {
 /// What of an icon is counted.
 struct IconMark: Equatable {
     var lists: [ListName]
-    var standing: IconRecord.Standing
+    var standing: AppListDocument.Status
     var phase: IconRecord.Phase
     var isStaged: Bool
     /// Whether it is ready although its last refresh failed.
@@ -126,12 +101,8 @@ package struct CatalogTally: Equatable, Sendable {
 }
 
 extension IconRecord {
-    /// The state as a list document has it, without what comes with it.
-    enum Standing {
-        case ready, pending, failed
-    }
-
-    var standing: Standing { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
+    /// The status that a list document gives it.
+    var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
 }
 
 extension [String: Int] {

@@ -58,7 +58,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     package init(url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?, now: Timestamp) {
         self.url = url
         lists = icon.lists.sorted()
-        state = icon.isReferenced ? icon.state.word : "retired"
+        state = icon.isReferenced ? icon.state.status.rawValue : "retired"
         path = icon.image?.path
         next = Self.next(for: icon, now: now)
         stale = icon.staleness(at: now)
@@ -102,15 +102,5 @@ extension IconReport.Response {
         etag = response.validators.etag
         lastModified = response.validators.lastModified
         freshness = Freshness(of: response).description
-    }
-}
-
-extension AppListDocument.State {
-    fileprivate var word: String {
-        switch self {
-        case .ready: "ready"
-        case .pending: "pending"
-        case .failed: "failed"
-        }
     }
 }

@@ -133,35 +133,15 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
 extension StatusReport.List {
     /// Takes in how many of the list's entries are in each state.
-    mutating func count(_ entries: IconCounts) {
+    package mutating func count(_ entries: IconCounts) {
         (apps, ready, pending, failed) = (entries.total, entries.ready, entries.pending, entries.failed)
-    }
-
-    /// Counts an entry of the list.
-    package mutating func count(_ state: AppListDocument.State) {
-        apps += 1
-        switch state {
-        case .ready: ready += 1
-        case .pending: pending += 1
-        case .failed: failed += 1
-        }
     }
 }
 
 extension StatusReport.Icons {
     /// Takes in how many of the icons that lists name are in each state.
-    mutating func count(_ icons: IconCounts) {
+    package mutating func count(_ icons: IconCounts) {
         (referenced, ready, pending, failed) = (icons.total, icons.ready, icons.pending, icons.failed)
-    }
-
-    /// Counts an icon that a list names.
-    package mutating func count(_ state: AppListDocument.State) {
-        referenced += 1
-        switch state {
-        case .ready: ready += 1
-        case .pending: pending += 1
-        case .failed: failed += 1
-        }
     }
 }
 

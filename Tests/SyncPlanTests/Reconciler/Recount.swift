@@ -11,12 +11,13 @@ extension Reconciler {
         var recounted = status
         recounted.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
-            for entry in list.entries { row.count(catalog.icons[entry.icon]?.state ?? .pending) }
+            row.count(IconCounts(list.entries.map { catalog.icons[$0.icon]?.state ?? .pending }))
             row.error = list.rejection?.message
             row.problems = list.problems.count
             return row
         }
         recounted.icons = StatusReport.Icons()
+        recounted.icons.count(IconCounts(catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
         for element in catalog.icons {
             let (url, icon) = (element.url, element.icon)
@@ -24,7 +25,6 @@ extension Reconciler {
                 if icon.image != nil { recounted.icons.retired += 1 }
                 continue
             }
-            recounted.icons.count(icon.state)
             if case .ready = icon.state, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isQueued && downloads.queue.isHeld(url)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
@@ -50,11 +50,7 @@ extension Reconciler {
         let lists = names.isEmpty ? Array(catalog.lists.keys) : names
         for url in Set(lists.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
             guard let icon = catalog.icons[url] else { continue }
-            switch icon.state {
-            case .ready: counts.add(.ready)
-            case .pending: counts.add(.pending)
-            case .failed: counts.add(.failed)
-            }
+            counts.add(icon.state.status)
             let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !downloads.queue.isHeld(url)
             isOnItsWay = isOnItsWay || isUnderWay
         }

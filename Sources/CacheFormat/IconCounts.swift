@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many icons are ready, pending and failed.
+package struct IconCounts: Equatable, Sendable {
+    package private(set) var ready = 0
+    package private(set) var pending = 0
+    package private(set) var failed = 0
+
+    /// All of them.
+    package var total: Int { ready + pending + failed }
+
+    package init() {}
+
+    /// Counts icons by their states.
+    package init(_ states: some Sequence<AppListDocument.State>) {
+        for state in states { add(state.status) }
+    }
+
+    /// Counts more icons with a status, or fewer if the number is negative.
+    package mutating func add(_ status: AppListDocument.Status, times: Int = 1) {
+        switch status {
+        case .ready: ready += times
+        case .pending: pending += times
+        case .failed: failed += times
+        }
+    }
+
+    package static func + (a: IconCounts, b: IconCounts) -> IconCounts {
+        var sum = a
+        sum.add(.ready, times: b.ready)
+        sum.add(.pending, times: b.pending)
+        sum.add(.failed, times: b.failed)
+        return sum
+    }
+}
+
+extension AppListDocument {
+    /// The `status` of an entry: its ``State`` without the image or the error.
+    package enum Status: String, Sendable {
+        case ready, pending, failed
+    }
+}
+
+extension AppListDocument.State {
+    /// The value of the entry's `status` key.
+    package var status: AppListDocument.Status {
+        switch self {
+        case .ready: .ready
+        case .pending: .pending
+        case .failed: .failed
+        }
+    }
+}
+
+extension Manifest.List {
+    /// Summarizes a list document.
+    ///
+    /// - Parameters:
+    ///   - document: The document.
+    ///   - sha256: The digest of its text.
+    package init(_ document: AppListDocument, sha256: Digest) {
+        let counts = IconCounts(document.apps.lazy.map(\.state))
+        self.init(
+            sha256: sha256, apps: counts.total, ready: counts.ready, pending: counts.pending, failed: counts.failed)
+    }
+}
