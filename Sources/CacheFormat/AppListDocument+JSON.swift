@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension AppListDocument {
+    /// Reads a list document.
+    ///
+    /// - Throws: ``FormatError/damaged(_:)`` if the text is no list document, and
+    ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
+    package init(json: [UInt8]) throws(FormatError) {
+        if let document = AppListDocument(written: json) {
+            self = document
+        } else {
+            try self.init(anyJSON: json)
+        }
+    }
+
+    /// Reads a list document, whoever wrote it, and however.
+    init(anyJSON json: [UInt8]) throws(FormatError) {
+        let root = try DocumentFormat.decode(CodedDocument.self, from: json)
+        guard let sha256 = Digest(hex: root.source.sha256), let modified = Timestamp(root.source.modified) else {
+            throw .damaged("its “source” has no valid “sha256” and “modified”")
+        }
+        var apps: [App] = []
+        apps.reserveCapacity(root.apps.count)
+        for (index, app) in root.apps.enumerated() {
+            guard let state = app.state else {
+                throw .damaged("“apps[\(index)]” has a status without what belongs to it")
+            }
+            let expected = app.expected.flatMap { Digest(hex: $0) }
+            apps.append(
+                App(name: app.name, icon: app.icon, download: app.download, expected: expected, state: state))
+        }
+        let source = Source(sha256: sha256, bytes: root.source.bytes, modified: modified)
+        self.init(list: root.list, source: source, apps: apps)
+    }
+
+    /// The document, if the text is as ``json`` has it and no string in it has an escape.
+    init?(written json: [UInt8]) {
+        var text = WrittenJSON(json)
+        guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
+            text.take(", \"list\": "), let list = text.string(),
+            text.take(", \"source\": { \"sha256\": "), let sha256 = text.digest(),
+            text.take(", \"bytes\": "), let bytes = text.number(),
+            text.take(", \"modified\": "), let modified = text.string().flatMap(Timestamp.init),
+            text.take(" }, \"apps\": [")
+        else { return nil }
+        var apps: [App] = []
+        // One that is ready takes some 300 bytes, and more with a name.
+        apps.reserveCapacity(json.count / 256)
+        if !text.take("] }\n") {
+            repeat {
+                guard text.take("\n  "), let app = App(&text) else { return nil }
+                apps.append(app)
+            } while text.take(",")
+            guard text.take("\n] }\n") else { return nil }
+        }
+        guard text.isAtEnd else { return nil }
+        self.init(
+            list: ListName(list), source: Source(sha256: sha256, bytes: bytes, modified: modified), apps: apps)
+    }
+}
+
+extension AppListDocument.App {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        var name: String?
+        guard text.take("{ ") else { return nil }
+        if text.take("\"name\": ") {
+            name = text.string()
+            guard name != nil, text.take(", ") else { return nil }
+        }
+        guard text.take("\"icon\": "), let icon = text.string() else { return nil }
+        var download: String?
+        if text.take(", \"download\": ") {
+            download = text.string()
+            guard download != nil else { return nil }
+        }
+        var expected: Digest?
+        if text.take(", \"expected\": ") {
+            expected = text.digest()
+            guard expected != nil else { return nil }
+        }
+        guard text.take(", \"status\": "), let state = AppListDocument.State(&text), text.take(" }") else { return nil }
+        self.init(name: name, icon: IconURL(icon), download: download, expected: expected, state: state)
+    }
+}
+
+extension AppListDocument.State {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        if text.take("\"pending\"") {
+            self = .pending
+        } else if text.take("\"failed\", \"error\": ") {
+            guard let error = text.string() else { return nil }
+            self = .failed(error: error)
+        } else {
+            guard text.take("\"ready\", \"path\": "), let (sha256, suffix) = text.image(),
+                text.take(", \"bytes\": "), let bytes = text.number(),
+                text.take(", \"type\": "), let type = text.string(),
+                text.take(", \"width\": "), let width = text.number(),
+                text.take(", \"height\": "), let height = text.number()
+            else { return nil }
+            self = .ready(
+                AppListDocument.Image(
+                    suffix: suffix, sha256: sha256, bytes: bytes, type: type, width: width, height: height))
+        }
+    }
+}
+
+private struct CodedDocument: FormattedDocument {
+    struct Source: Decodable {
+        var sha256: String
+        var bytes: Int
+        var modified: String
+    }
+    struct App: Decodable {
+        var name: String?
+        var icon: IconURL
+        var download: String?
+        var expected: String?
+        var status: String
+        var error: String?
+        var path, sha256, type: String?
+        var bytes, width, height: Int?
+
+        var state: AppListDocument.State? {
+            switch status {
+            case "ready":
+                // Every image is in a folder: what is in none would be taken for a suffix.
+                guard let path, path.utf8.contains(UInt8(ascii: "/")), let digest = sha256.flatMap({ Digest(hex: $0) }),
+                    let bytes, let type, let width, let height
+                else { return nil }
+                return .ready(
+                    AppListDocument.Image(
+                        path: path, sha256: digest, bytes: bytes, type: type, width: width, height: height))
+            case "pending": return .pending
+            case "failed": return error.map(AppListDocument.State.failed)
+            default: return nil
+            }
+        }
+    }
+    var format: Int
+    var list: ListName
+    var source: Source
+    var apps: [App]
+}
