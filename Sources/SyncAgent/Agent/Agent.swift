@@ -86,18 +86,19 @@ package struct Agent: Sendable {
         let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
         let publisher = Publisher(folder, held: held, reserve: settings.cache.minFree, thread: thread)
-        let loop = AgentLoop(
-            staging: staging, publisher: publisher, evictor: Evictor(folder, thread: thread, logger: logger),
-            inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
-            store: store, clock: clock, logger: logger
-        ) { report in
-            Downloads(
-                settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
-                report: report)
-        }
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             known: known, old: old, clock: clock, logger: logger)
+        let loop = AgentLoop(clock: clock, logger: logger) { post in
+            SystemEffects(
+                downloads: Downloads(
+                    settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime
+                ) { post($0.map(Reconciler.Event.init)) },
+                staging: staging, publisher: publisher,
+                evictor: Evictor(folder, thread: thread, logger: logger),
+                inspector: CacheInspector(publisher, lock: locks[0], logger: logger), database: store,
+                relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } })
+        }
         let report =
             if once {
                 try await runOnce(plan, loop, lists)
@@ -149,7 +150,7 @@ package struct Agent: Sendable {
     private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws
         -> StatusReport
     {
-        async let end = loop.run(plan, untilSettled: true) { await lists.lookOnce { loop.post(.scanned($0)) } }
+        async let end = loop.run(plan, untilSettled: true)
         await lists.lookOnce { loop.post(.scanned($0)) }
         return await end
     }
@@ -164,7 +165,7 @@ package struct Agent: Sendable {
         let control = try ControlServer(
             at: folders.socket, clients: budget.clients, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
-            group.addTask { await loop.run(plan, untilSettled: false) { lists.listAgain() } }
+            group.addTask { await loop.run(plan, untilSettled: false) }
             group.addTask {
                 try await lists.run { loop.post(.scanned($0)) }
                 return nil

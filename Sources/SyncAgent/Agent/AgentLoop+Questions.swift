@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import SyncPlan
+
+/// What others learn from the loop, and wait for.
+extension AgentLoop {
+    /// The time as the loop counts it.
+    package var now: Timestamp { clock.now }
+
+    /// The present status; `nil` if the loop has ended.
+    package func status() async -> StatusReport? {
+        await ask { [self] plan in
+            // Nothing changes while the loop answers.
+            guard let change = feed.newest else { return plan.status }
+            return latestStatus.get(after: change) { plan.status }
+        }
+    }
+
+    /// What is evicted and what stays: of one icon, or of all that no list names.
+    package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
+        guard let snapshot = await ask({ [clock] in $0.evictionSnapshot(of: url, now: clock.now) }) else { return nil }
+        // Not in the loop: there may be much to tell.
+        return snapshot.report(leases: await effects.leases(on: snapshot.superseded))
+    }
+
+    /// Everything known of one URL; `nil` if it is unknown.
+    package func report(on url: IconURL) async -> IconReport? {
+        await ask { [clock] in $0.report(on: url, now: clock.now) } ?? nil
+    }
+
+    /// Posts an event, and returns when the plan says that what follows from it is done, when the time is over, or with the
+    /// loop.
+    package func post(
+        _ event: Reconciler.Event, andWaitUntil isDone: @escaping @Sendable (Reconciler) -> Bool, atMost limit: Duration
+    ) async {
+        post(event)
+        await wait(atMost: limit) { [self] in
+            for await _ in changes where await ask(isDone) ?? true { return }
+        }
+    }
+
+    /// An element at once and whenever something may have changed that the status tells; ends with the loop.
+    ///
+    /// Elements that are not taken become one.
+    package var changes: ChangeFeed.Changes { feed.changes }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import SyncPlan
+
+/// Does the work that nothing waits for, one piece after the other.
+struct BackgroundWork: Sendable {
+    let effects: any AgentEffects
+    let logger: Logger
+    /// Called when what was stored before is lost.
+    let noteMemoryLost: @Sendable () -> Void
+
+    /// Works until the queue has ended and is empty.
+    func run(_ queue: AsyncStream<Reconciler.Chore>) async {
+        var unstored = MemoChanges()
+        for await work in queue {
+            switch work {
+            case .discard(let names): await effects.discard(names)
+            case .discardPartials(let urls): await effects.discardPartials(of: urls)
+            case .remember(let changes): await store(changes, after: &unstored)
+            }
+        }
+    }
+
+    /// Stores changes, together with those that could not be stored before, for example on a full disk.
+    private func store(_ changes: MemoChanges, after unstored: inout MemoChanges) async {
+        let isFirst = unstored.isEmpty
+        unstored.append(changes)
+        let result = await effects.store(unstored)
+        if case .failed(let reason) = result {
+            if isFirst { logger.warning("the state could not be stored", metadata: ["reason": "\(reason)"]) }
+            return
+        }
+        unstored = MemoChanges()
+        if result == .storedInNewDatabase { noteMemoryLost() }
+        if !isFirst { logger.notice("the state is stored again") }
+    }
+}

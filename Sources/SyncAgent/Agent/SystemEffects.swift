@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+
+/// The effects of an agent on the network, the cache folder and the database.
+struct SystemEffects: AgentEffects {
+    let downloads: Downloads
+    let staging: Staging
+    let publisher: Publisher
+    let evictor: Evictor
+    let inspector: CacheInspector
+    let database: StateStore
+    let relist: @Sendable () async -> Void
+
+    func begin(_ requests: [FetchRequest]) { downloads.begin(requests) }
+    func cancel(_ url: IconURL) { downloads.cancel(url) }
+    func shutDownDownloads() async { await downloads.shutdown() }
+
+    func writeAhead(_ image: StagedImage) { publisher.writeAhead(image) }
+    func listFolder() async { await relist() }
+
+    func perform(_ job: Reconciler.Job) async -> Reconciler.Event {
+        switch job {
+        case .publish(let publication): return .published(await publisher.publish(publication))
+        case .release(let generations):
+            let done = await evictor.release(generations)
+            return .released((removed: done.removed, kept: done.kept), failed: done.failed)
+        case .remove(let plan): return .removed(failed: await evictor.remove(plan))
+        case .measureSpace(let trial): return .space(await staging.measure(trial: trial))
+        case .inspect(let expected): return .inspected(await inspector.inspect(expected))
+        }
+    }
+
+    func discard(_ names: [String]) async { await publisher.discard(names) }
+    func discardPartials(of urls: Set<IconURL>) async { await staging.discardPartials(of: urls) }
+
+    /// Throws no error on: it would come back on the thread of the database (Swift 6.3, optimized).
+    func store(_ changes: MemoChanges) async -> StoreResult {
+        do {
+            return try await database.apply(changes) ? .stored : .storedInNewDatabase
+        } catch {
+            return .failed(reason: "\(error)")
+        }
+    }
+
+    func leases(on generations: [Int]) async -> [EvictionReport.Lease] { await evictor.leases(on: generations) }
+}
+
+extension Reconciler.Event {
+    init(_ end: Downloads.End) {
+        self = .fetched(url: end.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed)
+    }
+}
