@@ -101,9 +101,10 @@ extension Remembered {
         self.init()
         for list in manifest?.lists.values.sorted(by: { $0.document < $1.document }) ?? [] {
             for app in documents[list.sha256]?.apps ?? [] {
-                guard case .failed(let code) = app.state else { continue }
+                // A later version may have codes that this one does not know.
+                guard case .failed(let error) = app.state, let code = FetchFailure.Code(rawValue: error) else { continue }
                 let failure = IconRecord.Failure(
-                    code: code, message: "no more is known without the state folder", attempts: 1,
+                    code: code, message: "the details are in the state folder, which cannot be read", attempts: 1,
                     nextAttempt: .distantPast)
                 icons.append(
                     IconMemo(url: app.icon, image: nil, response: nil, freshUntil: .distantPast, failure: failure))
