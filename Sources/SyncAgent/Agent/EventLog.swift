@@ -8,8 +8,6 @@ import WebAddresses
 struct EventLog: Sendable {
     private let logger: Logger
     private var scans: ScanLog
-    /// Why the lists folder is in doubt; `nil` if it is not.
-    private var doubt: String?
 
     init(logger: Logger) {
         self.logger = logger
@@ -23,19 +21,17 @@ struct EventLog: Sendable {
             case .fetched(let url, let outcome, _, _): log(plan.judged(outcome, of: url), of: url)
             case .published(let result): log(result)
             case .slept(let time):
-                logger.info("the system slept", metadata: ["time": "\(DurationText.format(time))"])
+                logger.info("system slept", metadata: ["time": "\(DurationText.format(time))"])
             default: break
             }
         }
-        doubt = plan.unavailable
     }
 
     /// Notes events that the plan has taken in.
     mutating func note(_ events: [Reconciler.Event], after plan: borrowing Reconciler) {
         for case .scanned(let scan) in events {
             let plan = copy plan
-            scans.note(scan) { plan.hasGoodVersion(of: $0) }
-            if case .listed = scan, plan.unavailable != doubt { logDoubt(plan.unavailable) }
+            scans.note(scan, hasGoodVersion: { plan.hasGoodVersion(of: $0) }, trouble: plan.unavailable)
         }
     }
 
@@ -45,23 +41,17 @@ struct EventLog: Sendable {
             "icon requested", metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
     }
 
-    /// Logs that a folder which could be listed is not taken for that of the lists, or is again.
-    private func logDoubt(_ reason: String?) {
-        guard let reason else { return logger.notice("the lists folder is taken for what it says") }
-        logger.warning("the lists folder is in doubt: all lists stay as they were", metadata: ["reason": "\(reason)"])
-    }
-
     private func log(_ result: PublicationResult) {
         switch result {
         case .published(_, _, nil): break
         case .noRoom(let shortage, _, _):
-            logger.warning("some list documents are not published", metadata: ["reason": "\(shortage.reason)"])
+            logger.warning("no room for some list documents: they wait", metadata: ["reason": "\(shortage.reason)"])
         case .published(let manifest, _, let doubt?):
             logger.error(
-                "a generation may not be durable",
+                "generation may not be durable",
                 metadata: ["generation": "\(manifest.generation)", "reason": "\(doubt)"])
         case .failed(let reason, _):
-            logger.error("a publication failed: the generation before stays", metadata: ["reason": "\(reason)"])
+            logger.error("publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
         }
     }
 

@@ -15,8 +15,6 @@ package actor ListFolder {
         package var trouble: WatchTrouble?
         /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
         package var files: [ListName: FileFingerprint?]
-        /// What has a list's name, and is no file: a folder, a pipe, a socket, a device.
-        package var others: Set<ListName> = []
         /// The names of lists that are not UTF-8, with their bytes escaped.
         package var illegible: Set<ListName> = []
     }
@@ -65,7 +63,7 @@ package actor ListFolder {
                 if status.st_mode & S_IFMT == S_IFREG {
                     listing.files[name] = FileFingerprint(status)
                 } else {
-                    listing.others.insert(name)
+                    listing.folder.others.insert(name)
                 }
             } else if errno != ENOENT || fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 {
                 // Only a name that is gone is no list: a file that cannot be looked at may be back in a moment.

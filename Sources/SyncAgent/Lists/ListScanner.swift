@@ -48,8 +48,6 @@ package struct ListScanner: Sendable {
         package var rest: Set<ListName> = []
         /// Why the agent had not the means to read some, which are to be read as soon as it has; `nil` if all were read.
         package var shortage: String?
-        /// What has a list's name, and is no file.
-        package var others: Set<ListName> = []
         /// Why not all changes in the folder are told.
         package var trouble: WatchTrouble?
         /// How long it took to list it.
@@ -150,8 +148,8 @@ package struct ListScanner: Sendable {
         listed.hasUnread = !rest.isEmpty
         return Look(
             scan: .listed(listed, present: Set(listing.files.keys).union(listing.illegible), changed: readings),
-            unsettled: unsettled, slow: slow, rest: rest, shortage: shortage, others: listing.others,
-            trouble: listing.trouble, cost: cost)
+            unsettled: unsettled, slow: slow, rest: rest, shortage: shortage, trouble: listing.trouble,
+            cost: cost)
     }
 
     /// Whether no version of a list can be in force.

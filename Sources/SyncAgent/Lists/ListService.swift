@@ -116,7 +116,6 @@ package final class ListService: Sendable {
     ///   during which the task was cancelled it does not get.
     package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
-        var log = ScanLog(logger: logger)
         var readings: [ListName: ListReading] = [:]
         var unsettled = UnsettledLists(patience: settings.rescan)
         let end = clock.now + settings.rescan
@@ -124,7 +123,6 @@ package final class ListService: Sendable {
             let start = clock.now
             let look = await scanner.look(inRounds: true)
             guard !Task.isCancelled else { return }
-            log.note(others: look.others)
             guard case .listed(let folder, let present, let changed) = look.scan else { return report(look.scan) }
             let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
@@ -152,7 +150,6 @@ package final class ListService: Sendable {
         var scanner = makeScanner()
         var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
-        var log = ScanLog(logger: logger)
         var unsettled = UnsettledLists(patience: settings.settleMax)
         var nextScan = clock.now
         var nextReading = clock.now + settings.rescanContent
@@ -184,8 +181,7 @@ package final class ListService: Sendable {
                 guard !Task.isCancelled else { continue }
                 let overdue = unsettled.note(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue).listed(at: start)
-                log.note(others: look.others)
-                report(scan)
+                    report(scan)
                 await parser.dismiss()
                 noteBlindness(look)
                 noteFolder(of: look.scan)

@@ -31,6 +31,8 @@ package struct ListedFolder: Equatable, Sendable {
     package var shortage: String?
     /// Whether there are new lists that the next look reads.
     package var hasUnread = false
+    /// What has the name of a list and is no regular file: a folder, a pipe, a socket, a device.
+    package var others: Set<ListName> = []
 
     package init(path: String, identity: FolderIdentity, listed: Timestamp? = nil) {
         self.path = path

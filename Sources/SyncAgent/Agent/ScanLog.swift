@@ -7,7 +7,8 @@ import SyncPlan
 /// Logs what looks at the lists folder showed and what came of it, and the same trouble only once.
 struct ScanLog: Sendable {
     private let logger: Logger
-    private var unavailable: String?
+    /// Why the folder is not taken for the lists folder; `nil` if it is.
+    private var trouble: String?
     private var rejections: [ListName: ListRejection] = [:]
     private var others: Set<ListName> = []
 
@@ -20,29 +21,28 @@ struct ScanLog: Sendable {
     /// - Parameters:
     ///   - scan: What it showed.
     ///   - hasGoodVersion: Whether a version of this list is in force.
-    mutating func note(_ scan: ListScan, hasGoodVersion: (_ list: ListName) -> Bool) {
-        switch scan {
-        case .unavailable(let reason):
-            if reason != unavailable {
-                logger.warning(
-                    "lists folder unavailable: all lists keep their last version", metadata: ["reason": "\(reason)"])
-            }
-            unavailable = reason
-        case .listed(_, let present, let changed):
-            if unavailable != nil { logger.notice("lists folder available again") }
-            unavailable = nil
-            rejections = rejections.filter { present.contains($0.key) }
-            for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
-                switch reading.verdict {
-                case .success(let list): note(list, name)
-                case .failure(let rejection): note(rejection, name, hasGoodVersion: hasGoodVersion(name))
-                }
+    ///   - trouble: Why the plan does not take it for the lists folder; `nil` if it does.
+    mutating func note(_ scan: ListScan, hasGoodVersion: (_ list: ListName) -> Bool, trouble: String?) {
+        if trouble != self.trouble { note(trouble) }
+        self.trouble = trouble
+        guard case .listed(let folder, let present, let changed) = scan else { return }
+        note(folder.others)
+        rejections = rejections.filter { present.contains($0.key) }
+        for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
+            switch reading.verdict {
+            case .success(let list): note(list, name)
+            case .failure(let rejection): note(rejection, name, hasGoodVersion: hasGoodVersion(name))
             }
         }
     }
 
-    /// Notes what has a list's name, and is no file.
-    mutating func note(others: Set<ListName>) {
+    private func note(_ trouble: String?) {
+        guard let trouble else { return logger.notice("lists folder available again") }
+        logger.warning(
+            "lists folder unavailable: all lists keep their last version", metadata: ["reason": "\(trouble)"])
+    }
+
+    private mutating func note(_ others: Set<ListName>) {
         for name in others.subtracting(self.others).sorted() {
             let rejection = ListRejection.notARegularFile
             logger.warning(
