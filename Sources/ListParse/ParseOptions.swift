@@ -6,12 +6,12 @@ import CacheFormat
 package enum ParseOptions {
     /// The limits that the arguments ask for; the defaults for those that they do not name.
     ///
-    /// - Throws: ``UsageError`` if an argument is not known, or its value is missing or out of range.
-    package static func limits(from arguments: some Sequence<String>) throws(UsageError) -> ListLimits {
+    /// - Throws: ``ParserError`` if an argument is not known, or its value is missing or out of range.
+    package static func limits(from arguments: some Sequence<String>) throws(ParserError) -> ListLimits {
         var limits = ListLimits()
         var arguments = arguments.makeIterator()
         while let name = arguments.next() {
-            guard let value = arguments.next() else { throw UsageError(description: "\(name) needs a value") }
+            guard let value = arguments.next() else { throw .missingValue(option: name) }
             switch name {
             case "--max-bytes":
                 limits.maxBytes = ByteCount(try number(value, for: name, atMost: 1 << 30))
@@ -20,27 +20,19 @@ package enum ParseOptions {
             case "--icon-keys":
                 limits.iconKeys = value.split(separator: ",").map(String.init)
             case "--icon-base-url":
-                guard let base = IconBase(value) else {
-                    throw UsageError(description: "\(name) takes an http or https URL")
-                }
+                guard let base = IconBase(value) else { throw .notAURL(option: name) }
                 limits.iconBase = base
             default:
-                throw UsageError(description: "“\(name)” is not an option")
+                throw .unknownOption(name)
             }
         }
         return limits
     }
 
-    private static func number(_ text: String, for name: String, atMost limit: Int) throws(UsageError) -> Int {
+    private static func number(_ text: String, for name: String, atMost limit: Int) throws(ParserError) -> Int {
         guard let number = Int(text), (1...limit).contains(number) else {
-            throw UsageError(description: "\(name) takes a number from 1 to \(limit)")
+            throw .notANumber(option: name, limit: limit)
         }
         return number
     }
-}
-
-/// A command line that cannot be carried out.
-package struct UsageError: Error, Equatable {
-    /// What is wrong with it, as a clause.
-    package var description: String
 }

@@ -11,18 +11,13 @@ package enum ProcessLimits {
     /// One second more, and SIGKILL follows SIGXCPU.
     private static let processorTime: rlim_t = 10
 
-    /// A limit that the kernel did not take.
-    package struct Failure: Error, CustomStringConvertible {
-        package var description: String
-    }
-
     /// Sets the limits, for the rest of this process's life.
     ///
     /// What is open stays open, the three standard descriptors alone; nothing else can be opened or started. Where the
     /// kernel has no filters for system calls (seccomp(2)), the limits on descriptors and processes still say so.
     ///
-    /// - Throws: ``Failure`` if a limit cannot be set; limits that are lower already are kept.
-    package static func apply() throws(Failure) {
+    /// - Throws: ``ParserError`` if a limit cannot be set; limits that are lower already are kept.
+    package static func apply() throws(ParserError) {
         closefrom(STDERR_FILENO + 1)
         // The sanitizers map terabytes, and make calls of their own: see `Tests/Fuzz/sanitize`.
         #if !SANITIZED
@@ -41,7 +36,7 @@ package enum ProcessLimits {
 
     private static func lower(
         _ resource: __rlimit_resource, _ name: String, to soft: rlim_t, atMost hard: rlim_t
-    ) throws(Failure) {
+    ) throws(ParserError) {
         let resource = __rlimit_resource_t(resource.rawValue)
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { throw failure("getrlimit(\(name))") }
@@ -50,7 +45,5 @@ package enum ProcessLimits {
         guard setrlimit(resource, &limit) == 0 else { throw failure("setrlimit(\(name))") }
     }
 
-    private static func failure(_ call: String) -> Failure {
-        Failure(description: "\(call) failed: \(String(cString: strerror(errno)))")
-    }
+    private static func failure(_ call: String) -> ParserError { .failed(call: call, errno: errno) }
 }

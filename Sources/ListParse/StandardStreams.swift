@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import Glibc
 
 /// The process's own three descriptors.
 package enum StandardStreams {
-    /// Standard input could not be read.
-    package struct ReadError: Error {
-        /// The system's own text.
-        package var cause: String
-    }
-
     /// What standard input has, up to a number of bytes.
-    package static func read(atMost limit: Int) throws(ReadError) -> [UInt8] {
+    ///
+    /// - Throws: ``ListRejection/unreadable(_:)``
+    package static func read(atMost limit: Int) throws(ListRejection) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while bytes.count < limit {
@@ -18,7 +15,7 @@ package enum StandardStreams {
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR { continue }
-                throw ReadError(cause: String(cString: strerror(errno)))
+                throw .unreadable(String(cString: strerror(errno)))
             }
             bytes += chunk[..<count]
         }

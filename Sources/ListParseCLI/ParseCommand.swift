@@ -12,14 +12,12 @@ enum ParseCommand {
     static func main() {
         // libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        do {
+        do throws(ParserError) {
             let limits = try ParseOptions.limits(from: CommandLine.arguments.dropFirst())
             try ProcessLimits.apply()
             StandardStreams.write(ParseRecord.encode(verdict(limits), atMost: limits.maxText))
-        } catch let error as UsageError {
-            StandardStreams.fail(error.description, status: EX_USAGE)
         } catch {
-            StandardStreams.fail("\(error)", status: EX_OSERR)
+            StandardStreams.fail(error.description, status: error.exitStatus)
         }
     }
 
@@ -30,10 +28,10 @@ enum ParseCommand {
         let parser = ListParser(limits: limits)
         // What takes its time the first time is done before the list is there.
         _ = parser.parse(sample)
-        do throws(StandardStreams.ReadError) {
+        do throws(ListRejection) {
             return parser.parse(try StandardStreams.read(atMost: limits.maxBytes.bytes + 1))
         } catch {
-            return .failure(.unreadable(error.cause))
+            return .failure(error)
         }
     }
 }

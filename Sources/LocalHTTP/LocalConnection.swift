@@ -27,15 +27,17 @@ package struct LocalConnection {
         }
     }
 
-    /// The server closed the connection instead of an answer.
-    package struct Closed: Error, Equatable, CustomStringConvertible {
-        package let description = "the connection was closed without a response"
-    }
+    /// Why there is no response, or not all of it.
+    package enum Failure: Error, Equatable, CustomStringConvertible {
+        case closed
+        case timeout(TimeAmount)
 
-    /// The server took too long.
-    package struct Silence: Error, CustomStringConvertible {
-        package let patience: TimeAmount
-        package var description: String { "no response within \(patience.nanoseconds / 1_000_000_000) s" }
+        package var description: String {
+            switch self {
+            case .closed: "the connection was closed without a response"
+            case .timeout(let limit): "no response within \(limit.nanoseconds / 1_000_000_000) s"
+            }
+        }
     }
 
     private typealias Wrapped = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -74,7 +76,7 @@ package struct LocalConnection {
     ///   - body: What is sent; `nil` for a request without a body.
     ///   - patience: How long the head of the answer may take. The default is 30 s.
     /// - Returns: The head of the answer; ``next()`` reads its body.
-    /// - Throws: ``Closed``, ``Silence``, and what NIO says of an answer that is none.
+    /// - Throws: ``Failure``, and what NIO says of an answer that is none.
     package mutating func ask(
         _ method: HTTPMethod = .GET, _ target: String, fields: [(String, String)] = [], body: [UInt8]? = nil,
         patience: TimeAmount = .seconds(30)
@@ -89,8 +91,8 @@ package struct LocalConnection {
         if let body { try await writer.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
         try await writer.write(.end(nil))
         guard case .head(let answer)? = try await parts.next(isolation: #isolation) else {
-            if NIODeadline.now() >= end { throw Silence(patience: patience) }
-            throw Closed()
+            if NIODeadline.now() >= end { throw Failure.timeout(patience) }
+            throw Failure.closed
         }
         return answer
     }
@@ -101,7 +103,7 @@ package struct LocalConnection {
         switch try await parts.next(isolation: #isolation) {
         case .body(let buffer): return buffer
         case .end: return nil
-        case .head, nil: throw Closed()
+        case .head, nil: throw Failure.closed
         }
     }
 

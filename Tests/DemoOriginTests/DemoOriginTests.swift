@@ -147,7 +147,7 @@ struct DemoOriginTests {
             try await origin.received(1, for: path)
 
             await origin.cutOff()
-            await #expect(throws: LocalConnection.Closed.self) { try await held.value }
+            await #expect(throws: LocalConnection.Failure.closed) { try await held.value }
             await expectRefusal(of: origin.iconURL("Maps"))
             #expect(origin.requestCount == 2)
             await origin.cutOff()
@@ -173,7 +173,7 @@ struct DemoOriginTests {
                 origin.hold(path)
                 let url = origin.iconURL("Mail")
                 group.addTask {
-                    await #expect(throws: LocalConnection.Closed.self) { try await Exchange.with(url) }
+                    await #expect(throws: LocalConnection.Failure.closed) { try await Exchange.with(url) }
                 }
                 try await origin.received(1, for: path)
                 return origin.port

@@ -19,14 +19,6 @@ package struct Agent: Sendable {
         }
     }
 
-    /// The cache folder is full of something else, which must not be taken for what is to be removed.
-    package struct ForeignFolder: Error, CustomStringConvertible {
-        let path: FilePath
-        package var description: String {
-            "\(path) is not empty and is not a syncagent cache: choose another folder with --cache."
-        }
-    }
-
     private let folders: AgentFolders
     private var settings: Settings
     private let proxies: ProxyPolicy
@@ -53,9 +45,8 @@ package struct Agent: Sendable {
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
     /// - Returns: The state at the end.
-    /// - Throws: ``FolderLock/Held`` or ``ControlServer/InUse`` if another agent is in the way, ``ForeignFolder``,
-    ///   ``Untrusted`` or ``FileError`` if a folder cannot be used, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that
-    ///   of a later version.
+    /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used, ``ControlServer/InUse`` if another agent
+    ///   answers at the socket, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version.
     package func run(
         once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
     ) async throws -> StatusReport {
@@ -66,7 +57,7 @@ package struct Agent: Sendable {
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
         let folder = try CacheFolder(folders.cache, keepingOpen: budget.folders)
-        guard try folder.isOurs else { throw ForeignFolder(path: folders.cache) }
+        guard try folder.isOurs else { throw FolderError.foreign(folders.cache) }
         try folder.checkTrust()
         let state = try FileDescriptor.openFolder(folders.state)
         defer { try? state.close() }

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCrypto
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// The file of `fetch.caFile`: the certificates that those of servers are checked against.
 package enum CertificateFile {
-    /// What is wrong with it, and what to do, as a sentence.
-    package struct Flaw: Error, CustomStringConvertible {
-        package var description: String
+    /// What is wrong with it.
+    package enum Flaw: Error, Equatable, CustomStringConvertible {
+        case unreadable(path: String, errno: Errno)
+        /// It is a folder or a device, or too large.
+        case notAFile(path: String)
+        case noCertificate(path: String)
+
+        package var description: String {
+            switch self {
+            case .unreadable(let path, let errno): "Cannot read \(path): \(errno)."
+            case .notAFile(let path): "\(path) is not a certificate file: use a PEM file."
+            case .noCertificate(let path): "\(path) contains no readable certificate: use a PEM file."
+            }
+        }
     }
 
     /// The largest file that is read: the system's own has a quarter of a megabyte.
@@ -19,14 +30,12 @@ package enum CertificateFile {
     package static func check(_ path: String) throws(Flaw) {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
-            throw Flaw(description: "Cannot read \(path): \(Errno(rawValue: errno)).")
+            throw .unreadable(path: path, errno: Errno(rawValue: errno))
         }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest else {
-            throw Flaw(description: "\(path) is not a certificate file: use a PEM file.")
+            throw .notAFile(path: path)
         }
-        guard hasCertificate(path) else {
-            throw Flaw(description: "\(path) contains no readable certificate: use a PEM file.")
-        }
+        guard hasCertificate(path) else { throw .noCertificate(path: path) }
     }
 
     private static func hasCertificate(_ path: String) -> Bool {

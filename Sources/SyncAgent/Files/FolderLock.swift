@@ -31,7 +31,7 @@ package final class FolderLock: Sendable {
     /// - Parameters:
     ///   - folder: The folder, open.
     ///   - path: What its name is.
-    /// - Throws: ``Held`` if another process has it, or a ``FileError``.
+    /// - Throws: ``FolderError/held(_:by:)`` if another process has it, or a ``FileError``.
     package init(in folder: FileDescriptor, at path: FilePath) throws {
         self.path = path
         held = Mutex(try Self.take(folder, at: path))
@@ -95,7 +95,7 @@ package final class FolderLock: Sendable {
         let isHeld = errno == EWOULDBLOCK
         try? own.close()
         guard isHeld else { return nil }
-        throw Held(path: path, pid: holder(ofFolder: folder) ?? holder(namedIn: folder))
+        throw FolderError.held(path, by: holder(ofFolder: folder) ?? holder(namedIn: folder))
     }
 
     private static func takeFile(in folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor {
@@ -108,7 +108,7 @@ package final class FolderLock: Sendable {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let holder = holder(of: file)
             try? file.close()
-            throw Held(path: path, pid: holder)
+            throw FolderError.held(path, by: holder)
         }
         _ = ftruncate(descriptor, 0)
         _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
@@ -137,17 +137,5 @@ package final class FolderLock: Sendable {
         var text = [UInt8](repeating: 0, count: 32)
         let count = (try? text.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }) ?? 0
         return Int(String(decoding: text.prefix(count), as: UTF8.self).prefix { $0.isNumber })
-    }
-
-    /// Another agent holds the folder.
-    package struct Held: Error, CustomStringConvertible {
-        /// The folder.
-        package var path: FilePath
-        package var pid: Int?
-
-        package var description: String {
-            let holder = pid.map { "process \($0)" } ?? "another process"
-            return "\(path) is in use by \(holder): stop it, or choose another folder."
-        }
     }
 }

@@ -2,15 +2,6 @@
 import Glibc
 import SystemPackage
 
-/// Something in the agent's folders that somebody else can change, or that leads elsewhere.
-package struct Untrusted: Error, Equatable, Sendable, CustomStringConvertible {
-    package var path: String
-    /// What is wrong with it, and what to do.
-    package var problem: String
-
-    package var description: String { "\(path) \(problem)" }
-}
-
 /// What the agent expects of one of its folders: that nobody else can change it, and that nothing in it leads elsewhere.
 ///
 /// What others cannot change now they may have prepared earlier: a link in place of a folder has files written and removed
@@ -31,32 +22,18 @@ struct FolderTrust {
     ///   - status: What it says, without following a link.
     ///   - name: The path in the folder; `nil` for the folder itself.
     ///   - kind: What it should be.
-    /// - Throws: ``Untrusted`` if it is not as it should be.
-    func check(_ status: stat, of name: String? = nil, as kind: Kind = .folder) throws(Untrusted) {
-        let path = name.map { root.appending($0).string } ?? root.string
+    /// - Throws: ``FolderError`` if it is not as it should be.
+    func check(_ status: stat, of name: String? = nil, as kind: Kind = .folder) throws(FolderError) {
+        let path = name.map { root.appending($0) } ?? root
         let type = status.st_mode & S_IFMT
         guard type == (kind == .folder ? S_IFDIR : S_IFREG) else {
-            let expected = kind == .folder ? "a folder" : "a file"
-            throw Untrusted(path: path, problem: "is \(Self.word(for: type)), not \(expected): remove it.")
+            throw .wrongKind(path, isA: Self.word(for: type), expected: kind == .folder ? "a folder" : "a file")
         }
         guard status.st_uid == geteuid() else {
-            throw Untrusted(
-                path: path,
-                problem:
-                    "belongs to user \(status.st_uid), but the agent runs as user \(geteuid()): run the agent as the "
-                    + "owner, remove \(root) (the agent creates it again), or choose another folder.")
+            throw .wrongOwner(path, owner: status.st_uid, agent: geteuid(), root: root)
         }
-        guard status.st_mode & 0o022 == 0 else {
-            let mode = String(status.st_mode & 0o7777, radix: 8)
-            throw Untrusted(
-                path: path,
-                problem:
-                    "is writable by others (mode \(mode)): run “chmod -R go-w \(root)”. If others may have written to "
-                    + "it, remove \(root) instead; the agent creates it again.")
-        }
-        guard kind != .onlyName || status.st_nlink == 1 else {
-            throw Untrusted(path: path, problem: "has several hard links, which may be in other folders: remove it.")
-        }
+        guard status.st_mode & 0o022 == 0 else { throw .writable(path, mode: status.st_mode & 0o7777, root: root) }
+        guard kind != .onlyName || status.st_nlink == 1 else { throw .hasOtherNames(path) }
     }
 
     /// Checks the open folder, and files directly in it, as far as they are there.
@@ -79,11 +56,7 @@ struct FolderTrust {
         guard stat(path.string, &status) == 0 else { throw FileError("stat", path.string, Errno(rawValue: errno)) }
         guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0
         else {
-            throw Untrusted(
-                path: path.string,
-                problem: "can be changed by others (owner \(status.st_uid), mode "
-                    + "\(String(status.st_mode & 0o7777, radix: 8))): choose a socket in a folder of your own with --socket."
-            )
+            throw FolderError.unsafeForSocket(path, owner: status.st_uid, mode: status.st_mode & 0o7777)
         }
     }
 

@@ -6,7 +6,7 @@ extension CacheFolder {
     ///
     /// Images are not looked at: the start takes those that are not the agent's own for missing.
     ///
-    /// - Throws: ``Untrusted``, or ``FileError`` if the folder cannot be read.
+    /// - Throws: ``FolderError``, or ``FileError`` if the folder cannot be read.
     func checkTrust() throws {
         let trust = FolderTrust(root: path)
         try trust.check(descriptor, onlyNames: [CacheLayout.lock])

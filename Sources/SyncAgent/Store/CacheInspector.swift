@@ -156,7 +156,7 @@ package actor CacheInspector {
         let there = try CacheFolder(folder.path)
         // Perhaps nobody could look a moment ago.
         if folder.isAtItsPath { return }
-        guard try there.isOurs else { throw Agent.ForeignFolder(path: folder.path) }
+        guard try there.isOurs else { throw FolderError.foreign(folder.path) }
         try there.checkTrust()
         func take() throws {
             if try Self.hasGenerations(there) {

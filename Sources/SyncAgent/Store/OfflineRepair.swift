@@ -13,8 +13,8 @@ package enum OfflineRepair {
     /// Has the names of images that are whole lead to them again.
     ///
     /// - Parameter path: The cache folder.
-    /// - Throws: ``FolderLock/Held`` if an agent holds the folder, ``Untrusted`` or ``FileError`` if it cannot be used, and
-    ///   ``IconCacheError`` if there is no manifest that could be read.
+    /// - Throws: ``FolderError`` if an agent holds the folder or others can change it, ``FileError`` if it cannot be used,
+    ///   and ``IconCacheError`` if there is no manifest that could be read.
     package static func run(_ path: FilePath) async throws {
         let folder = try CacheFolder(path)
         try folder.checkTrust()

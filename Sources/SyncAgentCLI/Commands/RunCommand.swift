@@ -75,14 +75,10 @@ struct RunCommand: AsyncParsableCommand {
                 try await agent.run(once: once, wakeUps: $0)
             }
             if once { try Self.end(report) }
-        } catch let error as FolderLock.Held {
-            throw Exit.because("\(error)", code: .busy)
+        } catch let error as FolderError {
+            throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
         } catch let error as ControlServer.InUse {
             throw Exit.because("\(error)", code: .busy)
-        } catch let error as Agent.ForeignFolder {
-            throw Exit.because("\(error)", code: .folder)
-        } catch let error as Untrusted {
-            throw Exit.because("\(error)", code: .folder)
         } catch let error as FileError {
             throw Exit.because("\(error). Make it accessible to the agent, or choose another path.", code: .folder)
         } catch let error as IconCacheError {

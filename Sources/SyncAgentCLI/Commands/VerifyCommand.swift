@@ -57,7 +57,7 @@ struct VerifyCommand: AsyncParsableCommand {
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
         do {
             try await OfflineRepair.run(folders.cache)
-        } catch let error as FolderLock.Held {
+        } catch let error as FolderError where error.isHeld {
             throw Exit.because("\(error)", code: .busy)
         } catch {
             throw Exit.because("Cannot repair \(folders.cache): \(error)", code: .folder)

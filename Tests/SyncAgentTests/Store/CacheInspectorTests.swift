@@ -107,7 +107,8 @@ struct CacheInspectorTests {
             let found = await inspector.inspect(expected)
             #expect(found.lostImages.count == 2 && found.latestGeneration == 40)
             let there = try CacheFolder(cache.path)
-            #expect(throws: FolderLock.Held.self) { try FolderLock(in: there.descriptor, at: cache.path) }
+            let held = FolderError.held(cache.path, by: Int(getpid()))
+            #expect(throws: held) { try FolderLock(in: there.descriptor, at: cache.path) }
             // The one that was there before is free.
             let aside = try CacheFolder(cache.path.removingLastComponent().appending("aside"))
             _ = try FolderLock(in: aside.descriptor, at: aside.path)

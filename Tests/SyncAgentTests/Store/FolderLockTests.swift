@@ -16,8 +16,7 @@ struct FolderLockTests {
             defer { try? folder.close() }
             let lock = try FolderLock(in: folder, at: path)
             if isFileRemoved { try #require(unlink(path.appending(CacheLayout.lock).string) == 0) }
-            let error = #expect(throws: FolderLock.Held.self) { try FolderLock(in: folder, at: path) }
-            #expect(error?.pid == Int(getpid()))
+            #expect(throws: FolderError.held(path, by: Int(getpid()))) { try FolderLock(in: folder, at: path) }
             try lock.renewFile(in: folder)
             #expect(LockState(ofFolder: path) == .held(Int(getpid())))
             withExtendedLifetime(lock) {}
