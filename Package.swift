@@ -167,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "SyncAgent", "SyncPlan",
-                "TestSupport", "Transfers", "WebAddresses", logging, nioCore, nioHTTP1, system,
+                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP", "SyncAgent",
+                "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
@@ -199,6 +199,8 @@ let package = Package(
             ],
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),
+        .testTarget(
+            name: "SyncAgentCLITests", dependencies: ["CacheFormat", "SyncAgentCLI", logging], swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

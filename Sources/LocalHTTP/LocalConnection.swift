@@ -87,9 +87,9 @@ package struct LocalConnection {
         let end = NIODeadline.now() + patience
         let limit = channel.eventLoop.scheduleTask(deadline: end) { [channel] in channel.close(promise: nil) }
         defer { limit.cancel() }
-        try await writer.write(.head(head))
-        if let body { try await writer.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
-        try await writer.write(.end(nil))
+        // In one write: a server may answer as soon as it has the head, and close the connection.
+        let content = body.map { [HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: $0)))] } ?? []
+        try await writer.write(contentsOf: [.head(head)] + content + [.end(nil)])
         guard case .head(let answer)? = try await parts.next(isolation: #isolation) else {
             if NIODeadline.now() >= end { throw Failure.timeout(patience) }
             throw Failure.closed

@@ -51,7 +51,7 @@ struct HostileNameTests {
     @Test(
         "a command line does nothing to a terminal either, and is shown where it is refused",
         arguments: [
-            ["status", "--a\u{1B}[31m"], ["a\u{1B}[31m"], ["run", "--log-level", "a\u{1B}[31m"],
+            ["status", "--a\u{1B}[31m"], ["run", "--log-level", "a\u{1B}[31m"],
             ["run", "--allow-network", "a\u{1B}[31m"], ["pin", "http://a\u{1B}[31m/"],
         ])
     func commandLine(command: [String]) async throws {

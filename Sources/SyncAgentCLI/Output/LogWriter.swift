@@ -10,7 +10,7 @@ final class LogWriter: Sendable {
     static let shared = LogWriter()
 
     /// How many bytes may wait to be read by whoever reads the log; further lines are counted, and dropped.
-    private static let capacity = 1 << 20
+    static let capacity = 1 << 20
 
     private struct Backlog {
         var bytes = 0
@@ -19,6 +19,12 @@ final class LogWriter: Sendable {
 
     private let backlog = Mutex(Backlog())
     private let queue = DispatchQueue(label: "syncagent.log")
+    private let put: @Sendable (String) -> Void
+
+    /// - Parameter put: Writes a line, for as long as its reader takes. The default writes to stderr.
+    init(put: @escaping @Sendable (String) -> Void = LogWriter.putToStandardError) {
+        self.put = put
+    }
 
     func write(_ line: String) {
         let size = line.utf8.count
@@ -32,13 +38,13 @@ final class LogWriter: Sendable {
         }
         guard hasRoom else { return }
         queue.async { [self] in
-            Self.put(line)
+            put(line)
             let dropped = backlog.withLock { backlog in
                 backlog.bytes -= size
                 defer { backlog.dropped = 0 }
                 return backlog.dropped
             }
-            if dropped > 0 { Self.put("(\(counted(dropped, "log line")) dropped: the reader of stderr is too slow)\n") }
+            if dropped > 0 { put("(\(counted(dropped, "log line")) dropped: the reader of stderr is too slow)\n") }
         }
     }
 
@@ -49,7 +55,7 @@ final class LogWriter: Sendable {
         _ = isDone.wait(timeout: .now() + .seconds(1))
     }
 
-    private static func put(_ line: String) {
+    private static func putToStandardError(_ line: String) {
         _ = try? FileDescriptor.standardError.writeAll(line.utf8)
     }
 }

@@ -3,7 +3,7 @@ import CacheFormat
 import Logging
 import SyncAgent
 
-/// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read list=apps.plist apps=16`.
+/// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read apps=16 list=apps.plist`.
 struct LogfmtHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
@@ -14,10 +14,15 @@ struct LogfmtHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var line = "\(AgentClock.wallTime) \(event.level) \(printable("\(event.message)"))"
+        LogWriter.shared.write(line(for: event, at: AgentClock.wallTime) + "\n")
+    }
+
+    /// The line of an event, without its end: the metadata is sorted by key, and the event's own replaces the handler's.
+    func line(for event: LogEvent, at time: Timestamp) -> String {
+        var line = "\(time) \(event.level) \(printable("\(event.message)"))"
         let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
-        LogWriter.shared.write(line + "\n")
+        return line
     }
 
     /// The value as it is if it is one plain word, else as a JSON string.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import LocalHTTP
+import NIOHTTP1
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("The control server", .timeLimit(.minutes(1)))
+struct ControlServerTests {
+    /// Sends a request that the client would not.
+    private static func ask(
+        _ method: HTTPMethod, _ path: String, _ body: [UInt8]? = nil, at socket: FilePath
+    ) async throws -> (status: UInt, type: String?, text: String) {
+        try await LocalConnection.open(to: .socket(socket.string)) { connection in
+            let head = try await connection.ask(method, path, body: body)
+            let bytes = try await connection.rest(upTo: 1 << 20)
+            return (
+                head.status.code, head.headers.first(name: "content-type"), String(decoding: bytes, as: UTF8.self)
+            )
+        }
+    }
+
+    @Test("status is a JSON document of this process")
+    func status() async throws {
+        try await ControlWorld.with { world in
+            let report = try #require(try await world.client.status())
+            #expect(report.pid == Int(getpid()) && report.state == .running && report.reachable == true)
+            let answer = try await Self.ask(.GET, "/v1/status", at: world.socket)
+            #expect(answer.status == 200 && answer.type == "application/json")
+            #expect(answer.text.hasPrefix("{ \"format\": 1, \"state\": \"running\"") || answer.text.hasPrefix("{\n"))
+            #expect(answer.text.hasSuffix("\n"))
+        }
+    }
+
+    @Test("pause and resume show in the status that they return")
+    func pause() async throws {
+        try await ControlWorld.with { world in
+            let paused = try await world.client.pause(true)
+            #expect(paused?.state == .paused)
+            #expect(try await world.client.status()?.state == .paused)
+            #expect(try await world.client.pause(false)?.state == .running)
+        }
+    }
+
+    @Test("sync returns the status; waiting for a list that is not there ends, and names it")
+    func sync() async throws {
+        try await ControlWorld.with { world in
+            #expect(try await world.client.sync() != nil)
+            let all = try #require(try await world.client.sync(waitingFor: []) { _ in })
+            #expect(all.isDone && all.missing.isEmpty)
+            let one = try #require(try await world.client.sync(waitingFor: ["none.plist"]) { _ in })
+            #expect(one.isDone && one.missing == ["none.plist"] && !one.isWhole)
+        }
+    }
+
+    @Test("a URL that nothing is known of has no report; evictions of nothing are settled")
+    func questions() async throws {
+        try await ControlWorld.with { world in
+            let report = try await world.client.report(on: "https://h.example/a.png")
+            #expect(report == .some(nil))
+            let eviction = try #require(try await world.client.evictionReport())
+            #expect(eviction.icons.isEmpty && eviction.leases.isEmpty)
+            let one = try #require(try await world.client.evictionReport(on: "https://h.example/a.png"))
+            #expect(one.icons.isEmpty)
+            let evicted = try #require(try await world.client.evict(isConfirmed: true))
+            #expect(evicted.icons.isEmpty && evicted.isSettled)
+            #expect(try await world.client.repair([.of("x")]) != nil)
+        }
+    }
+
+    @Test("a pin is published, and unpinning takes it back")
+    func pins() async throws {
+        try await ControlWorld.with { world in
+            // A download that is paused is not waited for.
+            _ = try await world.client.pause(true)
+            let url: IconURL = "https://h.example/a.png"
+            let pinned = try #require(try await world.client.pin(url, true))
+            #expect(pinned.pins == [url] && pinned.isPublished)
+            #expect(try await world.client.report(on: url)??.lists == ["pins"])
+            #expect(try await world.client.pin(url, false)?.pins == [])
+        }
+    }
+
+    @Test(
+        "a request that is malformed or too long is refused with its status, and the next one is answered",
+        arguments: [
+            (.POST, "repair", "", 400, "not a JSON array of strings"), (.POST, "repair", "{}", 400, "not a JSON array"),
+            (.POST, "repair", "[1]", 400, "not a JSON array"),
+            (.POST, "repair", "[\"0\"]", 400, "not a SHA-256 digest"),
+            (.POST, "sync/stream", "apps.plist", 400, "not a JSON array"),
+            (.POST, "pin", "", 400, "cannot be pinned"), (.POST, "pin", "ftp://h.example/", 400, "cannot be pinned"),
+            (.POST, "icon", "https://h.example/a.png", 404, ""), (.GET, "icon", nil, 404, ""),
+            (.POST, "status", "", 404, ""), (.GET, "pause", nil, 404, ""), (.GET, "none", nil, 404, ""),
+            (.POST, "pin", String(repeating: "a", count: 100_000), 413, ""),
+            (.POST, "icon", String(repeating: "a", count: 100_000), 413, ""),
+            (.POST, "repair", "[" + String(repeating: " ", count: 17 << 20) + "]", 413, ""),
+        ] as [(HTTPMethod, String, String?, UInt, String)])
+    func refusals(method: HTTPMethod, route: String, body: String?, status: UInt, reason: String) async throws {
+        try await ControlWorld.with { world in
+            let answer = try await Self.ask(method, "/v1/\(route)", body.map { Array($0.utf8) }, at: world.socket)
+            #expect(answer.status == status && answer.text.contains(reason), "\(answer)")
+            #expect(try await world.client.status() != nil)
+        }
+    }
+
+    @Test("a URL that is not UTF-8 is refused", arguments: ["pin", "icon", "eviction"])
+    func encoding(route: String) async throws {
+        try await ControlWorld.with { world in
+            let answer = try await Self.ask(.POST, "/v1/\(route)", [0x68, 0xFF], at: world.socket)
+            #expect(answer.status == 400 && answer.text.contains("not UTF-8"), "\(answer)")
+        }
+    }
+
+    @Test("a stream has the status at once, and again when it has changed")
+    func stream() async throws {
+        try await ControlWorld.with { world in
+            var states: [StatusReport.State] = []
+            let last = try await world.client.status { report in
+                states.append(report.state)
+                if report.state == .paused { return true }
+                _ = try await world.client.pause(true)
+                return false
+            }
+            #expect(last?.state == .paused && states.first == .running)
+        }
+    }
+
+    @Test("a client that goes away in the middle of a stream takes nothing away from the others")
+    func goneClient() async throws {
+        try await ControlWorld.with { world in
+            for _ in 0..<20 { _ = try await world.client.status { _ in true } }
+            #expect(try await world.client.status() != nil)
+        }
+    }
+
+    @Test("only the owner may use the socket, and it is gone when the server has ended")
+    func file() async throws {
+        try await withTemporaryFolder { folder in
+            let world = try ControlWorld(in: folder)
+            try await world.whileLooping {
+                try await world.whileServing(try world.server()) {
+                    var entry = stat()
+                    // The mode is set right after the socket answers.
+                    repeat { try #require(lstat(world.socket.string, &entry) == 0) } while entry.st_mode & 0o077 != 0
+                    #expect(entry.st_mode & 0o777 == 0o600)
+                }
+                #expect(access(world.socket.string, F_OK) != 0)
+                #expect(try await world.client.status() == nil)
+            }
+        }
+    }
+
+    @Test("once the loop has ended, the server says so, and a client takes it for gone")
+    func endedLoop() async throws {
+        try await withTemporaryFolder { folder in
+            let world = try ControlWorld(in: folder)
+            try await world.whileLooping {}
+            try await world.whileServing(try world.server()) {
+                let answer = try await Self.ask(.GET, "/v1/status", at: world.socket)
+                #expect(answer.status == 503)
+                #expect(try await world.client.status() == nil)
+                #expect(try await world.client.status { _ in false } == nil)
+            }
+        }
+    }
+
+    @Test("a socket that is answered is left alone, one that is dead is replaced")
+    func sharedPath() async throws {
+        try await ControlWorld.with { world in
+            #expect(throws: ControlServer.InUse.self) { try world.server() }
+            let dead = world.folder.appending("dead.sock")
+            try #require(mknod(dead.string, S_IFSOCK | 0o600, 0) == 0)
+            try await world.whileServing(try world.server(at: dead)) {
+                let report = try await ControlClient(socket: dead).status()
+                #expect(report != nil)
+            }
+        }
+    }
+
+    @Test("a path that is another file, or too long, is refused")
+    func path() async throws {
+        try await withTemporaryFolder { folder in
+            let world = try ControlWorld(in: folder)
+            #expect(throws: FileError("listen on", folder.appending("cache").string, .fileExists)) {
+                try world.server(at: folder.appending("cache"))
+            }
+            let long = folder.appending(String(repeating: "a", count: 108))
+            #expect(throws: FileError("listen on", long.string, .fileNameTooLong)) { try world.server(at: long) }
+        }
+    }
+}

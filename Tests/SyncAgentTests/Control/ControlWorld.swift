@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import SyncPlan
+import SystemPackage
+import TestSupport
+
+@testable import SyncAgent
+
+/// A control server at a Unix socket in a temporary folder, with an agent's loop behind it, and a client.
+struct ControlWorld {
+    let folder: FilePath
+    let loop: AgentLoop
+    let lists: ListService
+    let scrubber: Scrubber
+
+    var socket: FilePath { folder.appending("control.sock") }
+    var client: ControlClient { ControlClient(socket: socket) }
+
+    /// Runs the body while the server answers, and ends everything after it.
+    static func with(_ body: @escaping @Sendable (ControlWorld) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let world = try ControlWorld(in: folder)
+            try await world.whileLooping {
+                let server = try world.server()
+                try await world.whileServing(server) { try await body(world) }
+            }
+        }
+    }
+
+    init(in folder: FilePath) throws {
+        self.folder = folder
+        let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
+        for name in ["cache", "lists.d", "state"] { try AgentFolders.make(folder.appending(name), mode: open) }
+        let logger = CacheFixture.logger
+        let cache = try CacheFixture(folder.appending("cache"))
+        let clock = AgentClock()
+        loop = AgentLoop(
+            staging: cache.staging, publisher: cache.publisher, evictor: cache.evictor,
+            inspector: CacheInspector(cache.publisher, lock: nil, logger: logger),
+            store: try StateStore(folder: folder.appending("state"), clock: clock, logger: logger), clock: clock,
+            logger: logger
+        ) { Downloads(settings: Settings(), staging: cache.staging, clock: clock, report: $0) }
+        // Neither helper is there: the folder is polled, and has no list to parse.
+        lists = ListService(
+            folder: folder.appending("lists.d"), watchProgram: folder.appending("none"),
+            parseProgram: folder.appending("none"), settings: Settings().lists, clock: clock, logger: logger)
+        scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: logger)
+    }
+
+    func server(at path: FilePath? = nil, clients: Int = 8) throws -> ControlServer {
+        try ControlServer(
+            at: path ?? socket, clients: clients, logger: CacheFixture.logger, loop: loop, lists: lists,
+            scrubber: scrubber)
+    }
+
+    /// Runs the body while the loop runs and the lists folder is looked at.
+    func whileLooping(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let plan = Handover(Reconciler(settings: Settings(), seed: 1, now: loop.now))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await loop.run(plan, untilSettled: false) { lists.listAgain() } }
+            group.addTask { try? await lists.run { loop.post(.scanned($0)) } }
+            defer { group.cancelAll() }
+            try await body()
+        }
+    }
+
+    /// Runs the body while the server answers.
+    func whileServing(_ server: ControlServer, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            while !ControlClient(socket: server.path).isAnswered { await Task.yield() }
+            try await body()
+            group.cancelAll()
+            while let result = await group.nextResult() {
+                if case .failure(let error) = result, !(error is CancellationError) { throw error }
+            }
+        }
+    }
+}
