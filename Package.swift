@@ -162,7 +162,7 @@ let package = Package(
         .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "SyncPlan"], swiftSettings: settings),
         .testTarget(
             name: "SyncPlanTests",
-            dependencies: ["AppLists", "CacheFormat", "ImageChecks", "SyncPlan", "WebAddresses"],
+            dependencies: ["AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "SyncPlan", "WebAddresses"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncAgentTests",

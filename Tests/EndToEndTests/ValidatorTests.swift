@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+import FuzzTargets
 import IconCache
 import SyncPlan
 import TestSupport

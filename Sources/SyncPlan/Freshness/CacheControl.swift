@@ -3,7 +3,8 @@
 /// What a response's `Cache-Control` says to a private cache (RFC 9111, section 5.2.2).
 ///
 /// Names are read in any case, arguments as tokens or quoted strings. Of a directive that comes twice, the first one
-/// counts (section 4.2.1). Directives for shared caches (`s-maxage`, `proxy-revalidate`) and unknown ones say nothing.
+/// counts (section 4.2.1). Directives for shared caches (`s-maxage`, `proxy-revalidate`), unknown ones, and those on the use of stale responses are ignored: a ready icon stays in
+/// any case.
 package struct CacheControl: Equatable, Sendable {
     /// A directive that is there or not; an argument changes nothing, but for `no-cache`.
     package enum Flag: String, Sendable, CaseIterable {
@@ -14,12 +15,8 @@ package struct CacheControl: Equatable, Sendable {
         /// was meant to say is unknown.
         case noCache = "no-cache"
         case noStore = "no-store"
-        case mustRevalidate = "must-revalidate"
         case mustUnderstand = "must-understand"
         case `public`
-        case `private`
-        /// The response does not change while it is fresh (RFC 8246).
-        case immutable
     }
 
     /// How long the response is fresh.
@@ -32,12 +29,6 @@ package struct CacheControl: Equatable, Sendable {
 
     package private(set) var flags: Set<Flag> = []
     package private(set) var maxAge = MaxAge.unsaid
-    /// How long past its freshness the response may be used while it is asked for again (RFC 5861, section 3).
-    package private(set) var staleWhileRevalidate: Duration?
-    /// How long past its freshness the response may be used if asking again fails (RFC 5861, section 4).
-    ///
-    /// A malformed number counts as zero.
-    package private(set) var staleIfError: Duration?
 
     /// Reads a field value; several lines are given as one list.
     package init(_ value: String) {
@@ -53,8 +44,6 @@ package struct CacheControl: Equatable, Sendable {
         case "max-age":
             guard maxAge == .unsaid else { return }
             maxAge = member.seconds.map(MaxAge.duration) ?? .malformed
-        case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? member.seconds ?? .zero
-        case "stale-if-error": staleIfError = staleIfError ?? member.seconds ?? .zero
         case Flag.noCache.rawValue:
             if case .value(let fields) = member.argument, !fields.isEmpty { return }
             flags.insert(.noCache)

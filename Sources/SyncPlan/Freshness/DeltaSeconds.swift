@@ -2,10 +2,9 @@
 
 /// A whole number of seconds (RFC 9111, section 1.2.2).
 package enum DeltaSeconds {
-    /// What any larger number counts as: 2^31 seconds, 68 years.
-    package static let most = Duration.seconds(1 << 31)
-
     /// Reads a number of digits and nothing else; `nil` if the text has another form.
+    ///
+    /// A number of more than 2^31 seconds, 68 years, counts as that many.
     package static func parse(_ text: some StringProtocol) -> Duration? {
         guard !text.isEmpty else { return nil }
         var seconds: Int64 = 0

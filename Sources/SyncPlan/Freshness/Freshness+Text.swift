@@ -28,17 +28,3 @@ extension Freshness: CustomStringConvertible {
         return "\(min(max(duration, .zero - most), most).components.seconds) s"
     }
 }
-
-extension NextCheck: CustomStringConvertible {
-    /// The arithmetic, and what it leads to, in one line.
-    package var description: String {
-        let reason =
-            switch rule {
-            case .freshness: "when it is no longer fresh"
-            case .minimum: "not before refresh.minimum is over"
-            case .maximum: "after the longest time that an image rests"
-            case .routine: "as images of which nothing is known are, after about refresh.default"
-            }
-        return "\(freshness); asked for again at \(HTTPDate.representable(time)), \(reason)"
-    }
-}

@@ -45,10 +45,6 @@ package struct Freshness: Equatable, Sendable {
     package let receivedAt: Timestamp
     /// Whether a request about it can be conditional.
     package let hasValidator: Bool
-    package let staleUse: StaleUse
-    /// Whether it is known not to change while it is fresh, so that not even who asks for a new look needs a request
-    /// (RFC 8246).
-    package let isImmutable: Bool
 
     /// The freshness of a response.
     ///
@@ -67,8 +63,6 @@ package struct Freshness: Equatable, Sendable {
             apparent: max(response.responseTime - date, .zero))
         receivedAt = response.responseTime
         hasValidator = lastModified != nil || response.entityTag != nil
-        staleUse = StaleUse(of: response, control)
-        isImmutable = control.flags.contains(.immutable)
     }
 
     /// The first moment at which it is not fresh any more.
@@ -84,13 +78,6 @@ package struct Freshness: Equatable, Sendable {
     }
 
     package func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
-
-    /// Whether the response may be used although it is not fresh any more.
-    ///
-    /// The agent's readers see the image in any case. This says whether the server agrees.
-    package func permitsStaleUse(_ occasion: StaleUse.Occasion, at now: Timestamp) -> Bool {
-        staleUse.permits(occasion, staleness: age(at: now) - lifetime)
-    }
 }
 
 extension Freshness.Basis {

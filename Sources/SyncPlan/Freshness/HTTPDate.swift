@@ -29,22 +29,6 @@ package enum HTTPDate {
         return weekdays.contains { $0[...] == weekday } ? dashed(rest, now: now) : nil
     }
 
-    /// The date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    ///
-    /// Parts of a second are cut off.
-    package static func format(_ time: Timestamp) -> String {
-        let time = representable(time)
-        let text = Array("\(time)".utf8)
-        let seconds = time.sinceEpoch.components.seconds - (time.sinceEpoch.components.attoseconds < 0 ? 1 : 0)
-        let days = seconds >= 0 ? seconds / 86_400 : (seconds + 1) / 86_400 - 1
-        // The epoch was a Thursday.
-        let weekday = weekdays[Int((days % 7 + 11) % 7)].prefix(3)
-        guard let number = Int(string(text[5..<7])) else { return "\(time)" }
-        let month = months[number - 1]
-        return "\(capitalized(weekday)), \(string(text[8..<10])) \(capitalized(month)) \(string(text[0..<4])) "
-            + "\(string(text[11..<19])) GMT"
-    }
-
     /// Reads `, 06 nov 1994 08:49:37 gmt`.
     private static func fixed(_ text: [UInt8]) -> Timestamp? {
         guard text.count == 26, matches(text, ", .. ... .... ........ gmt"), let year = number(text[9..<13]) else {
@@ -114,15 +98,6 @@ package enum HTTPDate {
     /// Whether the text has the pattern's characters where the pattern has no dot; both have the same length.
     private static func matches(_ text: [UInt8], _ pattern: StaticString) -> Bool {
         pattern.withUTF8Buffer { zip(text, $0).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 } }
-    }
-
-    private static func string(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: Array(bytes), as: UTF8.self)
-    }
-
-    private static func capitalized(_ word: some Sequence<UInt8>) -> String {
-        let word = string(word)
-        return word.prefix(1).uppercased() + word.dropFirst()
     }
 
     private static let weekdays = bytes(

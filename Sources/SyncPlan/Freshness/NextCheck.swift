@@ -54,14 +54,6 @@ package struct NextCheck: Equatable, Sendable {
         time = due + max(longest, .zero) * Double.random(in: 0...1, using: &generator)
     }
 
-    /// Whether a request is to be sent.
-    ///
-    /// It also is if the response seems to come from the future: the clock was wrong, then or now, and the answer to
-    /// a request is what sets the times right. That happens once for each time that the clock is set back.
-    package func isDue(at now: Timestamp) -> Bool {
-        now >= time || Self.isAhead(freshness.receivedAt, of: now)
-    }
-
     /// Whether a response was received so far in the future that the clock was wrong, then or now.
     package static func isAhead(_ received: Timestamp, of now: Timestamp) -> Bool { now + tolerance < received }
 }

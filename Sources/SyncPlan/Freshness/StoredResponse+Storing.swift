@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StoredResponse {
-    /// Whether a private cache may store the response (RFC 9111, section 3).
-    ///
-    /// An image that has arrived is kept whatever this says, because a ready icon is never taken away; it is not fresh
-    /// then, and the next request asks for it again.
-    package var mayBeStored: Bool {
-        let control = cacheControl
-        guard !forbidsStoring(control), isUnderstood || !control.flags.contains(.mustUnderstand) else { return false }
-        return isUnderstood || control.maxAge != .unsaid || fields.first("expires") != nil
-            || !control.flags.isDisjoint(with: [.public, .private])
-    }
-
     /// Whether `no-store` counts: it does not beside `must-understand` if the status is understood
     /// (RFC 9111, section 5.2.2.3).
     ///
@@ -27,7 +16,7 @@ extension StoredResponse {
 
     /// Whether the status is one whose meaning to caches is known and followed: those of RFC 9110, section 15.1,
     /// without 206, because parts are not stored.
-    private var isUnderstood: Bool {
+    var isUnderstood: Bool {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }
 }

@@ -120,30 +120,4 @@ struct FreshnessTests {
             }
         }
     }
-
-    @Test(
-        "stale use is allowed as far as the directives go",
-        arguments: [
-            ("max-age=10", 0, nil), ("max-age=10, stale-while-revalidate=5", 5, nil),
-            ("max-age=10, stale-if-error=5", 0, 5), ("max-age=10, stale-if-error=x", 0, 0),
-            ("max-age=10, stale-if-error=5, must-revalidate", 0, 0), ("max-age=10, no-cache", 0, 0),
-            ("max-age=10, no-store, stale-while-revalidate=5", 0, 0), ("max-age=10, proxy-revalidate", 0, nil),
-        ] as [(String, Int, Int?)])
-    func staleUse(control: String, whileRevalidating: Int, onError: Int?) {
-        let freshness = Freshness(of: Sample.response([("Cache-Control", control)]))
-        #expect(freshness.staleUse.whileRevalidating == .seconds(whileRevalidating))
-        #expect(freshness.staleUse.onError == onError.map { .seconds($0) })
-        let permitted = (10...30).filter {
-            freshness.permitsStaleUse(.whileRevalidating, at: Sample.start + .seconds($0))
-        }
-        #expect(permitted.count == whileRevalidating)
-        #expect(freshness.permitsStaleUse(.onError, at: Sample.start + .seconds(1_000_000)) == (onError == nil))
-    }
-
-    @Test("only an image that varies on everything, or is immutable, is more than its directives")
-    func others() {
-        #expect(Freshness(of: Sample.response([("Vary", "*")])).staleUse == .forbidden)
-        #expect(Freshness(of: Sample.response([("Cache-Control", "max-age=1, immutable")])).isImmutable)
-        #expect(!Freshness(of: Sample.response([("Cache-Control", "max-age=1")])).isImmutable)
-    }
 }

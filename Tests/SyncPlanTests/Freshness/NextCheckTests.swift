@@ -121,15 +121,6 @@ struct NextCheckTests {
             var generator = SeededGenerator(seed: 1)
             let check = NextCheck(for: response, under: RefreshPolicy(), using: &generator)
             #expect(ends.allSatisfy { check.isDue(at: $0) == ($0 != received) })
-            #expect(!check.description.isEmpty)
         }
-    }
-
-    @Test("it says why")
-    func text() {
-        #expect(
-            Self.check([("Cache-Control", "max-age=60")]).description
-                == "max-age 60 s, age 0 s when received: fresh for 60 s; "
-                + "asked for again at 2027-01-15T09:00:00Z, not before refresh.minimum is over")
     }
 }

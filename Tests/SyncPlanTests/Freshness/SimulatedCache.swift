@@ -37,7 +37,7 @@ struct SimulatedCache {
         guard let entry = entries[url] else { return fetch(url, step: step, from: &origin) }
         let check = NextCheck(for: entry.response, under: Self.policy, using: &generator)
         guard check.isDue(at: now) else { return used(entry) }
-        guard check.freshness.permitsStaleUse(.whileRevalidating, at: now) else {
+        guard entry.response.mayBeUsedWhileRevalidating(at: now) else {
             return fetch(url, step: step, from: &origin)
         }
         let reply = used(entry)
@@ -51,7 +51,7 @@ struct SimulatedCache {
         let answer = origin.answer(step: step, fields: Self.conditions(entry), now: now)
         wait(.seconds(origin.steps[step - 1].responsePause ?? 0))
         guard let answer, !(500...599).contains(answer.status) || entry == nil else {
-            if let entry, Freshness(of: entry.response).permitsStaleUse(.onError, at: now) { return used(entry) }
+            if let entry, entry.response.mayBeUsedOnError(at: now) { return used(entry) }
             return answer ?? Reply(status: 504, fields: HTTPFields(), body: "")
         }
         if answer.status == 304, let entry {

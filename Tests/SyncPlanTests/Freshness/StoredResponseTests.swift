@@ -87,19 +87,6 @@ struct StoredResponseTests {
         #expect(Sample.response([("Vary", "A"), ("Vary", value)]).variesOnEverything == isEverything)
     }
 
-    @Test(
-        "a response may be stored as the RFC says",
-        arguments: [
-            (200, "", true), (404, "", true), (201, "", false), (206, "", false), (503, "", false),
-            (503, "max-age=60", true), (503, "max-age=x", true), (599, "public", true), (599, "private", true),
-            (599, "s-maxage=60", false), (200, "no-store", false), (200, "no-store, max-age=60", false),
-            (200, "no-store, must-understand", true), (599, "no-store, must-understand, max-age=60", false),
-            (599, "must-understand, max-age=60", false), (200, "no-cache", true),
-        ])
-    func storing(status: Int, control: String, mayBeStored: Bool) {
-        #expect(Sample.response([("Cache-Control", control)], status: status).mayBeStored == mayBeStored)
-    }
-
     @Test("of any fields, the first line of each single one is kept, and the lists as a whole, in their order")
     func random() {
         var generator = SeededGenerator(seed: 1)
