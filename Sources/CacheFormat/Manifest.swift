@@ -89,9 +89,6 @@ public struct Manifest: Equatable, Sendable {
         return text.bytes
     }
 
-    /// The same as a string.
-    package var json: String { String(decoding: text, as: UTF8.self) }
-
     /// Reads a manifest.
     ///
     /// - Throws: ``FormatError/damaged(_:)`` if the text is no manifest, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite("Names of lists and URLs of icons")

@@ -35,3 +35,8 @@ package enum Sample {
         return manifest
     }
 }
+
+extension Manifest {
+    /// The JSON text as a string.
+    package var json: String { String(decoding: text, as: UTF8.self) }
+}

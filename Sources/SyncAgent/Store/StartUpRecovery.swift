@@ -49,10 +49,6 @@ struct StartUpRecovery {
         if try folder.makeTag(temporary: Self.temporary) { named.append(CacheLayout.tag) }
     }
 
-    private func remove(_ name: String) {
-        if let error = folder.remove(name) { logger.warning("cannot remove a file", metadata: ["reason": "\(error)"]) }
-    }
-
     /// Removes what must not be there when a later start finds it.
     private func discard(_ name: String) throws(FileError) {
         if let error = folder.remove(name) { throw error }

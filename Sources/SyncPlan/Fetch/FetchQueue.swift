@@ -93,8 +93,6 @@ package struct FetchQueue: Sendable {
         self.untrusted = untrusted ?? max(1, concurrency / 2)
     }
 
-    /// How many URLs wait for their turn, or for their origin.
-    package var queuedCount: Int { places.count }
     /// How many wait for nothing but their turn.
     package var readyCount: Int { places.count - heldCount }
     /// How many are being downloaded.
@@ -105,12 +103,6 @@ package struct FetchQueue: Sendable {
 
     /// The URLs that are being downloaded, in no order.
     package var activeURLs: some Collection<IconURL> { activePlaces.keys }
-
-    /// Whether the URL is queued, and its origin has to wait.
-    package func isHeld(_ url: IconURL) -> Bool {
-        guard let origin = places[url]?.origin else { return false }
-        return restrictions[origin] == 0
-    }
 
     /// Whether nothing of the origin is started for now.
     package func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }

@@ -92,9 +92,6 @@ package struct CacheInspection: Equatable, Sendable {
 
     package init() {}
 
-    /// Everything is as it should be.
-    package static let whole = CacheInspection()
-
     /// What was lost, in words; `nil` if nothing was.
     package var summary: String? {
         let parts = [

@@ -56,13 +56,6 @@ package struct Reconciler: Sendable {
         restore(restored, now: now)
     }
 
-    /// Takes an event in.
-    ///
-    /// - Returns: What is to be done now, in this order.
-    package mutating func handle(_ event: Event, now: Timestamp) -> [Action] {
-        handle([event], now: now)
-    }
-
     /// Takes events in that came at once, in this order.
     ///
     /// - Returns: What is to be done after all of them, in this order.
@@ -158,9 +151,6 @@ package struct Reconciler: Sendable {
 
     /// The versions of lists that need not be parsed again.
     package var knownLists: [ListName: KnownList] { catalog.lists.compactMapValues(\.known) }
-
-    /// The state of one icon; `nil` if nothing is known of it.
-    package func icon(_ url: IconURL) -> IconRecord? { catalog.icons[url] }
 
     /// Why the lists folder could not be listed at the last look, or what was listed is not taken for it.
     package var unavailable: String? { folder.unavailable }

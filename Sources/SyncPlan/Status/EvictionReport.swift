@@ -145,11 +145,6 @@ extension Reconciler {
             isSettled: isEvictionSettled(at: now), now: now)
     }
 
-    /// What goes and what stays.
-    package func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {
-        evictionSnapshot(of: url, now: now).report()
-    }
-
     /// Whether all that can go now has gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }

@@ -82,7 +82,7 @@ struct PlannedWorld {
     }
 
     private mutating func handle(_ event: Reconciler.Event) {
-        for action in plan.handle(event, now: now) {
+        for action in plan.handle([event], now: now) {
             switch action {
             case .fetch(let request):
                 guard let outcome = outcomes[request.url] else { continue }
@@ -92,7 +92,7 @@ struct PlannedWorld {
                 events.append(.released((removed: releases.map(\.generation), kept: [])))
             case .start(.remove): events.append(.removed())
             case .start(.measureSpace): events.append(.space(.success(Fixed.space)))
-            case .start(.inspect): events.append(.inspected(.whole))
+            case .start(.inspect): events.append(.inspected(CacheInspection()))
             case .cancel, .writeAhead, .look, .later: break
             }
         }

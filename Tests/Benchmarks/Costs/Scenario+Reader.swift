@@ -49,21 +49,21 @@ private final class WrittenCache {
             AppListDocument.App(name: "App", icon: url, download: nil, state: .ready(Fixed.image(of: url)))
         }
         let source = AppListDocument.Source(sha256: .of("source"), bytes: 1, modified: Fixed.start)
-        let document = AppListDocument(list: Self.list, source: source, apps: apps).json
+        let document = AppListDocument(list: Self.list, source: source, apps: apps).text
         let digest = Digest.of(document)
         try write(document, to: CacheLayout.document(digest))
         let entry = Manifest.List(sha256: digest, apps: count, ready: count, pending: 0, failed: 0)
-        let manifest = Manifest(generation: 1, published: Fixed.start, lists: [Self.list: entry]).json
+        let manifest = Manifest(generation: 1, published: Fixed.start, lists: [Self.list: entry]).text
         try write(manifest, to: CacheLayout.generation(1))
         try write(manifest, to: CacheLayout.manifest)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    private func write(_ text: String, to path: String) throws {
+    private func write(_ text: [UInt8], to path: String) throws {
         let path = FilePath(folder).appending(path)
         try FileManager.default.createDirectory(
             atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(filePath: path.string))
+        try Data(text).write(to: URL(filePath: path.string))
     }
 }

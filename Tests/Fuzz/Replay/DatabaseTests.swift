@@ -70,7 +70,7 @@ struct DatabaseTests {
         let now = clock.now
         var reconciler = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
         for step in 0..<3 {
-            let actions = reconciler.handle(.tick, now: now + .seconds(step * 100_000))
+            let actions = reconciler.handle([.tick], now: now + .seconds(step * 100_000))
             for case .later(.remember(let changes)) in actions { await Self.apply(changes, to: store) }
         }
         _ = reconciler.status.json.text

@@ -7,7 +7,7 @@ extension FuzzTarget {
     /// The documents that readers parse, and the record of a download that was cut.
     static let documents = FuzzTarget(name: "documents", isText: true) { bytes in
         if let manifest = try? Manifest(json: bytes) {
-            let again = try Manifest(json: Array(manifest.json.utf8))
+            let again = try Manifest(json: manifest.text)
             try hold(again == manifest, "another manifest when written and read again")
             try hold(CacheLayout.generationNumbers.contains(manifest.generation), "generation \(manifest.generation)")
         }

@@ -93,15 +93,20 @@ struct StateFuzzTests {
             .evict(isConfirmed: false),
         ]
         for event in events + Array(repeating: .tick, count: 24) {
-            for case .start(.remove(let removal)) in plan.handle(event, now: now) {
+            for case .start(.remove(let removal)) in plan.handle([event], now: now) {
                 let names = removal.images.map(\.sha256)
                 #expect(!names.contains(.of("x")), "\(comment): an image would be removed that a list names")
             }
-            _ = (plan.status.json.line, plan.evictionReport(now: now).json.line, plan.report(on: url, now: now)?.json)
+            _ = (
+                plan.status.json.line, plan.evictionSnapshot(now: now).report().json.line,
+                plan.report(on: url, now: now)?.json
+            )
             now = now + .seconds(3600)
         }
-        #expect(plan.icon(url)?.image?.sha256 == .of("x"), "\(comment): an image is lost")
-        _ = plan.handle(.stopping, now: now)
+        #expect(
+            plan.report(on: url, now: now)?.path == CacheLayout.image(.of("x"), suffix: "png"),
+            "\(comment): an image is lost")
+        _ = plan.handle([.stopping], now: now)
         let isWhole = try await store.apply(plan.takeMemoChanges())
         #expect(isWhole, "\(comment): what was just read is damaged when it is written")
         try await store.close()

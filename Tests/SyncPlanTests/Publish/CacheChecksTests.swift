@@ -24,7 +24,7 @@ struct CacheChecksTests {
     private static func searched() -> CacheChecks {
         var checks = CacheChecks()
         _ = checks.begin()
-        _ = checks.end(.whole, at: Sample.start)
+        _ = checks.end(CacheInspection(), at: Sample.start)
         return checks
     }
 
@@ -36,7 +36,8 @@ struct CacheChecksTests {
             isComplete: true, hasSample: false, removesOthers: true, doubtful: Self.doubtful)
         #expect(checks.begin() == order)
         #expect(checks.isUnderWay && !checks.isNeeded(beforePublishing: true))
-        #expect(checks.end(.whole, at: Sample.start) && checks.isSearched && !checks.isInDoubt && checks.isKnown)
+        #expect(
+            checks.end(CacheInspection(), at: Sample.start) && checks.isSearched && !checks.isInDoubt && checks.isKnown)
         checks.suspect(isComplete: true)
         let next = checks.begin()
         #expect(next.isComplete && !next.removesOthers && next.doubtful.isEmpty)
@@ -83,11 +84,11 @@ struct CacheChecksTests {
         checks.suspect(isComplete: false)
         _ = checks.begin()
         checks.suspect(isComplete: true)
-        let isConclusive = checks.end(.whole, at: Sample.start)
+        let isConclusive = checks.end(CacheInspection(), at: Sample.start)
         #expect(!isConclusive)
         #expect(checks.begin().isComplete)
         checks.suspect(isComplete: true)
-        #expect(checks.end(.whole, at: Sample.start) && !checks.isNeeded(beforePublishing: false))
+        #expect(checks.end(CacheInspection(), at: Sample.start) && !checks.isNeeded(beforePublishing: false))
     }
 
     @Test("a complete look that could not be taken is taken before the next publication")

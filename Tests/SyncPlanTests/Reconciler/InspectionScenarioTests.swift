@@ -41,16 +41,16 @@ struct InspectionScenarioTests {
         var agent = try Self.agent()
         try agent.look()
         #expect(agent.expectation?.generation == 1)
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         try agent.pass(.seconds(60))
         #expect(agent.expectation == nil)
         try agent.drop(["3.plist": []])
         #expect(agent.expectation != nil && agent.publication == nil && !agent.plan.isSettled)
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         try agent.finishPublication()
         try agent.handle(.pin(url: Self.a, isPinned: true))
         #expect(agent.expectation != nil && agent.publication == nil)
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         #expect(agent.publication != nil)
     }
 
@@ -62,9 +62,9 @@ struct InspectionScenarioTests {
         #expect(!agent.plan.status.inSync && !agent.plan.isSettled)
         try agent.drop(["3.plist": []])
         #expect(agent.publication == nil)
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         // The lists were looked at meanwhile.
-        if agent.expectation != nil { try agent.finishInspection(.whole) }
+        if agent.expectation != nil { try agent.finishInspection(CacheInspection()) }
         try agent.finishPublication()
         #expect(agent.plan.status.inSync && agent.plan.status.cache.lastRepair == nil)
     }
@@ -105,7 +105,7 @@ struct InspectionScenarioTests {
         try agent.passToNextWake()
         #expect(agent.expectation != nil && agent.publication == nil)
         agent.answersInspections = true
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         try agent.finishPublication()
         #expect(agent.plan.status.inSync)
     }
@@ -157,7 +157,7 @@ struct InspectionScenarioTests {
         var agent = try Self.agent()
         try agent.look()
         #expect(Self.urls(of: agent.expectation?.sample) == ["x": [Self.a], "y": [Self.b]])
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         for isPinned in [true, false] {
             try agent.handle(.pin(url: Self.a, isPinned: isPinned))
             if isPinned { try agent.finishPublication() }
@@ -186,7 +186,7 @@ struct InspectionScenarioTests {
                 #expect(naming.image == Sample.image(url == Self.a ? "x" : url.text))
                 seen.insert(url)
             }
-            try large.finishInspection(.whole)
+            try large.finishInspection(CacheInspection())
         }
         #expect(seen.count > 256)
     }
@@ -235,7 +235,7 @@ struct InspectionScenarioTests {
         try agent.restart()
         try agent.look()
         #expect(agent.expectation?.removesOthers == true && !agent.plan.status.inSync && !agent.plan.isSettled)
-        try agent.finishInspection(.whole)
+        try agent.finishInspection(CacheInspection())
         #expect(agent.plan.status.inSync)
     }
 

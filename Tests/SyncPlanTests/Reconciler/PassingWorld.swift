@@ -71,7 +71,7 @@ struct PassingWorld {
                 events.append(.removed())
             case .later(.discard(let names)): files.subtract(names)
             case .start(.measureSpace): events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
-            case .start(.inspect): events.append(.inspected(.whole))
+            case .start(.inspect): events.append(.inspected(CacheInspection()))
             case .cancel, .writeAhead, .later(.discardPartials), .later(.remember), .look: break
             }
         }

@@ -19,14 +19,13 @@ extension Reconciler {
         recounted.icons = StatusReport.Icons()
         recounted.icons.count(IconCounts(catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
-        for element in catalog.icons {
-            let (url, icon) = (element.url, element.icon)
+        for icon in catalog.icons.lazy.map(\.icon) {
             guard icon.isReferenced else {
                 if icon.image != nil { recounted.icons.retired += 1 }
                 continue
             }
             if case .ready = icon.state, icon.failure != nil { recounted.icons.stale += 1 }
-            let isHeld = icon.isQueued && downloads.queue.isHeld(url)
+            let isHeld = icon.isHeld(in: downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
             let isShut = icon.phase == .crowdedOut || icon.isQueued && (downloads.isPaused || !space.isOpen)
             if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
@@ -51,7 +50,8 @@ extension Reconciler {
         for url in Set(lists.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
             guard let icon = catalog.icons[url] else { continue }
             counts.add(icon.state.status)
-            let isUnderWay = icon.phase == .fetching || icon.isQueued && mayDownload && !downloads.queue.isHeld(url)
+            let isUnderWay =
+                icon.phase == .fetching || icon.isQueued && mayDownload && !icon.isHeld(in: downloads.queue)
             isOnItsWay = isOnItsWay || isUnderWay
         }
         return (counts, isOnItsWay)

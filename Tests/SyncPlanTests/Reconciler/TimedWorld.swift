@@ -101,7 +101,7 @@ struct TimedWorld {
             case .start(.release(let releases)):
                 after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
             case .start(.remove): after(.milliseconds(1), .removed())
-            case .start(.inspect): after(.microseconds(200), .inspected(.whole))
+            case .start(.inspect): after(.microseconds(200), .inspected(CacheInspection()))
             case .cancel, .writeAhead, .start(.measureSpace), .look, .later: break
             }
         }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+@testable import SyncPlan
+
+extension Reconciler {
+    /// Takes one event in.
+    mutating func handle(_ event: Event, now: Timestamp) -> [Action] { handle([event], now: now) }
+
+    /// What is known of one icon.
+    func icon(_ url: IconURL) -> IconRecord? { catalog.icons[url] }
+
+    /// What goes and what stays.
+    func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {
+        evictionSnapshot(of: url, now: now).report()
+    }
+}
+
+extension FetchQueue {
+    /// How many URLs wait for their turn, or for their origin.
+    var queuedCount: Int { heldCount + readyCount }
+}
+
+extension IconRecord {
+    /// Whether it is queued, and its origin has to wait.
+    func isHeld(in queue: FetchQueue) -> Bool {
+        if case .queued(let origin) = phase { queue.isHeld(origin: origin) } else { false }
+    }
+}
