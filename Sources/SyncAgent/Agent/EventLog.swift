@@ -51,7 +51,8 @@ struct EventLog: Sendable {
                 "generation may not be durable",
                 metadata: ["generation": "\(manifest.generation)", "reason": "\(doubt)"])
         case .failed(let reason, _):
-            logger.error("publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
+            logger.error(
+                "publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
         }
     }
 

@@ -181,7 +181,7 @@ package final class ListService: Sendable {
                 guard !Task.isCancelled else { continue }
                 let overdue = unsettled.note(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue).listed(at: start)
-                    report(scan)
+                report(scan)
                 await parser.dismiss()
                 noteBlindness(look)
                 noteFolder(of: look.scan)

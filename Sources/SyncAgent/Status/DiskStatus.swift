@@ -89,7 +89,7 @@ package struct DiskStatus: Sendable {
             folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes, known: plan.knownLists)
         let scan = await scanner.look().scan
         // Nobody carries out what follows from it.
-        _ = plan.handle(.scanned(scan), now: AgentClock.wallTime)
+        _ = plan.handle([.scanned(scan)], now: AgentClock.wallTime)
         guard case .listed(_, let present, let changed) = scan else { return false }
         return plan.isPublished && present.allSatisfy { changed[$0] != nil }
     }
@@ -102,7 +102,9 @@ extension Remembered {
         for list in manifest?.lists.values.sorted(by: { $0.document < $1.document }) ?? [] {
             for app in documents[list.sha256]?.apps ?? [] {
                 // A later version may have codes that this one does not know.
-                guard case .failed(let error) = app.state, let code = FetchFailure.Code(rawValue: error) else { continue }
+                guard case .failed(let error) = app.state, let code = FetchFailure.Code(rawValue: error) else {
+                    continue
+                }
                 let failure = IconRecord.Failure(
                     code: code, message: "the details are in the state folder, which cannot be read", attempts: 1,
                     nextAttempt: .distantPast)

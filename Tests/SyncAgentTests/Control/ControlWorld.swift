@@ -35,16 +35,21 @@ struct ControlWorld {
         let logger = CacheFixture.logger
         let cache = try CacheFixture(folder.appending("cache"))
         let clock = AgentClock()
-        loop = AgentLoop(
-            staging: cache.staging, publisher: cache.publisher, evictor: cache.evictor,
-            inspector: CacheInspector(cache.publisher, lock: nil, logger: logger),
-            store: try StateStore(folder: folder.appending("state"), clock: clock, logger: logger), clock: clock,
-            logger: logger
-        ) { Downloads(settings: Settings(), staging: cache.staging, clock: clock, report: $0) }
+        let database = try StateStore(folder: folder.appending("state"), clock: clock, logger: logger)
         // Neither helper is there: the folder is polled, and has no list to parse.
-        lists = ListService(
+        let lists = ListService(
             folder: folder.appending("lists.d"), watchProgram: folder.appending("none"),
             parseProgram: folder.appending("none"), settings: Settings().lists, clock: clock, logger: logger)
+        self.lists = lists
+        loop = AgentLoop(clock: clock, logger: logger) { post in
+            SystemEffects(
+                downloads: Downloads(settings: Settings(), staging: cache.staging, clock: clock) {
+                    post($0.map(Reconciler.Event.init))
+                },
+                staging: cache.staging, publisher: cache.publisher, evictor: cache.evictor,
+                inspector: CacheInspector(cache.publisher, lock: nil, logger: logger), database: database,
+                relist: { lists.listAgain() })
+        }
         scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: logger)
     }
 
@@ -58,7 +63,7 @@ struct ControlWorld {
     func whileLooping(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let plan = Handover(Reconciler(settings: Settings(), seed: 1, now: loop.now))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await loop.run(plan, untilSettled: false) { lists.listAgain() } }
+            group.addTask { _ = await loop.run(plan, untilSettled: false) }
             group.addTask { try? await lists.run { loop.post(.scanned($0)) } }
             defer { group.cancelAll() }
             try await body()

@@ -24,6 +24,6 @@ extension FetchQueue {
 extension IconRecord {
     /// Whether it is queued, and its origin has to wait.
     func isHeld(in queue: FetchQueue) -> Bool {
-        if case .queued(let origin) = phase { queue.isHeld(origin: origin) } else { false }
+        if case .queued(_, let origin) = phase { queue.isHeld(origin: origin) } else { false }
     }
 }
