@@ -72,7 +72,7 @@ struct StatusCommand: AsyncParsableCommand {
                     ? "; \(counted(report.downloads.blocked, "icon")) cannot be downloaded now" : ""),
             "cache      \(counted(report.cache.images, "image")), \(ByteCount(report.cache.bytes).rounded), in \(cache)",
         ]
-        if let reason = report.downloads.reason { lines.append("blocked    \(reason)") }
+        if let reason = report.downloads.reason { lines.append("held back  \(reason)") }
         if let reason = report.eviction.reason {
             lines.append("eviction   \(report.eviction.state): \(reason)")
         }
