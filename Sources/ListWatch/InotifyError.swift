@@ -2,20 +2,20 @@
 
 /// A call of libinotifytools that failed.
 struct InotifyError: Error, CustomStringConvertible {
-    /// What was tried, such as “watch /etc/lists.d”.
+    /// What failed, such as “watch /etc/lists.d”.
     var operation: String
-    /// The system's name of the error, such as `ENOENT`.
+    /// The name of the system error, such as `ENOENT`.
     var name: String
-    /// The system's own text.
+    /// The text of the system error.
     var cause: String
 
     var description: String { "cannot \(operation): \(cause) (\(name))\(hint)" }
 
-    /// Which limit to raise, where it is one that was reached.
+    /// The limit to raise, if one was reached.
     private var hint: String {
         switch name {
-        case "ENOSPC": "; fs.inotify.max_user_watches is used up"
-        case "EMFILE": "; fs.inotify.max_user_instances is used up"
+        case "ENOSPC": "; raise fs.inotify.max_user_watches"
+        case "EMFILE": "; raise fs.inotify.max_user_instances"
         default: ""
         }
     }

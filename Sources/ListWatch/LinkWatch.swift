@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 import Glibc
 
-/// The symbolic links on the way to the folder: one of them that is made to lead elsewhere changes nothing in the folder.
+/// Watches the symbolic links in the path of the folder: changing one of them changes nothing in the folder itself.
 struct LinkWatch {
-    /// What becomes readable when a name is made, moved or removed beside one of the links; −1, of which poll(2) tells
-    /// nothing, if there is no link, or no more can be watched.
+    /// The descriptor that becomes readable when a name beside one of the links is created, moved or removed; −1, which
+    /// poll(2) ignores, if there is no link, or none can be watched.
     let descriptor: Int32
 
     init(path: String) {
@@ -15,18 +15,18 @@ struct LinkWatch {
         for folder in folders { inotify_add_watch(descriptor, folder, UInt32(mask)) }
     }
 
-    /// Takes the events that are there; what they tell of is looked at.
+    /// Discards all pending events: the caller checks the path itself.
     func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// The folders that have a symbolic link in them which a path leads through (path_resolution(7)).
+    /// The folders of all symbolic links that a path leads through (path_resolution(7)).
     static func foldersOfLinks(along path: String) -> Set<String> {
         var folders: Set<String> = []
         var ahead = path.split(separator: "/").map(String.init)
         var behind = path.hasPrefix("/") ? "/" : "."
-        // As many as the kernel follows.
+        // The kernel follows at most 40.
         var links = 0
         while !ahead.isEmpty, links < 40 {
             let next = behind == "/" ? "/\(ahead.removeFirst())" : "\(behind)/\(ahead.removeFirst())"

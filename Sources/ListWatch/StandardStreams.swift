@@ -6,26 +6,25 @@ import Glibc
 /// `syncagent-parse` has functions of its own: this program is under version 2 of the GPL, like the library that it links,
 /// and that licence does not permit code under the licence of the other programs in it.
 enum StandardStreams {
-    /// Whether there are all three; the number of a missing one would go to the next that is opened.
+    /// Whether all three are open; the next file opened would get the number of a missing one.
     static var areOpen: Bool {
         (STDIN_FILENO...STDERR_FILENO).allSatisfy { fcntl($0, F_GETFD) != -1 }
     }
 
-    /// What there is to see to, besides events.
-    struct Call {
-        /// Whether something came in on standard input, which asks whether all is well.
+    /// Why a wait ended, besides events.
+    struct Wakeup {
+        /// Whether standard input has data: a question whether the watch is alive.
         var isQuestion = false
         /// Whether something was mounted or unmounted.
         var areMountsChanged = false
-        /// Whether a symbolic link on the way to the folder may lead elsewhere.
+        /// Whether a symbolic link in the path of the folder may have changed.
         var areLinksChanged = false
     }
 
-    /// Waits until there are events to read, or something else to see to.
+    /// Waits for events, or one of the other reasons to wake up.
     ///
-    /// - Returns: What there is; `nil` if nobody is there any more: standard input has ended, or standard output has no
-    ///   reader.
-    static func wait(for events: Int32, _ mounts: MountTable, _ links: LinkWatch) -> Call? {
+    /// - Returns: `nil` if the agent is gone: standard input has ended, or standard output has no reader.
+    static func wait(for events: Int32, _ mounts: MountTable, _ links: LinkWatch) -> Wakeup? {
         var polled = [
             pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
@@ -39,24 +38,24 @@ enum StandardStreams {
                 continue
             }
             if polled[1].revents != 0 && hasInputEnded() || polled[2].revents != 0 { return nil }
-            return Call(
+            return Wakeup(
                 isQuestion: polled[1].revents != 0, areMountsChanged: polled[3].revents != 0,
                 areLinksChanged: polled[4].revents != 0)
         }
     }
 
-    /// Writes a record to standard output, at once.
+    /// Writes a record to standard output, unbuffered.
     ///
-    /// Nobody may be left to read it: then the process ends.
+    /// If it cannot be written, because no reader is left for example, the process ends.
     static func write(_ record: WatchRecord) {
-        // A line is shorter than what a pipe takes in one piece.
+        // A line is shorter than PIPE_BUF: a pipe takes it in one piece.
         var line = record.line
         let written = line.withUTF8 { bytes in
             retrying { Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count) }
         }
         guard written < 0 else { return }
         if errno == EPIPE { exit(EXIT_SUCCESS) }
-        fail("standard output cannot be written: \(String(cString: strerror(errno)))", status: EX_IOERR)
+        fail("cannot write standard output: \(String(cString: strerror(errno)))", status: EX_IOERR)
     }
 
     /// Writes a message to standard error and ends the process.
@@ -71,7 +70,7 @@ enum StandardStreams {
         return retrying { read(STDIN_FILENO, &bytes, bytes.count) } <= 0
     }
 
-    /// Makes a call again for as long as signals interrupt it.
+    /// Repeats a call while signals interrupt it.
     private static func retrying(_ call: () -> Int) -> Int {
         while true {
             let result = call()

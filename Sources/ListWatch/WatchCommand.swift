@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 import Glibc
 
-/// Watches one folder and says on standard output, one record a line, that something has happened in it.
+/// Watches one folder, and reports changes in it on standard output, one record per line.
 ///
-/// Whatever comes in on standard input is a question, which it answers with `alive`.
-/// It ends with 0 when the watch is lost, when its standard input ends, and when nobody reads its standard output.
+/// It answers any input on standard input with `alive`. The exit code is 0 when the watch is lost, when standard input
+/// ends, and when standard output has no reader.
 @main
 enum WatchCommand {
     static func main() {
         // libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        // A reader that is gone is the end, and not a death.
+        // If the reader is gone, writing fails, and the process ends in order.
         signal(SIGPIPE, SIG_IGN)
         guard StandardStreams.areOpen else {
-            StandardStreams.fail("standard input, output and error have to be open", status: EX_USAGE)
+            StandardStreams.fail("standard input, output and error must be open", status: EX_USAGE)
         }
         // The library aborts the process when its descriptor is 1,024 or more.
         closefrom(STDERR_FILENO + 1)
@@ -30,7 +30,7 @@ enum WatchCommand {
 
     private static func watch(_ path: String) throws(InotifyError) {
         let mounts = MountTable()
-        // Before the folder: what leads elsewhere from now on is told.
+        // Before the folder: from here on, no change of a link is missed.
         let links = LinkWatch(path: path)
         let folder: WatchedFolder
         do throws(InotifyError) {
@@ -43,20 +43,20 @@ enum WatchCommand {
 
         var hasMore = false
         while true {
-            var call = StandardStreams.Call()
+            var wakeup = StandardStreams.Wakeup()
             if !hasMore {
                 guard let next = StandardStreams.wait(for: folder.descriptor, mounts, links) else { return }
-                call = next
+                wakeup = next
             }
-            var happenings = try folder.takeHappenings()
-            if call.areLinksChanged { links.drain() }
-            if call.isQuestion || call.areMountsChanged || call.areLinksChanged, !folder.isAtItsPath {
-                happenings.note(.replaced)
+            var events = try folder.readEvents()
+            if wakeup.areLinksChanged { links.drain() }
+            if wakeup.isQuestion || wakeup.areMountsChanged || wakeup.areLinksChanged, !folder.isAtItsPath {
+                events.lose(.replaced)
             }
-            happenings.records.forEach(StandardStreams.write)
-            if happenings.loss != nil { return }
-            if call.isQuestion { StandardStreams.write(.alive) }
-            hasMore = happenings.hasMore
+            events.records.forEach(StandardStreams.write)
+            if events.loss != nil { return }
+            if wakeup.isQuestion { StandardStreams.write(.alive) }
+            hasMore = events.hasMore
         }
     }
 }

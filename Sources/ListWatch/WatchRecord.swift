@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-/// What is said of a folder, a line each.
+/// A report on a folder: one line of output.
 package enum WatchRecord: Equatable, Sendable {
-    /// It is watched from now on; whatever was there before is for the reader to look at.
+    /// The folder is watched from now on; the reader has to list what was there before.
     case ready
-    /// Something in it was made, written, renamed, removed, or given other attributes.
+    /// Something in the folder was created, written, renamed or removed, or its attributes changed.
     case changed
-    /// More happened than the kernel keeps in mind: anything may have changed.
+    /// The kernel's queue of events overflowed: anything can have changed.
     case overflow
-    /// It is watched still, and is what is at its path: the answer to a question.
+    /// The folder is still watched, and still at its path: the answer to a question.
     case alive
-    /// It is not watched any more.
+    /// The folder is not watched any more.
     case lost(WatchLoss)
-    /// It could not be watched, for the reason that this error of the system names, such as `ENOSPC`.
+    /// The folder cannot be watched, because of this system error, such as `ENOSPC`.
     case refused(errno: String)
 
-    /// The record as it is written, with its line break.
+    /// The line, with its line break.
     package var line: String {
         switch self {
         case .ready: "ready\n"
@@ -28,12 +28,12 @@ package enum WatchRecord: Equatable, Sendable {
     }
 }
 
-/// How a folder got out of sight.
+/// Why a folder is not watched any more.
 package enum WatchLoss: String, Sendable {
     case deleteSelf = "delete-self"
     case moveSelf = "move-self"
     case unmount
     case ignored
-    /// Another folder, or none, is at its path: something was mounted there, or a folder above it was renamed.
+    /// Another folder, or none, is at the path: something was mounted there, or a parent folder was renamed.
     case replaced
 }

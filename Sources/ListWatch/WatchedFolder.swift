@@ -4,24 +4,24 @@ import Glibc
 
 /// The folder that libinotifytools watches.
 ///
-/// The library has static storage and no way to start over in good order, so there is one in the life of a process.
-/// Of the library, no more is used than what was seen to work: `initialize`, `watch_file`, `next_events`, `error`.
+/// The library has static state that cannot be reset cleanly, so a process can watch one folder only. Just the
+/// functions of the library that work reliably are used: `initialize`, `watch_file`, `next_events`, `error`.
 struct WatchedFolder {
-    /// What becomes readable when something has happened.
+    /// The descriptor that becomes readable when there are events.
     let descriptor: Int32
     private let path: String
     private let identity: Identity
 
-    /// Starts to watch a folder.
+    /// Starts watching a folder.
     ///
-    /// - Parameter path: The folder. A symbolic link is followed now, and not looked at again.
+    /// - Parameter path: The folder. Symbolic links are followed once, now.
     /// - Throws: ``InotifyError`` if there is no such folder, or a limit is reached.
     init(path: String) throws(InotifyError) {
         self.path = path
         let before = Identity(path)
         let others = Self.openDescriptors()
         guard inotifytools_initialize() != 0 else { throw Self.failure("start inotify") }
-        // The library does not say which descriptor it has.
+        // The library does not tell its descriptor.
         guard let descriptor = Self.openDescriptors().subtracting(others).min() else {
             throw Self.failure("find the descriptor of inotify")
         }
@@ -36,15 +36,15 @@ struct WatchedFolder {
         identity = before
     }
 
-    /// Whether what is watched is what is at the path; no event tells that.
+    /// Whether the watched folder is still the one at its path; no event reports that.
     var isAtItsPath: Bool { Identity(path) == identity }
 
-    /// What tells the folder from every other as long as it is watched.
+    /// Identifies a folder for as long as it is watched.
     private struct Identity: Equatable {
         var device: dev_t
         var inode: ino_t
 
-        /// What is at a path; `nil` if there is nothing that can be looked at.
+        /// Identifies what is at a path; `nil` if there is nothing, or it is inaccessible.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -52,36 +52,36 @@ struct WatchedFolder {
         }
     }
 
-    /// Takes the events that are there, without waiting for any.
+    /// Reads the pending events, without waiting.
     ///
-    /// The library reads a whole buffer of events at once and hands them out one by one, and while it has any left,
-    /// the descriptor need not be readable. So events are taken until there is none; with a timeout of 0 the library
-    /// says so instead of waiting (`next_event` would wait). In a folder where something happens all the time that
-    /// end may never come, so there is one after ``batchSize`` events too, with ``Happenings/hasMore`` set.
+    /// The library reads events into a buffer and returns them one by one; while the buffer has any, the descriptor
+    /// need not be readable. So this reads until there is none: with a timeout of 0 the library reports that instead of
+    /// waiting (`next_event` would wait). In a busy folder that may never be, so it also stops after ``batchSize``
+    /// events, with ``EventSummary/hasMore`` set.
     ///
     /// - Throws: ``InotifyError`` if the events cannot be read.
-    func takeHappenings() throws(InotifyError) -> Happenings {
-        var happenings = Happenings()
+    func readEvents() throws(InotifyError) -> EventSummary {
+        var summary = EventSummary()
         for _ in 0..<Self.batchSize {
             guard let event = inotifytools_next_events(0, 1) else {
                 guard [0, EINTR].contains(inotifytools_error()) else { throw Self.failure("read events") }
-                return happenings
+                return summary
             }
-            happenings.note(watch: event.pointee.wd, mask: event.pointee.mask)
+            summary.add(watch: event.pointee.wd, mask: event.pointee.mask)
         }
-        happenings.hasMore = true
-        return happenings
+        summary.hasMore = true
+        return summary
     }
 
-    /// The events that are taken together: about as many as the library's buffer holds.
+    /// The limit on events per call: about as many as the library's buffer holds.
     private static let batchSize = 4096
 
-    /// The descriptors that are open, of the few that can be.
+    /// The open descriptors, among the first few.
     private static func openDescriptors() -> Set<Int32> {
         Set((0..<16).filter { fcntl($0, F_GETFD) != -1 })
     }
 
-    /// The error of the call just made.
+    /// The error of the last call.
     private static func failure(_ operation: String) -> InotifyError {
         let code = inotifytools_error()
         return InotifyError(

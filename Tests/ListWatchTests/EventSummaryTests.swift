@@ -3,14 +3,14 @@ import Glibc
 import ListWatch
 import Testing
 
-@Suite("What events come to")
-struct HappeningsTests {
+@Suite("Summary of events")
+struct EventSummaryTests {
     private static let cases: [(events: [(watch: Int32, mask: Int32)], records: [WatchRecord])] = [
         ([], []),
         ([(1, IN_CREATE), (1, IN_MODIFY), (1, IN_CLOSE_WRITE), (1, IN_CREATE | IN_ISDIR)], [.changed]),
         ([(1, IN_CREATE), (-1, IN_Q_OVERFLOW), (1, IN_DELETE)], [.overflow]),
         ([(-1, IN_Q_OVERFLOW)], [.overflow]),
-        // Of an event without a watch, nothing but that is looked at.
+        // Nothing else of an event without a watch descriptor has a meaning.
         ([(-1, IN_DELETE_SELF)], [.overflow]),
         ([(1, IN_DELETE), (1, IN_DELETE_SELF), (1, IN_IGNORED)], [.changed, .lost(.deleteSelf)]),
         ([(1, IN_MOVE_SELF)], [.lost(.moveSelf)]),
@@ -19,12 +19,12 @@ struct HappeningsTests {
         ([(-1, IN_Q_OVERFLOW), (1, IN_MOVE_SELF), (1, IN_DELETE_SELF)], [.overflow, .lost(.moveSelf)]),
     ]
 
-    @Test("nothing is said twice, an overflow in place of changes, and the loss last", arguments: cases.indices)
+    @Test("each record once at most, an overflow instead of changes, the loss last", arguments: cases.indices)
     func records(index: Int) {
         let (events, records) = Self.cases[index]
-        var happenings = Happenings()
-        for event in events { happenings.note(watch: event.watch, mask: UInt32(event.mask)) }
-        #expect(happenings.records == records)
+        var summary = EventSummary()
+        for event in events { summary.add(watch: event.watch, mask: UInt32(event.mask)) }
+        #expect(summary.records == records)
     }
 
     @Test(

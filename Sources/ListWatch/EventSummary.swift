@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+import Glibc
+
+/// A summary of inotify events.
+package struct EventSummary: Equatable, Sendable {
+    private var hasChanges = false
+    private var hasOverflowed = false
+    /// Why the folder is not watched any more; `nil` if it still is.
+    package private(set) var loss: WatchLoss?
+    /// Whether more events are buffered, which have to be read without waiting.
+    package var hasMore = false
+
+    package init() {}
+
+    /// Adds an event.
+    ///
+    /// - Parameters:
+    ///   - watch: The watch descriptor of the event; −1 if it has none.
+    ///   - mask: The mask of the event (inotify(7)).
+    package mutating func add(watch: Int32, mask: UInt32) {
+        // An overflow has no watch descriptor, and nothing else in it has a meaning.
+        guard watch != -1, mask & UInt32(IN_Q_OVERFLOW) == 0 else {
+            hasOverflowed = true
+            return
+        }
+        switch mask {
+        case _ where mask & UInt32(IN_DELETE_SELF) != 0: lose(.deleteSelf)
+        case _ where mask & UInt32(IN_MOVE_SELF) != 0: lose(.moveSelf)
+        case _ where mask & UInt32(IN_UNMOUNT) != 0: lose(.unmount)
+        case _ where mask & UInt32(IN_IGNORED) != 0: lose(.ignored)
+        default: hasChanges = true
+        }
+    }
+
+    /// Adds the loss of the folder; only the first one is kept.
+    package mutating func lose(_ loss: WatchLoss) {
+        self.loss = self.loss ?? loss
+    }
+
+    /// The records to write: each at most once, and the loss last.
+    package var records: [WatchRecord] {
+        var records: [WatchRecord] = []
+        if hasOverflowed { records.append(.overflow) } else if hasChanges { records.append(.changed) }
+        if let loss { records.append(.lost(loss)) }
+        return records
+    }
+}
