@@ -3,7 +3,7 @@
 extension AppListDocument {
     /// Reads a list document.
     ///
-    /// - Throws: ``FormatError/damaged(_:)`` if the text is no list document, and
+    /// - Throws: ``FormatError/damaged(_:)`` if the text is not a list document, and
     ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
     package init(json: [UInt8]) throws(FormatError) {
         if let document = AppListDocument(written: json) {
@@ -13,7 +13,7 @@ extension AppListDocument {
         }
     }
 
-    /// Reads a list document, whoever wrote it, and however.
+    /// Reads a list document in any JSON layout.
     init(anyJSON json: [UInt8]) throws(FormatError) {
         let root = try DocumentFormat.decode(CodedDocument.self, from: json)
         guard let sha256 = Digest(hex: root.source.sha256), let modified = Timestamp(root.source.modified) else {
@@ -23,7 +23,7 @@ extension AppListDocument {
         apps.reserveCapacity(root.apps.count)
         for (index, app) in root.apps.enumerated() {
             guard let state = app.state else {
-                throw .damaged("“apps[\(index)]” has a status without what belongs to it")
+                throw .damaged("“apps[\(index)]” lacks a key that its status requires")
             }
             let expected = app.expected.flatMap { Digest(hex: $0) }
             apps.append(
@@ -33,7 +33,7 @@ extension AppListDocument {
         self.init(list: root.list, source: source, apps: apps)
     }
 
-    /// The document, if the text is as ``json`` has it and no string in it has an escape.
+    /// Reads a list document in the layout of ``text``; `nil` if the layout differs, or a string has an escape.
     init?(written json: [UInt8]) {
         var text = WrittenJSON(json)
         guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
@@ -44,7 +44,7 @@ extension AppListDocument {
             text.take(" }, \"apps\": [")
         else { return nil }
         var apps: [App] = []
-        // One that is ready takes some 300 bytes, and more with a name.
+        // The line of a ready icon has about 300 bytes, and more with a name.
         apps.reserveCapacity(json.count / 256)
         if !text.take("] }\n") {
             repeat {
@@ -123,7 +123,7 @@ private struct CodedDocument: FormattedDocument {
         var state: AppListDocument.State? {
             switch status {
             case "ready":
-                // Every image is in a folder: what is in none would be taken for a suffix.
+                // Every image is in a folder: a path without one would be read as a suffix.
                 guard let path, path.utf8.contains(UInt8(ascii: "/")), let digest = sha256.flatMap({ Digest(hex: $0) }),
                     let bytes, let type, let width, let height
                 else { return nil }

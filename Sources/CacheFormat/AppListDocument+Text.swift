@@ -1,71 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AppListDocument {
-    /// The JSON text: keys in a fixed order, one app a line.
+    /// The JSON text: keys in a fixed order, one app per line.
     package var text: [UInt8] {
         var text = JSONText(capacity: 300 * (apps.count + 1))
-        text.words("{ \"format\": ")
+        text.literal("{ \"format\": ")
         text.number(CacheLayout.format)
-        text.words(", \"list\": ")
+        text.literal(", \"list\": ")
         text.string(list.text)
-        text.words(", \"source\": { \"sha256\": ")
+        text.literal(", \"source\": { \"sha256\": ")
         text.digest(source.sha256)
-        text.words(", \"bytes\": ")
+        text.literal(", \"bytes\": ")
         text.number(source.bytes)
-        text.words(", \"modified\": ")
+        text.literal(", \"modified\": ")
         text.string(source.modified.description)
-        text.words(" }, \"apps\": [")
+        text.literal(" }, \"apps\": [")
         for (index, app) in apps.enumerated() {
             text.newLine(isFirst: index == 0)
             app.write(to: &text)
         }
-        if apps.isEmpty { text.words("] }\n") } else { text.words("\n] }\n") }
+        if apps.isEmpty { text.literal("] }\n") } else { text.literal("\n] }\n") }
         return text.bytes
     }
 
-    /// The same as a string.
+    /// The JSON text as a string.
     package var json: String { String(decoding: text, as: UTF8.self) }
 }
 
 extension AppListDocument.App {
-    /// Writes the entry as the document has it, on one line.
+    /// Writes the entry on one line.
     fileprivate func write(to text: inout JSONText) {
-        text.words("{ ")
+        text.literal("{ ")
         if let name {
-            text.words("\"name\": ")
+            text.literal("\"name\": ")
             text.string(name)
-            text.words(", ")
+            text.literal(", ")
         }
-        text.words("\"icon\": ")
+        text.literal("\"icon\": ")
         text.string(icon.text)
         if let download {
-            text.words(", \"download\": ")
+            text.literal(", \"download\": ")
             text.string(download)
         }
         if let expected {
-            text.words(", \"expected\": ")
+            text.literal(", \"expected\": ")
             text.digest(expected)
         }
         switch state {
         case .ready(let image):
-            text.words(", \"status\": \"ready\", \"path\": ")
+            text.literal(", \"status\": \"ready\", \"path\": ")
             text.string(image.path)
-            text.words(", \"sha256\": ")
+            text.literal(", \"sha256\": ")
             text.digest(image.sha256)
-            text.words(", \"bytes\": ")
+            text.literal(", \"bytes\": ")
             text.number(image.bytes)
-            text.words(", \"type\": ")
+            text.literal(", \"type\": ")
             text.string(image.type)
-            text.words(", \"width\": ")
+            text.literal(", \"width\": ")
             text.number(image.width)
-            text.words(", \"height\": ")
+            text.literal(", \"height\": ")
             text.number(image.height)
         case .pending:
-            text.words(", \"status\": \"pending\"")
+            text.literal(", \"status\": \"pending\"")
         case .failed(let error):
-            text.words(", \"status\": \"failed\", \"error\": ")
+            text.literal(", \"status\": \"failed\", \"error\": ")
             text.string(error)
         }
-        text.words(" }")
+        text.literal(" }")
     }
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One version of an app list, with the state of each of its icons: immutable, named by the SHA-256 of its text.
+/// One version of an app list, with the state of each icon.
+///
+/// A document never changes; its file is named by the SHA-256 of its text.
 public struct AppListDocument: Equatable, Sendable {
     /// The property list that the document was made from.
     public struct Source: Equatable, Sendable {
+        /// The SHA-256 of the file.
         public var sha256: Digest
+        /// The size of the file, in bytes.
         public var bytes: Int
+        /// When the file was last modified.
         public var modified: Timestamp
 
         package init(sha256: Digest, bytes: Int, modified: Timestamp) {
@@ -15,19 +20,19 @@ public struct AppListDocument: Equatable, Sendable {
         }
     }
 
-    /// One entry of the list, in the list's order.
+    /// An entry of the app list.
     public struct App: Equatable, Sendable {
-        /// The app's name, if the list gives one.
+        /// The app's name; `nil` if the list gives none.
         public var name: String?
         /// The icon's URL, spelled as in the list.
         public var icon: IconURL
-        /// The list's `download` text, if it has one.
+        /// The list's `download` text; `nil` if the list gives none.
         public var download: String?
-        /// The digest that the list gives for the image, if it gives one.
+        /// The digest that the list gives for the image (Munki's `icon_hash`); `nil` if the list gives none.
         ///
-        /// A ready image can have another one: an older image stays until one with this digest is there.
+        /// The digest of a ready image can differ: an older image stays until one with this digest is downloaded.
         public var expected: Digest?
-        /// What the cache has for the icon.
+        /// The state of the icon.
         public var state: State
 
         package init(name: String?, icon: IconURL, download: String?, expected: Digest? = nil, state: State) {
@@ -39,7 +44,7 @@ public struct AppListDocument: Equatable, Sendable {
         }
     }
 
-    /// What the cache has for an icon.
+    /// The state of an icon in the cache.
     public enum State: Equatable, Sendable {
         /// Its image is on disk, complete and checked.
         case ready(Image)
@@ -59,15 +64,15 @@ public struct AppListDocument: Equatable, Sendable {
         }
         /// The digest of its bytes.
         public let sha256: Digest
-        /// The size of the file.
+        /// The size of the file, in bytes.
         public let bytes: Int
-        /// The media type (RFC 6838), from the image's own magic bytes: `image/png`.
+        /// The media type (RFC 6838), determined by the image's first bytes: `image/png`.
         public let type: String
         /// The width, in pixels.
         public let width: Int
         /// The height, in pixels.
         public let height: Int
-        /// The suffix of the file, where the rest of its path follows from the digest; else the path.
+        /// The suffix of the file if the rest of the path follows from the digest; else the whole path.
         private let location: String
 
         package init(path: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
@@ -78,7 +83,7 @@ public struct AppListDocument: Equatable, Sendable {
                 height: height)
         }
 
-        /// An image at the path that its digest gives.
+        /// Creates an image whose path follows from its digest.
         package init(suffix: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
             self.init(location: suffix, sha256: sha256, bytes: bytes, type: type, width: width, height: height)
         }
@@ -95,7 +100,9 @@ public struct AppListDocument: Equatable, Sendable {
 
     /// The app list's file name.
     public var list: ListName
+    /// The property list that the document was made from.
     public var source: Source
+    /// The entries, in the list's order.
     public var apps: [App]
 
     package init(list: ListName, source: Source, apps: [App]) {

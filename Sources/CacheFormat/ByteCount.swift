@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number of bytes, written as people do: `5MiB`, `64 KiB`, `1000`.
+/// A number of bytes; its text can have a unit: `5MiB`, `64 KiB`, `1000`.
 package struct ByteCount: Hashable, Comparable, Sendable {
     package var bytes: Int
 
@@ -28,13 +28,13 @@ package struct ByteCount: Hashable, Comparable, Sendable {
 }
 
 extension ByteCount: CustomStringConvertible {
-    /// The largest unit that divides the number: `5 MiB`, `1500 B`.
+    /// The exact number, in the largest unit that divides it: `5 MiB`, `1500 B`.
     package var description: String {
         guard let unit = Self.units.last(where: { bytes.isMultiple(of: $0.1) }), bytes != 0 else { return "0 B" }
         return "\(bytes / unit.1) \(unit.0)"
     }
 
-    /// The number in the largest unit that it has one of, cut to a tenth of that if it is less than 10 of them: `3.1 MiB`.
+    /// The number in the largest unit not above it, truncated: to tenths below 10 units, else to whole ones: `3.1 MiB`.
     package var rounded: String {
         guard let unit = Self.units.last(where: { bytes >= $0.1 }), unit.1 > 1 else { return "\(bytes) B" }
         let whole = bytes / unit.1

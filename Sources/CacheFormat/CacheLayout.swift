@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where things are in a cache folder, as paths relative to it.
+/// The paths in a cache folder, relative to it.
 package enum CacheLayout {
-    /// The version of the manifest's and the documents' format that this code writes and reads.
+    /// The format version of manifests and list documents that this code reads and writes.
     package static let format = 1
 
     package static let manifest = "manifest.json"
@@ -30,18 +30,18 @@ package enum CacheLayout {
         return "\(icons)/\(hex.prefix(2))/\(hex).\(suffix)"
     }
 
-    /// The name by which a URL's current image is found without reading anything: `by-url/ab/<sha256 of the URL>`.
+    /// The link to a URL's current image, which is found without reading a document: `by-url/ab/<sha256 of the URL>`.
     package static func byURL(_ url: IconURL) -> String {
         byURL(.of(url.text))
     }
 
-    /// The name in `by-url/` of the URL that has this digest.
+    /// The link to the current image of the URL with this digest.
     package static func byURL(_ digest: Digest) -> String {
         let hex = digest.hex
         return "\(byURL)/\(hex.prefix(2))/\(hex)"
     }
 
-    /// The numbers that a generation may have: JSON readers take larger ones for others (RFC 8259, section 6).
+    /// The valid numbers of generations: JSON readers may round larger ones (RFC 8259, section 6).
     package static let generationNumbers = 0...(1 << 53)
 
     /// The number of a file in `generations/`; `nil` for any other name.

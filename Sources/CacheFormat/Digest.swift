@@ -5,7 +5,7 @@ import CCrypto
 public struct Digest: Hashable, Sendable {
     private let a, b, c, d: UInt64
 
-    /// A digest from its 32 bytes; `nil` if there are more or fewer.
+    /// Creates a digest from its 32 bytes; `nil` if there are more or fewer.
     public init?(bytes: some Sequence<UInt8>) {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var count = 0
@@ -24,14 +24,14 @@ public struct Digest: Hashable, Sendable {
         (a, b, c, d) = words
     }
 
-    /// A digest from 64 lower-case hexadecimal digits; `nil` if the text is anything else.
+    /// Reads 64 lower-case hexadecimal digits; `nil` if the text is anything else.
     public init?(hex: some StringProtocol) {
         var text = String(hex)
         guard let digest = text.withUTF8({ Digest(hexDigits: $0) }) else { return nil }
         self = digest
     }
 
-    /// The same, from the digits as bytes.
+    /// Reads 64 lower-case hexadecimal digits in ASCII.
     init?(hexDigits digits: UnsafeBufferPointer<UInt8>) {
         guard digits.count == 64, let a = Self.word(digits[0..<16]), let b = Self.word(digits[16..<32]),
             let c = Self.word(digits[32..<48]), let d = Self.word(digits[48..<64])
@@ -51,17 +51,17 @@ public struct Digest: Hashable, Sendable {
         return word
     }
 
-    /// Its first byte: the number of its two-digit folder.
+    /// The first byte: the number of the two-digit folder.
     package var fan: Int { Int(a >> 56) }
 
-    /// The digest of the bytes.
+    /// Computes the digest of bytes.
     public static func of(_ bytes: [UInt8]) -> Digest {
         var hash = SHA256()
         bytes.withUnsafeBytes { hash.update($0) }
         return hash.finish()
     }
 
-    /// The digest of the text's UTF-8 bytes.
+    /// Computes the digest of the UTF-8 bytes of a text.
     public static func of(_ text: String) -> Digest {
         of(Array(text.utf8))
     }
@@ -74,7 +74,7 @@ public struct Digest: Hashable, Sendable {
         }
     }
 
-    /// Appends the 64 digits.
+    /// Appends the 64 hexadecimal digits.
     func write(to bytes: inout [UInt8]) {
         writeDigits { bytes.append($1) }
     }
@@ -90,14 +90,14 @@ public struct Digest: Hashable, Sendable {
 }
 
 extension Digest {
-    /// Its first bytes tell digests apart as well as all of them.
+    /// Hashes the first eight bytes, which distinguish digests as well as all 32 do.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(a)
     }
 }
 
 extension Digest: Comparable {
-    /// Whether the bytes of `x` come before those of `y`.
+    /// Whether `x` sorts before `y`, byte by byte.
     public static func < (x: Digest, y: Digest) -> Bool {
         (x.a, x.b, x.c, x.d) < (y.a, y.b, y.c, y.d)
     }

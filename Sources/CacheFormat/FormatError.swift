@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not the document that they should be.
+/// Why a manifest or a list document cannot be read.
 package enum FormatError: Error, Equatable, Sendable {
-    /// They are something else, or broken; the reason is a clause.
+    /// The bytes are something else, or damaged; the reason is a clause.
     case damaged(String)
-    /// They have a format that a later version of this code reads.
+    /// The document has another format, with this version number.
     case unknownFormat(Int)
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A text that names something outside this program: two are equal only if their UTF-8 bytes are.
+/// A name from outside the program: two names are equal only if their UTF-8 bytes are.
 ///
-/// `String` compares by canonical equivalence (Unicode, section 3.7): to it `é` is the same text as `e` and a combining
-/// accent. To file systems and servers these are two names, and whoever could spell the name of another's list or icon
-/// in the other way could displace it. So what names a list or an icon, or is a key in a dictionary of them, is one of the
-/// types that conform to this.
+/// `String` compares by canonical equivalence (Unicode, section 3.7): `é` equals `e` with a combining accent. File
+/// systems and servers treat these as two names, so a list or an icon with the other spelling could displace the
+/// original. Names of lists and icons therefore have types that conform to this protocol.
 public protocol Identity: Hashable, Comparable, Sendable, Codable, LosslessStringConvertible,
     ExpressibleByStringInterpolation
 {
-    /// The text itself.
+    /// The name as text.
     var text: String { get }
-    /// Names what this text names.
+    /// Creates a name from its text.
     init(_ text: String)
 }
 
@@ -21,7 +20,7 @@ extension Identity {
         a.text.utf8.count == b.text.utf8.count && compareBytes(a.text, b.text) == 0
     }
 
-    /// Whether the bytes of `a` come before those of `b`, as `LC_ALL=C sort` has it.
+    /// Whether `a` sorts before `b` byte by byte, as in `LC_ALL=C sort`.
     public static func < (a: Self, b: Self) -> Bool {
         let order = compareBytes(a.text, b.text)
         return order == 0 ? a.text.utf8.count < b.text.utf8.count : order < 0
@@ -32,7 +31,7 @@ extension Identity {
             hasher.combine(bytes: UnsafeRawBufferPointer($0))
         }
         if isHashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
-        // No text has this byte, so that the texts of two keys in a row do not run into one another.
+        // No UTF-8 text has this byte: it separates one key from the next.
         hasher.combine(0xFF as UInt8)
     }
 
@@ -50,7 +49,7 @@ extension Identity {
     }
 }
 
-/// Compares as far as the shorter one goes.
+/// Compares the bytes up to the end of the shorter text.
 private func compareBytes(_ a: String, _ b: String) -> Int {
     let order = a.utf8.withContiguousStorageIfAvailable { a in
         b.utf8.withContiguousStorageIfAvailable { b -> Int in

@@ -2,7 +2,7 @@
 
 /// A JSON value that is written with its keys in the order in which they were given.
 ///
-/// `JSONEncoder` has no order of its own; everything that the contract shows in a fixed order is written through this.
+/// `JSONEncoder` has no fixed order; documents whose readers may rely on the order are written with this type.
 package indirect enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -10,7 +10,7 @@ package indirect enum JSON: Sendable {
     case string(String)
     case array([JSON])
     case object([(key: String, value: JSON)])
-    /// An array or an object with each member on a line of its own, so that `grep` and `diff` work on it.
+    /// An array or an object with one member per line, so that `grep` and `diff` work on it.
     case lines(JSON)
 
     /// The text, without a final newline.
@@ -27,7 +27,7 @@ package indirect enum JSON: Sendable {
         return text
     }
 
-    // `indent` tells how far new lines are indented; it is `nil` if there are to be none.
+    // `indent` is the indentation of new lines; with `nil`, everything is on one line.
     private func write(to text: inout String, indent: Int?, lines: Bool) {
         switch self {
         case .null: text += "null"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes JSON in the words that ``WrittenJSON`` reads, straight into bytes.
+/// Writes JSON in the layout that ``WrittenJSON`` reads, directly as bytes.
 ///
-/// A document has a line for each of many thousand icons, and is written with each of them that comes.
+/// It is fast, because a document can have many thousand lines, and is written again whenever one of its icons arrives.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
 
@@ -10,15 +10,16 @@ struct JSONText {
         bytes.reserveCapacity(capacity)
     }
 
-    mutating func words(_ words: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount))
+    /// JSON text as it is.
+    mutating func literal(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     mutating func number(_ number: Int) {
         bytes.append(contentsOf: String(number).utf8)
     }
 
-    /// A text, in quotes.
+    /// A string, in quotes and escaped.
     mutating func string(_ text: String) {
         let start = bytes.count
         bytes.append(UInt8(ascii: "\""))
@@ -36,20 +37,20 @@ struct JSONText {
 
     /// The digits of a digest, in quotes.
     mutating func digest(_ digest: Digest) {
-        words("\"")
+        literal("\"")
         digest.write(to: &bytes)
-        words("\"")
+        literal("\"")
     }
 
     /// The path of a list document, in quotes.
     mutating func document(_ digest: Digest) {
-        words("\"lists/")
+        literal("\"lists/")
         digest.write(to: &bytes)
-        words(".json\"")
+        literal(".json\"")
     }
 
-    /// What comes before a member on a line of its own.
+    /// The separator before a member on a new line.
     mutating func newLine(isFirst: Bool) {
-        if isFirst { words("\n  ") } else { words(",\n  ") }
+        if isFirst { literal("\n  ") } else { literal(",\n  ") }
     }
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// One generation of the cache: which app lists there are, and where the document of each one is.
+/// One generation of the cache: its app lists, and the document of each.
 ///
-/// `manifest.json` is the newest; `generations/` holds each that is current, in its grace, or leased.
+/// `manifest.json` is the newest generation. `generations/` has each one that is current, in its grace period, or
+/// leased.
 public struct Manifest: Equatable, Sendable {
-    /// What a manifest says of one app list.
+    /// The entry of one app list.
     public struct List: Equatable, Sendable {
-        /// The SHA-256 of the list document, which is also its name.
+        /// The SHA-256 of the list document, which is also its file name.
         public var sha256: Digest
-        /// How many entries the list has.
+        /// The number of entries in the list.
         public var apps: Int
-        /// How many of them have an image on disk.
+        /// The number of entries that have an image on disk.
         public var ready: Int
-        /// How many have no image yet.
+        /// The number of entries whose icon was not fetched yet.
         public var pending: Int
-        /// How many could not be fetched, and have no older image.
+        /// The number of entries whose icon could not be fetched, and that have no older image.
         public var failed: Int
 
         /// The document's path, relative to the cache folder.
@@ -30,9 +31,9 @@ public struct Manifest: Equatable, Sendable {
         }
     }
 
-    /// The number of this generation; it only grows.
+    /// The generation's number; each publication has a higher one than the last.
     public var generation: Int
-    /// When it was published.
+    /// When the generation was published.
     public var published: Timestamp
     /// The app lists, by file name.
     public var lists: [ListName: List]
@@ -43,7 +44,7 @@ public struct Manifest: Equatable, Sendable {
         self.lists = lists
     }
 
-    /// The JSON text: keys in a fixed order, one list a line, sorted by name.
+    /// The JSON text: keys in a fixed order, one list per line, sorted by name.
     package var text: [UInt8] {
         var names: [ListName] = []
         return text(inOrder: &names)
@@ -51,8 +52,8 @@ public struct Manifest: Equatable, Sendable {
 
     /// The JSON text.
     ///
-    /// - Parameter names: The names of the lists of another generation, sorted; those of this one from then on. Most
-    ///   generations have the same lists as the one before, and many names take long to sort.
+    /// - Parameter names: The sorted names of another generation's lists; on return, the sorted names of this one's.
+    ///   Most generations have the same lists as the one before, and many names take long to sort.
     /// - Returns: The bytes.
     package func text(inOrder names: inout [ListName]) -> [UInt8] {
         var entries = names.compactMap { lists[$0] }
@@ -61,37 +62,37 @@ public struct Manifest: Equatable, Sendable {
             entries = names.compactMap { lists[$0] }
         }
         var text = JSONText(capacity: 300 * (lists.count + 1))
-        text.words("{ \"format\": ")
+        text.literal("{ \"format\": ")
         text.number(CacheLayout.format)
-        text.words(", \"generation\": ")
+        text.literal(", \"generation\": ")
         text.number(generation)
-        text.words(", \"published\": ")
+        text.literal(", \"published\": ")
         text.string(published.description)
-        text.words(", \"lists\": {")
+        text.literal(", \"lists\": {")
         for (name, list) in zip(names, entries) {
             text.newLine(isFirst: name == names.first)
             text.string(name.text)
-            text.words(": { \"document\": ")
+            text.literal(": { \"document\": ")
             text.document(list.sha256)
-            text.words(", \"sha256\": ")
+            text.literal(", \"sha256\": ")
             text.digest(list.sha256)
-            text.words(", \"apps\": ")
+            text.literal(", \"apps\": ")
             text.number(list.apps)
-            text.words(", \"ready\": ")
+            text.literal(", \"ready\": ")
             text.number(list.ready)
-            text.words(", \"pending\": ")
+            text.literal(", \"pending\": ")
             text.number(list.pending)
-            text.words(", \"failed\": ")
+            text.literal(", \"failed\": ")
             text.number(list.failed)
-            text.words(" }")
+            text.literal(" }")
         }
-        if lists.isEmpty { text.words("} }\n") } else { text.words("\n} }\n") }
+        if lists.isEmpty { text.literal("} }\n") } else { text.literal("\n} }\n") }
         return text.bytes
     }
 
     /// Reads a manifest.
     ///
-    /// - Throws: ``FormatError/damaged(_:)`` if the text is no manifest, and
+    /// - Throws: ``FormatError/damaged(_:)`` if the text is not a manifest, and
     ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
     package init(json: [UInt8]) throws(FormatError) {
         if let manifest = Manifest(written: json) {
@@ -101,19 +102,19 @@ public struct Manifest: Equatable, Sendable {
         }
     }
 
-    /// Reads a manifest, whoever wrote it, and however.
+    /// Reads a manifest in any JSON layout.
     init(anyJSON json: [UInt8]) throws(FormatError) {
         let root = try DocumentFormat.decode(CodedManifest.self, from: json)
         guard CacheLayout.generationNumbers.contains(root.generation) else {
             throw .damaged("“generation” is out of range")
         }
         guard let published = Timestamp(root.published) else {
-            throw .damaged("“published” is no RFC 3339 time in UTC")
+            throw .damaged("“published” is not an RFC 3339 time in UTC")
         }
         var lists: [ListName: List] = [:]
         for (name, entry) in root.entries(in: json) {
             guard let sha256 = Digest(hex: entry.sha256) else {
-                throw .damaged("“sha256” of \(name) is no SHA-256 digest")
+                throw .damaged("“sha256” of \(name) is not a SHA-256 digest")
             }
             lists[ListName(name)] = List(
                 sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed)
@@ -123,7 +124,7 @@ public struct Manifest: Equatable, Sendable {
 }
 
 extension Manifest {
-    /// The manifest, if the text is as ``json`` has it and no string in it has an escape.
+    /// Reads a manifest in the layout of ``text``; `nil` if the layout differs, or a string has an escape.
     init?(written json: [UInt8]) {
         var text = WrittenJSON(json)
         guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
@@ -170,10 +171,9 @@ private struct CodedManifest: FormattedDocument {
     var published: String
     var lists: [String: Entry]
 
-    /// The lists by name, each name in its own bytes.
+    /// The lists by name, with names that are canonically equivalent kept apart.
     ///
-    /// `JSONDecoder` takes keys that are canonically equivalent for one. So where there may be such keys, each list is
-    /// decoded from its own line.
+    /// `JSONDecoder` merges such names. So where there may be any, each list is decoded from its own line.
     func entries(in json: [UInt8]) -> [(name: String, entry: Entry)] {
         let entries = lists.map { (name: $0.key, entry: $0.value) }
         guard !json.allSatisfy({ $0 < 0x80 }) else { return entries }
@@ -183,7 +183,7 @@ private struct CodedManifest: FormattedDocument {
             let object = try? decoder.decode([String: Entry].self, from: Data("{".utf8 + member + "}".utf8))
             return object.map { $0.map { (name: $0.key, entry: $0.value) } } ?? []
         }
-        // Another program may have written the same JSON on other lines.
+        // Another program may have written the same JSON in another layout.
         return lines.count < entries.count ? entries : lines
     }
 }
@@ -193,7 +193,7 @@ protocol FormattedDocument: Decodable {
     var format: Int { get }
 }
 
-/// Manifests and list documents as JSON: one of another format is never read as if it were one of this.
+/// Decodes manifests and list documents, and rejects those of another format.
 enum DocumentFormat {
     private struct Version: FormattedDocument {
         var format: Int
@@ -210,7 +210,7 @@ enum DocumentFormat {
             if version == CacheLayout.format { return document }
         } catch {
             guard let other = try? JSONDecoder().decode(Version.self, from: data), other.format != CacheLayout.format
-            else { throw .damaged("it is not the JSON it should be (\(error))") }
+            else { throw .damaged("it is not JSON of this format (\(error))") }
             version = other.format
         }
         throw .unknownFormat(version)

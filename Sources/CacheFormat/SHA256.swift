@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCrypto
 
-/// A digest of bytes that come piece by piece, by libcrypto (FIPS 180-4; `EVP_DigestInit(3ssl)`).
+/// Computes a digest of bytes that arrive in pieces, with libcrypto (FIPS 180-4; `EVP_DigestInit(3ssl)`).
 package struct SHA256: ~Copyable {
-    /// It is looked up once: that takes longer than the digest of a URL.
+    /// The algorithm; fetching it takes longer than the digest of a URL, so it is fetched once.
     private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 
     private let context = EVP_MD_CTX_new()
@@ -16,6 +16,7 @@ package struct SHA256: ~Copyable {
         EVP_MD_CTX_free(context)
     }
 
+    /// Adds the next bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment on the wall clock, in UTC.
+/// A time of the wall clock, in UTC, to the microsecond.
 ///
-/// Its text form is that of RFC 3339 in whole seconds: `2026-11-21T02:44:52Z`. A moment outside the years 0 to 9999, which a
-/// file may have, is written as the nearest one in them.
+/// Its text form is RFC 3339 in whole seconds: `2026-11-21T02:44:52Z`. A time outside the years 0 to 9999, which a file
+/// can have, is written as the nearest one within them.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// A `Duration` takes twice the room, and there are several times for each icon.
+    /// Half the size of a `Duration`: each icon has several timestamps.
     private let microseconds: Int64
 
-    /// The time since 1970-01-01T00:00:00Z, in whole microseconds, leap seconds not counted.
+    /// The time since 1970-01-01T00:00:00Z, in whole microseconds, without leap seconds.
     public var sinceEpoch: Duration { .microseconds(microseconds) }
 
-    /// - Parameter sinceEpoch: The time since 1970-01-01T00:00:00Z; what is more than 290,000 years is that much.
+    /// Creates a time.
+    ///
+    /// - Parameter sinceEpoch: The time since 1970-01-01T00:00:00Z; more than 290,000 years count as that many.
     public init(sinceEpoch: Duration) {
         let (seconds, attoseconds) = sinceEpoch.components
         let limit: Int64 = 9_150_000_000_000
         microseconds = min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 
-    /// Reads `2026-11-21T02:44:52Z`; `nil` if the text has another form or names no real date.
+    /// Reads `2026-11-21T02:44:52Z`; `nil` if the text has another form, or there is no such date.
     public init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == 20, bytes[19] == UInt8(ascii: "Z") else { return nil }
@@ -39,7 +41,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.init(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     }
 
-    /// The moment of a date and a time of day; `nil` if there is no such date or time.
+    /// Creates a time from a date and a time of day; `nil` if there is no such date or time.
     package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0..<24).contains(hour),
             (0..<60).contains(minute), (0..<60).contains(second)
@@ -59,16 +61,16 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         a.sinceEpoch - b.sinceEpoch
     }
 
-    /// Earlier than every time that a clock shows: the year 0.
+    /// Earlier than any time that a clock shows: the beginning of the year 0.
     package static let distantPast = Timestamp(sinceEpoch: .seconds(writable.lowerBound))
 
-    /// The moment as its text form tells it, so that it is the same when it was written and read.
+    /// The time in whole seconds, as its text form has it: it stays the same when it is written and read.
     package var inWholeSeconds: Timestamp { Timestamp(description) ?? self }
 
     /// The seconds from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z: RFC 3339 has four digits for the year.
     private static let writable = -62_167_219_200...253_402_300_799
 
-    // The civil calendar, counted in eras of 400 years that begin on March 1st.
+    // The Gregorian calendar, in eras of 400 years that begin on March 1st.
 
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1

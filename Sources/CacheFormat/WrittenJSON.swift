@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Reads JSON in the very words in which ``JSON`` writes it, one after the other: several times as fast as what reads any.
+/// Reads JSON in the exact layout in which this package writes it, several times as fast as a general parser.
 ///
-/// What it does not find may be there all the same, otherwise written.
+/// JSON in another layout, which can be as valid, is not found: then a general parser has to read it.
 package struct WrittenJSON {
     private let bytes: [UInt8]
     private var position = 0
@@ -14,23 +14,23 @@ package struct WrittenJSON {
 
     package var isAtEnd: Bool { position == bytes.count }
 
-    /// Goes past these words, if they are next.
-    package mutating func take(_ words: StaticString) -> Bool {
-        let count = words.utf8CodeUnitCount
+    /// Skips this text if it is next, and returns whether it was.
+    package mutating func take(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
         let isNext = bytes.withUnsafeBytes { bytes in
-            bytes.baseAddress.map { memcmp($0 + position, words.utf8Start, count) == 0 } ?? false
+            bytes.baseAddress.map { memcmp($0 + position, text.utf8Start, count) == 0 } ?? false
         }
         if isNext { position += count }
         return isNext
     }
 
-    /// The string that is next, if there is one without escapes.
+    /// Reads the next string; `nil` if there is none, or it has an escape.
     package mutating func string() -> String? {
         take("\"") ? rest() : nil
     }
 
-    /// What is left of a string without escapes, up to its end.
+    /// Reads the rest of a string; `nil` if it has an escape.
     private mutating func rest() -> String? {
         var end = position
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
@@ -42,13 +42,13 @@ package struct WrittenJSON {
         return text
     }
 
-    /// The digest that is next as a string.
+    /// Reads the next digest, in quotes.
     mutating func digest() -> Digest? {
         guard take("\""), let digest = digits(), take("\"") else { return nil }
         return digest
     }
 
-    /// The hexadecimal digits of a digest that are next.
+    /// Reads the hexadecimal digits of the next digest.
     private mutating func digits() -> Digest? {
         guard bytes.count - position >= 64,
             let digest = bytes.withUnsafeBufferPointer({
@@ -59,9 +59,10 @@ package struct WrittenJSON {
         return digest
     }
 
-    /// The path and the digest of an image that are next, if the one follows from the other.
+    /// Reads the path and the digest of the next image.
     ///
-    /// - Returns: The digest, and the suffix of the path.
+    /// - Returns: The digest, and the suffix of the path; `nil` if the rest of the path does not follow from the
+    ///   digest.
     mutating func image() -> (sha256: Digest, suffix: String)? {
         guard take("\"icons/"), bytes.count - position > 67 else { return nil }
         let fan = position
@@ -76,19 +77,19 @@ package struct WrittenJSON {
         return (named, suffix)
     }
 
-    /// Whether the bytes that are next are those at another place.
+    /// Whether the next bytes equal those at another place.
     private func isSame(as place: Int, count: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.map { memcmp($0 + position, $0 + place, count) == 0 } ?? false
         }
     }
 
-    /// The number that is next, if it is a natural one.
+    /// Reads the next number; `nil` if it is not a natural one.
     package mutating func number() -> Int? {
         var value = 0
         let start = position
         while position < bytes.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = bytes[position] {
-            // Longer ones may be more than there is room for.
+            // Longer numbers can overflow.
             guard position - start < 18 else { return nil }
             value = 10 * value + Int(bytes[position] - UInt8(ascii: "0"))
             position += 1
@@ -97,7 +98,7 @@ package struct WrittenJSON {
         return value
     }
 
-    /// What is next, or `.some(nil)` if that is `null`.
+    /// Reads the next value; `.some(nil)` if it is `null`.
     package mutating func orNull<Value>(_ read: (inout WrittenJSON) -> Value?) -> Value?? {
         if take("null") { return .some(nil) }
         return read(&self).map(Optional.some)

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whoever reads a cache has its documents in hand.
+// The types of the documents are part of the API.
 @_exported public import CacheFormat

@@ -166,7 +166,7 @@ struct SnapshotTests {
             try write(Sample.document("1.plist", [:]).json, to: path)
             #expect(
                 throws: IconCacheError.damaged(
-                    path: path.string, reason: "its digest is not the one that the manifest gives")
+                    path: path.string, reason: "its digest differs from the one in the manifest")
             ) { try snapshot.document(of: "1.plist") }
 
             try published.remove(list.document)
@@ -191,7 +191,7 @@ struct SnapshotTests {
             try published.publish(manifest)
             #expect(try published.cache.apps(in: "a.plist") == [])
             let error = #expect(throws: IconCacheError.self) { try published.cache.apps(in: "b.plist") }
-            #expect("\(String(describing: error))".contains("not that of b.plist"))
+            #expect("\(String(describing: error))".contains("another list than b.plist"))
             #expect(try OpenFiles(folder: published.folder).count() == 1)
         }
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that is different in a cache from what it was before.
+/// A difference between two states of a cache.
 ///
-/// One publication gives each list and each URL one change at most, the lists first. An icon is one URL, however many lists
-/// name it: it is gone when the last of them stops to.
+/// A publication yields at most one change per list and one per URL, the lists first. An icon is one URL, however many
+/// lists name it; it is gone when no list names it any more.
 public enum Change: Hashable, Sendable {
-    /// There is an app list of this file name that was not there before.
+    /// An app list with this file name was added.
     case listAdded(ListName)
-    /// The document of this app list is another one: its entries, their order, or the state of one of them.
+    /// This app list has a new document: its entries, their order, or the state of an entry changed.
     case listChanged(ListName)
-    /// There is no app list of this file name any more.
+    /// The app list with this file name was removed.
     case listRemoved(ListName)
-    /// The icon has an image, and had none before.
+    /// An icon that had no image has one now.
     case iconReady(url: IconURL, image: AppListDocument.Image)
-    /// The icon has another image than before.
+    /// The image of an icon was replaced by another.
     case iconReplaced(url: IconURL, image: AppListDocument.Image)
     /// No app list names the icon any more, or it has no image any more. The file stays for the grace period.
     case iconGone(url: IconURL)

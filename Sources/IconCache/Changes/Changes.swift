@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IconCache {
-    /// What there is now, and then every change, for as long as the iteration goes on.
+    /// The current state, then every change, for as long as the iteration runs.
     ///
-    /// The first elements tell the present state, as if everything had just been added; so a subscriber that comes late, or
-    /// iterates anew, misses nothing. States that come and go faster than they are taken out are passed over: what is told
-    /// always leads to the newest.
+    /// The first elements describe the current state as if everything had just been added, so a subscriber that starts
+    /// late or iterates again misses nothing. States that are superseded before they are read are skipped; the changes
+    /// always lead to the newest state.
     /// ```swift
     /// for try await change in cache.changes() {
     ///     switch change {
@@ -20,39 +20,40 @@ extension IconCache {
     ///     }
     /// }
     /// ```
-    /// A change is noticed by inotify at once, and where that is blind or refused, within two seconds. A cache that is not
-    /// there yet, or for a while, is waited for; its absence is no change. Cancelling the task ends the iteration. Documents
-    /// are read and compared away from the actor that iterates, and only those that changed.
+    /// Changes arrive at once through inotify; where inotify is unavailable, polling finds them within two seconds. If
+    /// there is no cache yet, or none for a while, the iteration waits for it; its absence is not a change. Cancelling
+    /// the task ends the iteration. Documents are read and compared outside the actor that iterates, and only those
+    /// that changed.
     ///
-    /// The iteration throws ``IconCacheError`` if the newest manifest or a document that it names cannot be read.
+    /// The iteration throws ``IconCacheError`` if the newest manifest, or a document that it names, cannot be read.
     ///
-    /// - Returns: The changes; each iteration of them stands for itself, and keeps one file open.
+    /// - Returns: The changes. Each iteration is independent, and keeps one file open.
     public func changes() -> some AsyncSequence<Change, IconCacheError> & Sendable {
         changes(pollingEvery: Self.pollingInterval)
     }
 
-    /// The present document of an app list, and then each one that takes its place.
+    /// The current document of an app list, then each document that replaces it.
     ///
-    /// The first element comes at once, and is `nil` if there is no such list, no good version of it yet, or no cache at
-    /// all; later a `nil` says that the list is gone. Otherwise it is as with ``changes()``, but of this list alone: no
-    /// other document is read, and a change of another list gives no element.
+    /// The first element comes at once. It is `nil` if there is no such list, no valid version of it yet, or no cache;
+    /// a later `nil` means that the list was removed. Otherwise this works like ``changes()``, for one list: no other
+    /// document is read, and a change of another list yields no element.
     ///
     /// - Parameter list: The app list's file name: `apps.plist`.
-    /// - Returns: The documents; each iteration of them stands for itself, and keeps one file open.
+    /// - Returns: The documents. Each iteration is independent, and keeps one file open.
     public func changes(ofList list: ListName) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
         changes(ofList: list, pollingEvery: Self.pollingInterval)
     }
 
-    /// The present state of an icon, and then each one that takes its place: another image, another error.
+    /// The current state of an icon, then each state that replaces it: another image, another error.
     ///
-    /// The first element comes at once, and is `nil` if no app list names the icon, or there is no cache at all; later a
-    /// `nil` says that the last list stopped to name it. Otherwise it is as with ``changes()``, but of this icon alone. If
-    /// several lists name it, the first of them by name counts.
+    /// The first element comes at once. It is `nil` if no app list names the icon, or there is no cache; a later `nil`
+    /// means that no list names it any more. Otherwise this works like ``changes()``, for one icon. If several lists
+    /// name the icon, the first list by name counts.
     ///
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
-    /// - Returns: The states; each iteration of them stands for itself, and keeps one file open.
-    /// - Complexity: Each publication costs O(*n*), where *n* is the size of the documents that changed: they are searched,
-    ///   and not parsed. Who shows many icons of a list follows the list.
+    /// - Returns: The states. Each iteration is independent, and keeps one file open.
+    /// - Complexity: Each publication costs O(*n*), where *n* is the size of the documents that changed: they are
+    ///   searched, not parsed. To show many icons of a list, follow the list.
     public func changes(
         ofIcon url: IconURL
     ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
@@ -61,10 +62,10 @@ extension IconCache {
 }
 
 extension IconCache {
-    /// How often the manifest is looked at although nothing was reported.
+    /// How often the manifest is checked if inotify reports nothing.
     private static let pollingInterval: Duration = .seconds(2)
 
-    // The same with the pace of polling as a parameter.
+    // The same with the polling interval as a parameter.
 
     package func changes(pollingEvery interval: Duration) -> some AsyncSequence<Change, IconCacheError> & Sendable {
         Changes(cache: self, beginning: KnownState(), interval: interval)
@@ -85,7 +86,7 @@ extension IconCache {
 
 private struct Changes<Known: Subscription>: AsyncSequence, Sendable {
     let cache: IconCache
-    /// What a subscriber knows before anything was told.
+    /// What a new subscriber knows: nothing.
     let beginning: Known
     let interval: Duration
 
@@ -93,13 +94,13 @@ private struct Changes<Known: Subscription>: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         private let reader: SubscriptionReader<Known>
-        /// It lives as long as the iteration.
+        /// It is released when the iteration ends.
         private var watch: ManifestWatch?
         private var hints: AsyncStream<Void>.Iterator
         private var batch: ArraySlice<Known.Element> = []
 
         init(_ sequence: Changes) {
-            // The watch comes first: what is published while the present state is read must leave a hint.
+            // The watch starts first: a publication while the current state is read must leave a hint.
             let watch = ManifestWatch(sequence.cache.folder, pollingEvery: sequence.interval)
             self.watch = watch
             hints = watch.hints.makeAsyncIterator()

@@ -3,16 +3,16 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// An inotify instance for one folder: it tells that a name appeared there.
+/// An inotify instance that reports new names in one folder.
 ///
-/// Whoever made it closes ``file``.
+/// Its owner closes ``file``.
 final class Inotify: Sendable {
     let file: FileDescriptor
     private let folder: FilePath
-    /// The kernel's number of the watch; `nil` if there is none.
+    /// The kernel's watch descriptor; `nil` if nothing is watched.
     private let watch = Mutex<CInt?>(nil)
 
-    /// `nil` if the kernel refuses: there is a limit on instances for each user.
+    /// Creates an instance; `nil` if the kernel refuses, because each user has a limited number of them.
     init?(_ folder: FilePath) {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
@@ -21,7 +21,7 @@ final class Inotify: Sendable {
         renew()
     }
 
-    /// Watches what is at the folder's path now; nothing happens if that is watched already.
+    /// Watches the folder that is at the path now; does nothing if it is watched already.
     func renew() {
         let mask = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ONLYDIR)
         let newest = folder.withPlatformString { inotify_add_watch(file.rawValue, $0, mask) }
@@ -32,7 +32,7 @@ final class Inotify: Sendable {
         }
     }
 
-    /// Takes out all events there are.
+    /// Discards all pending events.
     func drain() {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
             while let count = try? file.read(into: buffer), count > 0 {}

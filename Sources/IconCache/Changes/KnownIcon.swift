@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber was told of one icon.
+/// What a subscriber knows of one icon.
 struct KnownIcon: Subscription {
-    /// What one list document has for the icon; `nil` if it does not name it.
+    /// The icon in one list document; its state is `nil` if the document does not name it.
     private struct Finding {
         var sha256: Digest
         var state: AppListDocument.State?
@@ -11,8 +11,8 @@ struct KnownIcon: Subscription {
     private let url: IconURL
     /// By the lists' names.
     private var findings: [ListName: Finding] = [:]
-    /// The state, if anything was told yet; `nil` stands for an icon that no list names.
-    private var told: AppListDocument.State??
+    /// The last state delivered: `.some(nil)` if no list names the icon, `nil` if nothing was delivered yet.
+    private var delivered: AppListDocument.State??
 
     init(_ url: IconURL) {
         self.url = url
@@ -29,16 +29,16 @@ struct KnownIcon: Subscription {
         }
         findings = newest
         let named = newest.filter { $0.value.state != nil }.min { $0.key < $1.key }
-        return tell(named?.value.state)
+        return deliver(named?.value.state)
     }
 
     mutating func advanceToNothing() -> [AppListDocument.State?] {
-        told == nil ? tell(nil) : []
+        delivered == nil ? deliver(nil) : []
     }
 
-    private mutating func tell(_ state: AppListDocument.State?) -> [AppListDocument.State?] {
-        guard told != .some(state) else { return [] }
-        told = .some(state)
+    private mutating func deliver(_ state: AppListDocument.State?) -> [AppListDocument.State?] {
+        guard delivered != .some(state) else { return [] }
+        delivered = .some(state)
         return [state]
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber was told of one app list.
+/// What a subscriber knows of one app list.
 struct KnownList: Subscription {
     private let list: ListName
-    /// The digest of the document, if anything was told yet; `nil` stands for no such list.
-    private var told: Digest??
+    /// The digest of the last document delivered: `.some(nil)` if there was no such list, `nil` if nothing was
+    /// delivered yet.
+    private var delivered: Digest??
 
     init(_ list: ListName) {
         self.list = list
@@ -12,15 +13,15 @@ struct KnownList: Subscription {
 
     mutating func advance(to snapshot: Snapshot) throws(IconCacheError) -> [AppListDocument?] {
         let newest = snapshot.manifest.lists[list]?.sha256
-        guard told != .some(newest) else { return [] }
+        guard delivered != .some(newest) else { return [] }
         let document = try snapshot.document(of: list)
-        told = .some(newest)
+        delivered = .some(newest)
         return [document]
     }
 
     mutating func advanceToNothing() -> [AppListDocument?] {
-        guard told == nil else { return [] }
-        told = .some(nil)
+        guard delivered == nil else { return [] }
+        delivered = .some(nil)
         return [nil]
     }
 }

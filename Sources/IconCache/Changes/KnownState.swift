@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber was told of a cache, and so what the next generation is compared with.
+/// What a subscriber knows of a cache: the next generation is compared with it.
 package struct KnownState: Sendable {
     private struct List {
         var sha256: Digest
-        /// The list's ready icons, each once, in the list's order.
+        /// The list's ready icons, without duplicates, in the list's order.
         var ready: [IconURL]
     }
 
     private struct Icon {
         var image: AppListDocument.Image
-        /// How many lists have it.
+        /// The number of lists that have it.
         var lists: Int
     }
 
@@ -19,20 +19,20 @@ package struct KnownState: Sendable {
 
     package init() {}
 
-    /// The lists of a manifest whose documents are not known yet, sorted by name.
+    /// The lists of a manifest whose documents are unknown, sorted by name.
     package func unknownLists(of manifest: Manifest) -> [ListName] {
         manifest.lists.filter { name, list in lists[name]?.sha256 != list.sha256 }.keys.sorted()
     }
 
-    /// Takes in the next generation.
+    /// Advances to the next generation.
     ///
     /// - Parameters:
     ///   - manifest: The manifest of the generation.
     ///   - documents: The documents of its ``unknownLists(of:)``, in that order.
-    /// - Returns: What is different now: lists that are gone, then the others, each by name; then icons that have an image,
-    ///   in the order of their lists, then icons that have none any more.
-    /// - Complexity: O(*m* + *n*), where *m* is the number of lists and *n* the number of entries in old and new versions
-    ///   of those that changed.
+    /// - Returns: The changes: removed lists, then added and changed lists, each by name; then icons that have a new
+    ///   image, in the order of their lists, then icons that have no image any more.
+    /// - Complexity: O(*m* + *n*), where *m* is the number of lists and *n* the number of entries in old and new
+    ///   versions of those that changed.
     package mutating func advance(to manifest: Manifest, documents: [AppListDocument]) -> [Change] {
         var changes: [Change] = []
         var left: [IconURL] = []
@@ -62,7 +62,7 @@ package struct KnownState: Sendable {
         return changes
     }
 
-    /// Notes that a list has an icon with this image.
+    /// Adds an icon of a list.
     private mutating func hold(_ url: IconURL, _ image: AppListDocument.Image) -> Change? {
         guard let icon = icons[url] else {
             icons[url] = Icon(image: image, lists: 1)
@@ -72,9 +72,9 @@ package struct KnownState: Sendable {
         return icon.image == image ? nil : .iconReplaced(url: url, image: image)
     }
 
-    /// Notes that a list, in the version that is known, has its icons no more.
+    /// Removes the known version of a list.
     ///
-    /// - Returns: The URLs of these icons.
+    /// - Returns: The URLs of its icons.
     private mutating func forget(_ name: ListName) -> [IconURL] {
         let urls = lists.removeValue(forKey: name)?.ready ?? []
         for url in urls { icons[url]?.lists -= 1 }

@@ -2,20 +2,22 @@
 import Dispatch
 import SystemPackage
 
-/// Tells that a folder may have another manifest: at once by inotify, and from time to time in any case.
+/// Hints that a folder may have a new manifest: at once through inotify, and periodically in any case.
 ///
-/// Some file systems report nothing (NFS, FUSE), a folder that is made anew is another one to inotify, and a user has a
-/// limited number of watches. So each hint only says “look again”. Everything is taken down with the last reference.
+/// Some file systems report nothing (NFS, FUSE), inotify does not follow a folder that is recreated, and each user has
+/// a limited number of watches. So a hint only means “look again”. Everything stops with the last reference.
 final class ManifestWatch {
-    /// The hints; those that nobody has taken yet are one.
+    /// The hints; unread ones are merged into one.
     let hints: AsyncStream<Void>
 
     private let timer: any DispatchSourceTimer
     private let events: (any DispatchSourceRead)?
 
+    /// Starts watching.
+    ///
     /// - Parameters:
-    ///   - folder: The cache folder; it need not be there.
-    ///   - interval: How often a hint is given although nothing was reported.
+    ///   - folder: The cache folder; it need not exist.
+    ///   - interval: How often to hint if inotify reports nothing.
     init(_ folder: FilePath, pollingEvery interval: Duration) {
         let (hints, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.hints = hints
@@ -43,7 +45,7 @@ final class ManifestWatch {
     }
 
     deinit {
-        // In this order: the descriptor is closed by the second, and the first one uses it.
+        // In this order: the second closes the descriptor that the first one uses.
         timer.cancel()
         events?.cancel()
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber was told of a cache, and so what each newer generation is compared with.
+/// What a subscriber knows of a cache: each newer generation is compared with it.
 protocol Subscription: Sendable {
     associatedtype Element: Sendable
 
-    /// Takes in the newest generation.
+    /// Advances to the newest generation.
     ///
     /// - Parameter snapshot: The generation.
-    /// - Returns: What to tell of it; nothing if what was told still holds.
-    /// - Throws: ``IconCacheError`` if a document cannot be read; then nothing was taken in.
+    /// - Returns: The elements to deliver; none if nothing changed for the subscriber.
+    /// - Throws: ``IconCacheError`` if a document cannot be read; the knowledge is unchanged then.
     mutating func advance(to snapshot: Snapshot) throws(IconCacheError) -> [Element]
 
-    /// What to tell while there is no cache: its absence is a state at the beginning, and no change later.
+    /// What to deliver while there is no cache: its absence is a state at the start, and not a change later.
     mutating func advanceToNothing() -> [Element]
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// Reads what is to be told to one subscriber.
+/// Reads the news for one subscriber.
 actor SubscriptionReader<Known: Subscription> {
     private let cache: IconCache
     private var known: Known
@@ -12,7 +12,7 @@ actor SubscriptionReader<Known: Subscription> {
         self.known = known
     }
 
-    /// What is different since the last call; nothing if the manifest is the same one.
+    /// What changed since the last call; nothing if the manifest is the same file.
     func news() throws(IconCacheError) -> [Known.Element] {
         while let identity = try identity() {
             guard identity != newest else { return [] }
@@ -21,7 +21,7 @@ actor SubscriptionReader<Known: Subscription> {
                 newest = identity
                 return news
             } catch {
-                // What was taken away while it was being read is no damage.
+                // A generation that was superseded and removed while it was read is not damaged.
                 guard try self.identity() == identity else { continue }
                 throw error
             }

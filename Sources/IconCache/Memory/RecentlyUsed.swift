@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values that together cost no more than a limit: those go first that were not used for the longest time.
+/// Values with a limit on their total cost: beyond it, the least recently used are evicted.
 ///
-/// Every operation takes constant time, but for the values that have to go.
+/// Every operation takes constant time, besides the evictions.
 struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot {
         var key: Key
@@ -10,20 +10,20 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var cost: Int
     }
 
-    /// The neighbours of a slot in the order of use.
+    /// The neighbours of a slot, in the order of use.
     private struct Link {
         var newer = 0
         var older = 0
     }
 
-    /// What all values may cost together.
+    /// The limit on the total cost.
     let limit: Int
-    /// What all values cost together.
+    /// The total cost.
     private(set) var cost = 0
 
-    /// Where the slot of each key is.
+    /// The index of the slot of each key.
     private var places: [Key: Int] = [:]
-    /// The first one stays empty: the newest and the oldest are its neighbours, so that the links make a ring.
+    /// The first slot stays empty: its neighbours are the newest and the oldest, so the links form a ring.
     private var slots: [Slot?] = [nil]
     private var links = [Link()]
     private var free: [Int] = []
@@ -33,7 +33,7 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// The value of a key, which is the newest from now on.
+    /// The value of a key, which becomes the most recently used.
     mutating func use(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         unlink(place)
@@ -41,9 +41,9 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slots[place]?.value
     }
 
-    /// Keeps a value as the newest, in place of the one that the key had.
+    /// Inserts a value as the most recently used, replacing the key's old one.
     ///
-    /// One that costs more than the limit is not kept, and takes no other one's place.
+    /// A value that costs more than the limit is not kept, and evicts nothing.
     mutating func insert(_ value: Value, cost: Int, for key: Key) {
         remove(key)
         guard cost <= limit else { return }

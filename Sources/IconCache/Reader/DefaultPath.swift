@@ -3,24 +3,24 @@ import Glibc
 public import SystemPackage
 
 extension IconCache {
-    /// Where a cache is looked for if no folder is named.
+    /// The cache folder used by default.
     ///
-    /// It is the user's own, `$XDG_CACHE_HOME/syncagent` or else `~/.cache/syncagent`, unless that is missing and the
-    /// system's, `/var/cache/syncagent`, is there.
+    /// It is the user's own, `$XDG_CACHE_HOME/syncagent` or else `~/.cache/syncagent`; if that does not exist, but the
+    /// system's does, it is `/var/cache/syncagent`.
     public static var defaultPath: FilePath {
         defaultPath(
             environment: { name in getenv(name).map { String(cString: $0) } },
             exists: { path in (try? path.stat()) != nil })
     }
 
-    /// The default path, for an environment and a file system.
+    /// The default path for an environment and a file system.
     ///
     /// - Parameters:
-    ///   - environment: The value of an environment variable.
-    ///   - exists: Whether there is a folder.
+    ///   - environment: Returns the value of an environment variable.
+    ///   - exists: Returns whether a folder exists.
     /// - Returns: An absolute path.
     package static func defaultPath(environment: (String) -> String?, exists: (FilePath) -> Bool) -> FilePath {
-        // Relative paths in these variables are to be ignored, says the XDG Base Directory Specification.
+        // The XDG Base Directory Specification says to ignore relative paths in these variables.
         func folder(_ variable: String) -> FilePath? {
             environment(variable).map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
         }

@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 
 extension IconCache {
-    /// The entry of an icon in the first of the newest documents that names it, by the lists' names.
+    /// The entry of an icon in the newest generation: the one in the first list, by name, that names it.
     ///
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
     /// - Returns: `nil` if no list names it.
@@ -21,11 +21,11 @@ extension IconCache {
 extension Snapshot {
     /// The first entry of an icon in a list's document.
     ///
-    /// Documents have one app a line, with the same bytes for the same URL, so it is found without parsing the others.
+    /// Documents have one app per line, and the same bytes for the same URL, so the other lines are not parsed.
     ///
     /// - Parameters:
     ///   - url: The icon's URL, spelled exactly as in the app list.
-    ///   - list: What the manifest says of the list.
+    ///   - list: The list's entry in the manifest.
     /// - Returns: `nil` if the list does not name it.
     /// - Throws: ``IconCacheError`` if the document cannot be read.
     func entry(forIcon url: IconURL, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
@@ -39,7 +39,7 @@ extension Snapshot {
 extension AppListDocument {
     /// The first entry of an icon in the text of a list document.
     package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
-        // Inside a string every quote is escaped: these bytes are a key and its value wherever they are.
+        // Quotes inside strings are escaped: wherever these bytes are, they are a key and its value.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
         guard let position = json.position(of: member) else { return nil }
         return try AppListDocument(json: json.document(ofLineAt: position)).apps.first
@@ -47,7 +47,7 @@ extension AppListDocument {
 }
 
 extension [UInt8] {
-    /// Where the pattern begins for the first time.
+    /// The offset of the first match of a pattern.
     fileprivate func position(of pattern: [UInt8]) -> Int? {
         guard let first = pattern.first else { return startIndex }
         return withUnsafeBytes { bytes in
@@ -65,7 +65,7 @@ extension [UInt8] {
         }
     }
 
-    /// The list document that has, of all its apps, only the one on the line of this position.
+    /// The list document reduced to the app on the line of this position.
     fileprivate func document(ofLineAt position: Int) -> [UInt8] {
         let newline = UInt8(ascii: "\n")
         let head = prefix { $0 != newline }

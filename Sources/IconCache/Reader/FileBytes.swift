@@ -2,9 +2,9 @@
 import Glibc
 package import SystemPackage
 
-/// Whole files as bytes.
+/// Reads whole files.
 package enum FileBytes {
-    /// The bytes of a file, from its first one to the end.
+    /// Reads a file.
     package static func read(_ path: FilePath) throws(Errno) -> [UInt8] {
         do {
             let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
@@ -14,17 +14,17 @@ package enum FileBytes {
         }
     }
 
-    /// The bytes of an open file, from its first one to the end; the file offset is left alone.
+    /// Reads an open file from its beginning; the file offset stays as it is.
     ///
     /// - Parameters:
     ///   - file: The file, open for reading.
-    ///   - capacity: How many bytes are expected. If so many come, the array has no room for more.
+    ///   - capacity: The expected size, in bytes, for which memory is reserved. The default is the size of the file.
     /// - Returns: The bytes.
     /// - Throws: What the file system says.
     package static func read(_ file: FileDescriptor, expecting capacity: Int = 0) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
         var status = stat()
-        // An array that grows as it is filled takes up to three times the memory.
+        // An array that grows while it is filled takes up to three times the memory.
         let isKnown = capacity == 0 && fstat(file.rawValue, &status) == 0
         bytes.reserveCapacity(isKnown ? Int(status.st_size) : capacity)
         var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -2,10 +2,10 @@
 import Glibc
 import SystemPackage
 
-/// Which file it is, and since when it is as it is: files that differ in their bytes differ in this.
+/// Identifies a file and its version: files with different bytes have different identities.
 ///
-/// The time is that of the last change (`st_ctim`): no program can set it, and a new file that gets the inode number of a
-/// removed one has a later one.
+/// It includes the time of the last change (`st_ctim`): no program can set that, and a new file that gets the inode
+/// number of a removed one has a later time.
 struct FileIdentity: Equatable, Sendable {
     private let device: DeviceID
     private let inode: Inode

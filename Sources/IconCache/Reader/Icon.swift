@@ -3,8 +3,8 @@ public import SystemPackage
 
 /// An icon whose image is on disk, complete and checked.
 public struct Icon: Hashable, Sendable {
-    /// The absolute path at which the URL's current image is found, now and after every refresh of it.
+    /// The absolute path of the URL's current image; it stays the same over every refresh.
     public let path: FilePath
-    /// The size of the image that is there now.
+    /// The size of the current image, in bytes.
     public let bytes: Int
 }

@@ -3,30 +3,29 @@ import FoundationEssentials
 import Glibc
 public import SystemPackage
 
-/// A cache of icons that an agent keeps on disk, for reading.
+/// Reads the cache of icons that an agent keeps on disk.
 ///
-/// Reading needs neither a running agent nor write permission: a cache on a read-only mount, or one whose agent was
-/// removed, reads like any other. Every call looks at the folder anew; there is nothing to open, close or keep.
+/// Reading needs no running agent and no write permission: it works on a read-only mount, and after the agent was
+/// removed. Each call reads the folder as it is at that moment; there is nothing to open or close.
 public struct IconCache: Sendable {
     /// The cache folder, as an absolute path.
     public let folder: FilePath
 
-    /// Names a cache; nothing is read yet, and the folder need not be there.
+    /// Creates a reader of a cache; nothing is read yet, and the folder need not exist.
     ///
-    /// - Parameter folder: The cache folder. A relative path counts from the current folder at this moment. The default is
-    ///   ``defaultPath``.
+    /// - Parameter folder: The cache folder. A relative path is resolved now, against the current directory. The
+    ///   default is ``defaultPath``.
     public init(at folder: FilePath = defaultPath) {
         self.folder = folder.isAbsolute ? folder : Self.absolute(folder)
     }
 
-    /// The image of an icon, if it is ready: one look at the folder, of some microseconds.
+    /// Looks up the image of an icon, in some microseconds.
     ///
-    /// The name that it gives always is that of a complete image. A refresh may replace the image at any moment, and
-    /// retirement may remove the name; whoever opened the file before keeps it. Where a whole state must hold still,
-    /// take a ``snapshot()``.
+    /// The path is always that of a complete image. A refresh can replace the image at any time, and a retirement can
+    /// remove the path; a file that is open stays readable. To read several files of one state, take a ``snapshot()``.
     ///
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
-    /// - Returns: `nil` if there is no image of it yet, or no app list names it.
+    /// - Returns: The icon; `nil` if it has no image yet, or no app list names it.
     /// - Throws: ``IconCacheError/noCache(path:)`` if nothing was ever published here, and
     ///   ``IconCacheError/unreadable(path:errno:)`` if the folder cannot be searched.
     public func icon(for url: IconURL) throws(IconCacheError) -> Icon? {
@@ -36,10 +35,10 @@ public struct IconCache: Sendable {
         return nil
     }
 
-    /// The newest manifest.
+    /// Reads the newest manifest.
     ///
-    /// What it names stays for the grace period after it was superseded (10 minutes, if nothing else is configured). To
-    /// read for longer, take a ``snapshot()``.
+    /// The files that it names stay for the grace period after it is superseded: 10 minutes by default. To use them for
+    /// longer, take a ``snapshot()``.
     ///
     /// - Throws: ``IconCacheError/noCache(path:)`` if nothing was ever published here; any other ``IconCacheError`` if
     ///   the manifest cannot be read.
@@ -53,7 +52,7 @@ public struct IconCache: Sendable {
         return try IconCacheError.naming(manifestPath.string) { () throws(FormatError) in try Manifest(json: json) }
     }
 
-    /// The newest manifest under a lease: what it names stays until the snapshot ends.
+    /// Reads the newest manifest and takes a lease on it: the files that it names stay until the snapshot ends.
     ///
     /// - Throws: ``IconCacheError/noCache(path:)`` if nothing was ever published here; any other ``IconCacheError`` if
     ///   the manifest cannot be read.
@@ -61,10 +60,10 @@ public struct IconCache: Sendable {
         try Snapshot(of: self)
     }
 
-    /// The newest document of an app list, read under a lease.
+    /// Reads the newest document of an app list, under a lease.
     ///
     /// - Parameter list: The app list's file name: `apps.plist`.
-    /// - Returns: `nil` if there is no such list, or no good version of it yet.
+    /// - Returns: `nil` if there is no such list, or no valid version of it yet.
     /// - Throws: ``IconCacheError`` if the manifest or the document cannot be read.
     public func document(of list: ListName) throws(IconCacheError) -> AppListDocument? {
         let snapshot = try snapshot()
@@ -72,10 +71,10 @@ public struct IconCache: Sendable {
         return try snapshot.document(of: list)
     }
 
-    /// The entries of an app list in the list's order, read under a lease.
+    /// Reads the entries of an app list, in the list's order, under a lease.
     ///
     /// - Parameter list: The app list's file name: `apps.plist`.
-    /// - Returns: `nil` if there is no such list, or no good version of it yet.
+    /// - Returns: `nil` if there is no such list, or no valid version of it yet.
     /// - Throws: ``IconCacheError`` if the manifest or the document cannot be read.
     public func apps(in list: ListName) throws(IconCacheError) -> [AppListDocument.App]? {
         try document(of: list)?.apps
@@ -90,12 +89,12 @@ public struct IconCache: Sendable {
 extension IconCache {
     var manifestPath: FilePath { folder.appending(CacheLayout.manifest) }
 
-    /// Why the manifest could not be opened or read.
+    /// The error for a manifest that could not be opened or read.
     func unreadable(_ errno: Errno) -> IconCacheError {
         errno.isAbsence ? absence : .unreadable(path: manifestPath.string, errno: errno)
     }
 
-    /// Why there is no manifest: nothing was ever published here, or it was removed.
+    /// The error for a missing manifest: nothing was ever published here, or it was removed.
     private var absence: IconCacheError {
         let names = try? FileManager.default.contentsOfDirectory(
             atPath: folder.appending(CacheLayout.generations).string)
@@ -105,7 +104,7 @@ extension IconCache {
         return .damaged(path: manifestPath.string, reason: "it is missing, although generation \(newest) is there")
     }
 
-    /// What the file system says of a file; `nil` if there is none.
+    /// The status of a file; `nil` if there is none.
     func status(of path: FilePath) throws(IconCacheError) -> Stat? {
         do {
             return try path.stat()
@@ -121,7 +120,7 @@ extension IconCache {
     }
 
     private static func absolute(_ folder: FilePath) -> FilePath {
-        // In a current folder that was removed no relative path leads anywhere, and every call will say so.
+        // The current directory was removed: the relative path stays, and every call fails.
         guard let here = getcwd(nil, 0) else { return folder }
         defer { free(here) }
         return FilePath(platformString: here).pushing(folder)
@@ -129,6 +128,6 @@ extension IconCache {
 }
 
 extension Errno {
-    /// Whether there is nothing at the path that was asked for.
+    /// Whether the error means that there is nothing at the path.
     var isAbsence: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
 }

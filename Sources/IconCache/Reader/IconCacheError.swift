@@ -3,18 +3,18 @@ public import SystemPackage
 
 /// Why a cache could not be read.
 public enum IconCacheError: Error, Equatable, Sendable {
-    /// There is no cache at this folder yet: it has no `manifest.json`.
+    /// The folder has no cache yet: there is no `manifest.json`.
     case noCache(path: String)
     /// A file could not be opened or read.
     case unreadable(path: String, errno: Errno)
-    /// A file is not what its name says it is.
+    /// A file is missing, or its contents are not what they should be; the reason is a clause.
     case damaged(path: String, reason: String)
-    /// A file has a format that a later version of the library reads.
+    /// A file has a later format than this version of the library reads.
     case unknownFormat(path: String, format: Int)
 }
 
 extension IconCacheError {
-    /// What is wrong with the contents of a file.
+    /// The error for the contents of a file.
     package init(_ error: FormatError, in path: String) {
         self =
             switch error {
@@ -23,7 +23,7 @@ extension IconCacheError {
             }
     }
 
-    /// The document that the contents of a file are.
+    /// Parses a document, and adds the path of its file to errors.
     static func naming<Document>(
         _ path: String, _ parse: () throws(FormatError) -> Document
     ) throws(IconCacheError) -> Document {

@@ -2,19 +2,19 @@
 import Glibc
 import SystemPackage
 
-/// A shared lock on the newest generation: while it is held, nothing that the generation names is removed.
+/// A shared lock on the newest generation: while it is held, no file that the generation names is removed.
 struct Lease: ~Copyable {
-    /// The manifest that is leased: the file itself, whatever its names are by now.
+    /// The leased manifest, open; other files can have its name by now.
     let manifest: FileDescriptor
     /// Whether the lock is held.
     ///
-    /// It is not where the file system has no locks, and while a stranger holds an exclusive one; then only the grace period
-    /// keeps what the generation names.
+    /// It is not if the file system has no locks, or another program holds an exclusive one. Then only the grace period
+    /// protects the files that the generation names.
     let isHeld: Bool
 
-    /// How often a manifest may be replaced while it is being opened, before it is read without a lock.
+    /// The number of attempts to lock a manifest before it is read without a lock.
     ///
-    /// On file systems whose inode numbers do not last, every opened file looks like a replaced one.
+    /// On file systems without stable inode numbers, every opened file looks like a replaced one.
     private static let attempts = 100
 
     private init(manifest: FileDescriptor, isHeld: Bool) {
@@ -26,12 +26,12 @@ struct Lease: ~Copyable {
         try? manifest.close()
     }
 
-    /// Opens the file at the path and locks it, so that it still is the one at the path when it is locked.
+    /// Opens and locks the file at a path, so that it is still at the path when the lock is held.
     static func take(onFileAt path: FilePath) throws(Errno) -> Lease {
         for _ in 1..<attempts {
             let lease = try open(path)
-            // The agent releases a generation only after another one has the name. So one that has it and is locked,
-            // was locked in time.
+            // The agent releases a generation only after a newer one has the name: a file that is locked and has the
+            // name was locked in time.
             if try lease.isStill(at: path) { return lease }
         }
         return Lease(manifest: try openFile(path), isHeld: false)

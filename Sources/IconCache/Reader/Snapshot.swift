@@ -2,22 +2,24 @@
 import Synchronization
 public import SystemPackage
 
-/// One generation of a cache, held still: the documents and images that its manifest names stay until it ends.
+/// One generation of a cache under a lease: the documents and images that its manifest names stay until the snapshot
+/// ends.
 ///
-/// A snapshot ends with ``end()``, or when nothing refers to it any more, which may be right after its last use. So whoever
-/// goes on with a path that it gave ends it explicitly:
+/// A snapshot ends with ``end()``, or with the last reference to it, which can be right after its last use. To go on
+/// using a path that it returned, end it explicitly:
 /// ```swift
 /// let snapshot = try cache.snapshot()
 /// defer { snapshot.end() }
 /// ```
-/// It keeps one file open, and the disk space of what newer generations have replaced; the agent waits a day for it at most.
+/// It keeps one file open, and keeps superseded files on disk: for a day at most, then the agent removes them all the
+/// same.
 public final class Snapshot: Sendable {
     /// The manifest of this generation.
     public let manifest: Manifest
-    /// Whether a lease is held on the generation.
+    /// Whether the lease is held.
     ///
-    /// It is not on the few file systems that have no locks, nor while another program locks the manifest for itself: what
-    /// the manifest names then stays for the grace period after it was superseded.
+    /// It is not on the few file systems without locks, or if another program has an exclusive lock on the manifest.
+    /// Then the files that the manifest names stay for the grace period after it is superseded.
     public let isLeased: Bool
 
     private let cache: IconCache
@@ -44,7 +46,7 @@ public final class Snapshot: Sendable {
         self.lease = Mutex(lease)
     }
 
-    /// The document of an app list.
+    /// Reads the document of an app list.
     ///
     /// - Parameter list: The app list's file name: `apps.plist`.
     /// - Returns: `nil` if the manifest has no such list.
@@ -55,12 +57,12 @@ public final class Snapshot: Sendable {
         let json = try json(of: entry)
         let document = try IconCacheError.naming(path) { () throws(FormatError) in try AppListDocument(json: json) }
         guard document.list == list else {
-            throw .damaged(path: path, reason: "it is not that of \(list), as the manifest has it")
+            throw .damaged(path: path, reason: "it belongs to another list than \(list)")
         }
         return document
     }
 
-    /// The documents of all app lists, sorted by the lists' names.
+    /// Reads the documents of all app lists, sorted by the lists' names.
     ///
     /// - Throws: ``IconCacheError`` if one of them cannot be read or is not the one that the manifest names.
     public func documents() throws(IconCacheError) -> [AppListDocument] {
@@ -76,12 +78,12 @@ public final class Snapshot: Sendable {
         cache.path(of: image)
     }
 
-    /// Gives the lease back; a second call does nothing.
+    /// Releases the lease; a second call does nothing.
     public func end() {
         lease.withLock { $0 = nil }
     }
 
-    /// The text of a list document, checked against the digest that the manifest gives.
+    /// Reads the text of a list document, and checks it against the digest in the manifest.
     func json(of list: Manifest.List) throws(IconCacheError) -> [UInt8] {
         let path = path(of: list)
         let json: [UInt8]
@@ -91,7 +93,7 @@ public final class Snapshot: Sendable {
             throw .unreadable(path: path.string, errno: error)
         }
         guard Digest.of(json) == list.sha256 else {
-            throw .damaged(path: path.string, reason: "its digest is not the one that the manifest gives")
+            throw .damaged(path: path.string, reason: "its digest differs from the one in the manifest")
         }
         return json
     }
