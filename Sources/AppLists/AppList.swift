@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// One entry of an app list.
+/// An entry of an app list.
 package struct AppEntry: Hashable, Sendable {
-    /// The app's name, if the list gives one.
+    /// The app's name; `nil` if the list gives none.
     package var name: String?
-    /// The icon's URL: spelled as in the list, or made of a name in the list and `lists.iconBaseURL`.
+    /// The icon's URL: as spelled in the list, or resolved against `lists.iconBaseURL`.
     package var icon: IconURL
-    /// The list's `download` text, if it has one.
+    /// The list's `download` text; `nil` if the list gives none.
     package var download: String?
-    /// The digest that the list gives for the image, if it gives one.
+    /// The digest that the list gives for the image; `nil` if it gives none.
     package var expected: Digest?
 
     package init(name: String? = nil, icon: IconURL, download: String? = nil, expected: Digest? = nil) {
@@ -20,11 +20,11 @@ package struct AppEntry: Hashable, Sendable {
     }
 }
 
-/// What a property list says: its apps, and what is wrong with some of them.
+/// The contents of an app list: its entries, and the problems of those that are unusable.
 package struct AppList: Equatable, Sendable {
     /// The entries that have a usable icon URL, in the list's order.
     package var entries: [AppEntry]
-    /// What was passed over, in the list's order; at most ``maxProblems`` of them and one that counts the rest.
+    /// What was ignored, in the list's order: at most ``maxProblems`` problems, and one that counts the rest.
     package var problems: [EntryProblem]
 
     package init(entries: [AppEntry] = [], problems: [EntryProblem] = []) {
@@ -32,11 +32,11 @@ package struct AppList: Equatable, Sendable {
         self.problems = problems
     }
 
-    /// The most problems reported one by one.
+    /// The limit on problems reported one by one.
     package static let maxProblems = 100
 }
 
-/// Something in an app list that was passed over, while the rest of the list counts.
+/// Something in an app list that was ignored; the rest of the list is used.
 package struct EntryProblem: Equatable, Sendable, CustomStringConvertible {
     /// Where it is: `[3].icon`, `apps[3]`.
     package var keyPath: String
@@ -56,7 +56,7 @@ package struct EntryProblem: Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(keyPath): \(reason)" }
 }
 
-/// How much of a property list is read, and where its icons are looked for.
+/// The limits on a property list, and where its icons are found.
 package struct ListLimits: Equatable, Sendable {
     /// The largest file accepted.
     ///
@@ -66,9 +66,9 @@ package struct ListLimits: Equatable, Sendable {
     ///
     /// The default is 50,000.
     package var maxEntries: Int
-    /// The keys under which an entry's icon URL is looked for after `icon`, in this order.
+    /// The keys that can have an entry's icon URL, in this order; `icon` always comes first.
     package var iconKeys: [String]
-    /// The folder of icons that are given by a relative name.
+    /// The folder that relative icon names are resolved against; `nil` by default.
     package var iconBase: IconBase?
 
     package init(
@@ -81,13 +81,14 @@ package struct ListLimits: Equatable, Sendable {
         self.iconBase = iconBase
     }
 
-    /// The most that a list's texts, and the records of them, may come to.
+    /// The limit on the total size of a list's texts, and of the records of them.
     ///
-    /// It is twice as much as a file can say that says nothing twice. A binary property list can do so.
+    /// It is twice ``maxBytes``, but at least 1 MiB, and at most ``ParseRecord/maxBytes``: a binary property list can
+    /// refer to one text many times.
     package var maxText: ByteCount {
         min(max(ByteCount(2 * maxBytes.bytes), .mebibytes(1)), ParseRecord.maxBytes)
     }
 
-    /// The most arrays and dictionaries inside one another.
+    /// The limit on the nesting of arrays and dictionaries.
     package static let maxDepth = 32
 }

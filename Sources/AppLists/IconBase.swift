@@ -3,12 +3,12 @@ package import CacheFormat
 import FoundationEssentials
 import WebAddresses
 
-/// The folder on a server in which icons are that a list gives by a relative name: `lists.iconBaseURL`.
+/// The folder on a server that relative icon names are resolved against: `lists.iconBaseURL`.
 package struct IconBase: Hashable, Sendable {
-    /// The folder's URL, which ends in `/`.
+    /// The folder's URL; it ends in `/`.
     package let url: String
 
-    /// A folder by its URL, with or without the `/` at its end; `nil` if the text is no absolute http or https URL, or
+    /// Reads a folder's URL, with or without the final `/`; `nil` if the text is not an absolute http or https URL, or
     /// has a query or a fragment.
     package init?(_ text: String) {
         guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?#".utf8.contains),
@@ -18,13 +18,13 @@ package struct IconBase: Hashable, Sendable {
         url = text.hasSuffix("/") ? text : text + "/"
     }
 
-    /// The URL of a file in the folder, or in one below it: what means something else in a URL is percent-encoded
-    /// (RFC 3986, section 2.3).
+    /// The URL of a file in the folder or below it; reserved characters of the path are percent-encoded (RFC 3986,
+    /// section 2.3).
     package func url(ofFile path: String) -> String {
         url + PercentEncoding.encode(path, keeping: "/")
     }
 
-    /// The URL that a relative one stands for (RFC 3986, section 5.2); `nil` if it is no relative URL.
+    /// Resolves a relative URL (RFC 3986, section 5.2); `nil` if the text is none.
     package func resolve(_ reference: String) -> String? {
         guard let base = URL(string: url), let resolved = URL(string: reference, relativeTo: base) else { return nil }
         return resolved.absoluteString
@@ -32,7 +32,7 @@ package struct IconBase: Hashable, Sendable {
 }
 
 extension ListLimits {
-    /// The icon's URL that a list's text is, or stands for.
+    /// The icon's URL that a text of a list gives, resolved if it is relative.
     package func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         switch AppEntry.flaw(inIcon: text) {
         case nil: .success(IconURL(text))

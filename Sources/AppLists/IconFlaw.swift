@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import WebAddresses
 
-/// What keeps a value in a list from being an icon's URL.
+/// Why a value in a list is not an icon's URL.
 package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case notAString
     case empty
     case tooLong(limit: Int)
     case notOneWord
-    /// It has no scheme, and nothing says what it is relative to.
+    /// It has no scheme, and there is no base to resolve it against.
     case relative
     case schemeAlone
-    /// It is relative, and leads nowhere.
+    /// It is relative, and cannot be resolved.
     case unresolvable
 
     /// The flaw as a clause.
@@ -21,21 +21,21 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notOneWord: "has a space or a control character in it"
         case .relative: "relative URL, and lists.iconBaseURL is not set"
-        case .schemeAlone: "only the beginning of a URL"
-        case .unresolvable: "relative URL that makes no sense"
+        case .schemeAlone: "nothing follows the scheme"
+        case .unresolvable: "relative URL that cannot be resolved"
         }
     }
 }
 
 extension AppEntry {
-    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for those that carry no image.
+    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for other URLs than `data:` ones.
     package static let maxIconBytes = DataURL.maxLength
     /// The longest `name` and `download` accepted, in UTF-8 bytes.
     package static let maxTextBytes = 4096
 
-    /// What keeps a text from being an icon's URL; `nil` if nothing does.
+    /// Why a text is not an icon's URL; `nil` if it is one.
     ///
-    /// It must be absolute, and must be one word. Whether it can be fetched is not asked here.
+    /// It must be absolute, without spaces and control characters. Whether the URL may be fetched is not checked here.
     package static func flaw(inIcon icon: String) -> IconFlaw? {
         let bytes = icon.utf8
         guard !bytes.isEmpty else { return .empty }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What `syncagent-parse` writes and the agent reads: one verdict, as plain records.
+/// The output of `syncagent-parse`, which the agent reads: one verdict, as records.
 ///
 /// The first line names the format. Then follows a record a line: a letter for its kind, and its fields, each as
 /// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a field that is not there. The last record closes the
@@ -15,7 +15,7 @@ package import CacheFormat
 package enum ParseRecord {
     /// The longest output that is read, whatever the limits on lists are.
     ///
-    /// The parser itself rejects what would be longer.
+    /// The parser rejects lists with a longer one.
     package static let maxBytes = ByteCount.mebibytes(64)
 
     private static let header = Array("syncagent-list 3\n".utf8)
@@ -33,7 +33,7 @@ package enum ParseRecord {
 
     /// The verdict's records.
     ///
-    /// A list that would come to more than the limit becomes a rejection.
+    /// A list with more output than the limit becomes a rejection.
     package static func encode(_ verdict: ListVerdict, atMost limit: ByteCount = maxBytes) -> [UInt8] {
         var output = header
         switch verdict {
@@ -67,7 +67,7 @@ package enum ParseRecord {
         output.append(UInt8(ascii: "\n"))
     }
 
-    /// Reads a verdict that came from a parser which may have been taken over by the file it read.
+    /// Reads a verdict of a parser that the file may have taken control of.
     ///
     /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, gives a code that is
     ///   unknown or not the parser's to give, or is not of this form.
@@ -106,7 +106,7 @@ package enum ParseRecord {
             case .end:
                 try cursor.endLine()
                 guard cursor.offset == output.count else { throw Malformed(offset: cursor.offset) }
-                // They stay in memory, and an array that grew has room for up to as many again.
+                // They stay in memory, and an array that grew can have twice the capacity it needs.
                 list.entries = list.entries.map(\.self)
                 return rejection.map { .failure($0) } ?? .success(list)
             case nil:
@@ -116,15 +116,15 @@ package enum ParseRecord {
         }
     }
 
-    /// Output that is no verdict.
+    /// Output that is not a verdict.
     package struct Malformed: Error, Equatable {
-        /// The byte at which it stops making sense.
+        /// The offset of the first byte that is wrong.
         package var offset: Int
     }
 }
 
 extension ParseRecord {
-    /// A place in the output, and how to read on from there.
+    /// A position in the output.
     private struct Cursor {
         let bytes: [UInt8]
         var offset: Int

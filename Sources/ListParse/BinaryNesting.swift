@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How deep the containers of a binary property list are inside one another, and how much they come to.
+/// The nesting and the number of values of a binary property list.
 ///
-/// The file ends with 32 bytes that say where a table of offsets lies; each container holds indexes into that table.
-/// Containers can be shared, so that a small file comes to many values, and can hold themselves: that is endless depth.
+/// The file ends with a trailer of 32 bytes that locates a table of offsets; containers refer to their members by
+/// indexes into that table. Containers can be shared, so that a small file expands to many values, and can contain
+/// themselves: then the nesting is endless.
 struct BinaryNesting {
     private let bytes: [UInt8]
     private let offsetSize: Int
@@ -12,7 +13,7 @@ struct BinaryNesting {
     private let topObject: Int
     private let tableOffset: Int
 
-    /// The layout that the last 32 bytes give; `nil` if it makes no sense.
+    /// Reads the trailer; `nil` if it is invalid.
     init?(_ bytes: [UInt8]) {
         let trailer = bytes.count - 32
         guard trailer >= 8 else { return nil }
@@ -31,25 +32,25 @@ struct BinaryNesting {
         self.tableOffset = tableOffset
     }
 
-    /// How deep and how large a container is with all that is in it.
+    /// The depth and the size of a container, including its members.
     struct Extent: Equatable {
-        /// The most containers inside one another, itself included.
+        /// The nesting of containers, itself included.
         var depth = 0
-        /// The values, each as often as it is referred to.
+        /// The number of values, each counted for every reference to it.
         var values = 1
     }
 
-    /// The extent of the whole; `nil` if more containers than the limit are inside one another.
+    /// Measures the whole list; `nil` if it is nested deeper than the limit.
     ///
-    /// A container is gone through once, however often it is referred to. Containers can also share their references in
-    /// part, so that going through all of them would take far longer than the file is long; it ends where the values
-    /// are more than the limit, and the depth of such an extent is not the whole one.
+    /// Each container is measured once, however often it is referred to. Containers can also share some of their
+    /// references, so that measuring all of them would take much longer than reading the file; it stops when the number
+    /// of values exceeds the limit, and the depth is incomplete then.
     func extent(maxDepth: Int, maxValues: Int) -> Extent? {
         var known: [Int: Extent] = [:]
         return measure(topObject, room: maxDepth, maxValues, &known)
     }
 
-    /// How many keys the outermost dictionary has, repeated ones included; 0 if the whole is no dictionary.
+    /// The number of keys of the outermost dictionary, duplicates included; 0 if the list is not a dictionary.
     var topKeys: Int {
         guard let start = Self.number(bytes, at: tableOffset + topObject * offsetSize, size: offsetSize),
             start < tableOffset, bytes[start] >> 4 == 0xD, let members = members(of: topObject)
@@ -77,7 +78,7 @@ struct BinaryNesting {
         return extent
     }
 
-    /// Where a container's references lie; `nil` if the object is no container, or not within the file.
+    /// The range of a container's references; `nil` if the object is not a container, or not within the file.
     private func members(of object: Int) -> Range<Int>? {
         guard let start = Self.number(bytes, at: tableOffset + object * offsetSize, size: offsetSize),
             start < tableOffset
@@ -102,7 +103,7 @@ struct BinaryNesting {
         return first..<first + count * perMember * referenceSize
     }
 
-    /// A big-endian number; `nil` if it is not within the bytes, or is larger than any file.
+    /// Reads a big-endian number; `nil` if it is not within the bytes, or larger than any file.
     private static func number(_ bytes: [UInt8], at position: Int, size: Int) -> Int? {
         guard size <= 8, position <= bytes.count - size else { return nil }
         var number: UInt64 = 0

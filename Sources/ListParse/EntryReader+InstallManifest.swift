@@ -8,9 +8,9 @@ extension EntryReader {
     private static let metadataKey = ListKey("metadata")
     private static let titleKey = ListKey("title")
 
-    /// Adds the icons of an item of an over-the-air install manifest, and says whether it is such an item.
+    /// Adds the icons of an item of an over-the-air install manifest, and returns whether it is such an item.
     ///
-    /// Among the item's `assets` these are the ones of the kinds `display-image` and `full-size-image`.
+    /// The icons are the `assets` of the kinds `display-image` and `full-size-image`.
     mutating func addInstallItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard var assets = try? item.nestedUnkeyedContainer(forKey: Self.assetsKey) else { return false }
         count(assets)
@@ -35,7 +35,7 @@ extension EntryReader {
             case .failure(let flaw): problems.add(asset.key(Self.urlKey), flaw.description)
             }
         }
-        if !hasIcon { problems.add(place.key(Self.assetsKey), "no display-image and no full-size-image") }
+        if !hasIcon { problems.add(place.key(Self.assetsKey), "no display-image or full-size-image") }
         return true
     }
 }

@@ -2,24 +2,24 @@
 import AppLists
 import CacheFormat
 
-/// What Munki knows of a package (pkginfo): one in a file of its own, many in a catalog.
+/// A package in Munki (pkginfo): a file has one, and a catalog has many.
 enum MunkiItem {
     static let iconNameKey = ListKey("icon_name")
     static let iconHashKey = ListKey("icon_hash")
     private static let catalogsKey = ListKey("catalogs")
 
-    /// Whether the dictionary is a package's: it names its icon, or the catalogs that it is in.
+    /// Whether a dictionary is a package: it names its icon, or the catalogs that it is in.
     static func isItem(_ dictionary: KeyedDecodingContainer<ListKey>) -> Bool {
         dictionary.contains(iconNameKey) || dictionary.contains(iconHashKey)
             || dictionary.contains(catalogsKey) && dictionary.contains(EntryReader.nameKey)
     }
 
-    /// What Munki takes for the suffix of an image.
+    /// The suffixes of images that Munki knows.
     private static let suffixes: Set = [
         "bmp", "gif", "icns", "jpg", "jpeg", "png", "psd", "tga", "tif", "tiff", "yuv",
     ]
 
-    /// The file that Munki looks for: one without a known suffix is a PNG.
+    /// The file that Munki looks for: a name without a known suffix gets `.png`.
     static func file(named name: String) -> String {
         let last = name.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = last.lastIndex(of: "."), last[..<dot].contains(where: { $0 != "." }),
@@ -30,9 +30,9 @@ enum MunkiItem {
 }
 
 extension EntryReader {
-    /// Adds a Munki item by the icon that Munki shows for it, and says whether it is such an item.
+    /// Adds the icon that Munki shows for an item, and returns whether it is such an item.
     ///
-    /// The icon is named by `icon_name`, or else is the one of the item's own name.
+    /// The name of the icon is `icon_name`, or else the `name` of the item.
     mutating func addMunkiItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard MunkiItem.isItem(item) else { return false }
         let isNamed =
@@ -59,7 +59,7 @@ extension EntryReader {
 
     /// The digest that an item gives for its image.
     ///
-    /// The first of several that entries give for one image counts.
+    /// If entries give several digests for one image, the first one counts.
     private mutating func digest(
         of item: KeyedDecodingContainer<ListKey>, for url: IconURL, at place: EntryPlace
     ) -> Digest? {
@@ -68,13 +68,13 @@ extension EntryReader {
         let text = try? item.decode(String.self, forKey: key)
         guard text != "" else { return nil }
         guard let digest = text.flatMap({ Digest(hex: $0.lowercased()) }) else {
-            problems.add(place.key(key), "not the SHA-256 of an image, in hexadecimal digits")
+            problems.add(place.key(key), "not a SHA-256 digest in hexadecimal digits")
             return nil
         }
         let first = expected[url] ?? digest
         expected[url] = first
         guard digest == first else {
-            problems.add(place.key(key), "another one than an earlier entry gives for the same image")
+            problems.add(place.key(key), "differs from the digest that an earlier entry gives for the same image")
             return nil
         }
         return digest

@@ -2,16 +2,16 @@
 import AppLists
 import CacheFormat
 
-/// Reads the entries of one array, each on its own: a bad one is reported and passed over.
+/// Reads the entries of one array, each on its own: a bad entry is reported and ignored.
 struct EntryReader {
     /// What an array turned out to be.
     enum Reading: Equatable {
         case list(AppList)
         /// An empty array, and so an empty list.
         case empty
-        /// It has no URL and no dictionary of a known kind in it.
+        /// It contains no URL and no dictionary of a known kind.
         case other
-        /// It is beyond a limit, or lacks a setting.
+        /// It exceeds a limit, or needs a setting.
         case rejected(ListRejection)
     }
 
@@ -23,11 +23,11 @@ struct EntryReader {
     private var entries: [AppEntry] = []
     var problems = ProblemLog()
     private var budget: TextBudget
-    /// How many elements there are in all the arrays that were gone into.
+    /// The number of elements of all arrays read so far.
     private var elements = 0
-    /// Whether there are icons that nothing says the folder of.
+    /// Whether there are relative icon names, and no base for them.
     var lacksIconBase = false
-    /// What the entries so far expect of the image of a URL.
+    /// The digests that the entries so far give, by the URL of the image.
     var expected: [IconURL: Digest] = [:]
 
     init(limits: ListLimits) {
@@ -36,7 +36,7 @@ struct EntryReader {
         iconKeys = (["icon"] + limits.iconKeys.filter { $0 != "icon" }).map(ListKey.init)
     }
 
-    /// Reads an array of dictionaries, of URLs, or of both, from its first element.
+    /// Reads an array of dictionaries, of URLs, or of both.
     ///
     /// - Parameters:
     ///   - array: The array.
@@ -73,20 +73,20 @@ struct EntryReader {
         return .list(AppList(entries: entries, problems: problems.reported))
     }
 
-    /// Counts the elements of an array that is gone into.
+    /// Counts the elements of an array that is read.
     mutating func count(_ array: any UnkeyedDecodingContainer) {
         elements += array.count ?? 0
     }
 
-    /// The limit that is exceeded by now, if one is.
+    /// The rejection, if a limit is exceeded so far.
     var rejection: ListRejection? {
         if elements > limits.maxEntries { return .tooManyEntries(limit: limits.maxEntries) }
         return budget.rejection
     }
 
-    /// Adds an entry that is a text alone, and says whether it is a URL.
+    /// Adds an entry that is a string, and returns whether it is an absolute URL.
     ///
-    /// A relative one may be any word: it counts, but does not make the array an app list.
+    /// A relative URL can be any word: it is an entry, but does not make the array an app list.
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
         switch icon(text) {
         case .success(let url):
@@ -98,7 +98,7 @@ struct EntryReader {
         }
     }
 
-    /// Adds what a dictionary gives, and says whether it is of a known kind.
+    /// Adds an entry that is a dictionary, and returns whether it is of a known kind.
     private mutating func add(_ entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         var firstProblem: (key: ListKey, flaw: IconFlaw)?
         for key in iconKeys where entry.contains(key) {
@@ -137,14 +137,14 @@ struct EntryReader {
 
     private mutating func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         let icon = limits.icon(text)
-        // What is not kept took time to read.
+        // Texts of bad entries count too: they took time to read.
         if case .failure = icon { budget.spend(text) }
         return icon
     }
 
-    /// A text that an entry can do without.
+    /// An optional text of an entry.
     ///
-    /// An integer is taken as its digits.
+    /// An integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
         guard entry.contains(key) else { return nil }
         guard
@@ -163,7 +163,7 @@ struct EntryReader {
         return text
     }
 
-    /// A value of any type, which is stepped over.
+    /// A value of any type, which is skipped.
     struct Anything: Decodable {
         init(from decoder: any Decoder) {}
     }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 
-/// A property list as a whole, and the shape of app list that is found in it.
+/// A whole property list, decoded as whichever shape of app list it has.
 ///
-/// Everything is decided within `init(from:)`, so that the file is gone through once; decoding it again for each type
-/// that it might have is many times slower.
+/// `init(from:)` does everything, in one pass; decoding the file again for each possible type is many times slower.
 struct ListDocument: Decodable {
-    /// Where the decoder is given the ``ListLimits``.
+    /// The key under which the decoder has the ``ListLimits``.
     static let limitsKey = CodingUserInfoKey(rawValue: "limits")
-    /// Where the decoder is given how many keys the outermost dictionary has in the file.
+    /// The key under which the decoder has the number of keys of the file's outermost dictionary.
     static let topKeysKey = CodingUserInfoKey(rawValue: "topKeys")
 
-    /// The keys whose array is the list although there are others, the first one first.
+    /// The keys whose array is the list even if there are other arrays, in order of precedence.
     private static let preferredKeys = ["apps", "items", "icons"]
 
     let verdict: ListVerdict
@@ -25,8 +24,8 @@ struct ListDocument: Decodable {
             let topKeys = Self.topKeysKey.flatMap { decoder.userInfo[$0] as? Int } ?? 0
             verdict = Self.verdict(of: dictionary, topKeys: topKeys, limits)
         } else if let text = try? decoder.singleValueContainer().decode(String.self), text.hasPrefix("bplist") {
-            // What the parser takes for a text was to be a binary property list.
-            verdict = .failure(.notAPropertyList("a damaged binary one"))
+            // The parser reads a damaged binary property list as a string.
+            verdict = .failure(.notAPropertyList("it is a damaged binary one"))
         } else {
             verdict = .failure(.noKnownShape)
         }
@@ -67,13 +66,13 @@ struct ListDocument: Decodable {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
             var reader = EntryReader(limits: limits)
             switch reader.read(array, at: ListPath.key(key.stringValue)) {
-            // An empty array tells nothing unless its key does.
+            // An empty array is a list only under a preferred key.
             case .empty, .other: continue
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
         switch candidates.count {
-        // The parser takes keys that are canonically equivalent for one, and gives it one of the values.
+        // The parser merges keys that are canonically equivalent, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
             return .failure(.repeatedKeys)
         case 0: return named.verdict
@@ -85,7 +84,7 @@ struct ListDocument: Decodable {
     }
 }
 
-/// A dictionary's key, whatever it is.
+/// Any key of a dictionary.
 struct ListKey: CodingKey {
     let stringValue: String
 

@@ -3,10 +3,10 @@ package import AppLists
 import CacheFormat
 import FoundationEssentials
 
-/// Makes an app list of a property list's bytes: XML, binary or OpenStep.
+/// Parses a property list (XML, binary or OpenStep) as an app list.
 ///
-/// Some files kill the parser underneath (deep nesting, binary counts past the end of the file): whoever calls this for
-/// bytes of unknown origin does so in a process of its own.
+/// Some files crash the parser underneath (deep nesting, binary counts past the end of the file): parse untrusted bytes
+/// in a process of its own.
 package struct ListParser: Sendable {
     private let limits: ListLimits
 
@@ -14,11 +14,13 @@ package struct ListParser: Sendable {
         self.limits = limits
     }
 
-    /// The app list in the bytes, or why there is none.
+    /// Parses bytes.
+    ///
+    /// - Returns: The app list, or why there is none.
     package func parse(_ bytes: [UInt8]) -> ListVerdict {
         guard bytes.count <= limits.maxBytes.bytes else { return .failure(.tooLarge(limit: limits.maxBytes)) }
         let encoding = PropertyListEncoding(of: bytes)
-        // The parser takes a text of white space alone for an empty dictionary.
+        // The parser reads white space alone as an empty dictionary.
         guard encoding != .blank else { return .failure(.emptyFile) }
         let topKeys: Int
         do throws(ListRejection) {
@@ -37,12 +39,12 @@ package struct ListParser: Sendable {
         }
     }
 
-    /// What stopped the parser, as a clause of bounded length.
+    /// The parser's error, as a clause of bounded length.
     private static func detail(of error: any Error, _ encoding: PropertyListEncoding) -> String {
         guard case .dataCorrupted(let context)? = error as? DecodingError else { return "it cannot be decoded" }
         let cause = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
         var text = cause ?? context.debugDescription
-        // For XML, the parser counts lines wrongly.
+        // For XML, the line numbers of the parser are wrong.
         if encoding == .xml, let line = text.firstRange(of: /(, | )(on|at) line \d+/) {
             text.removeSubrange(line)
         }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// How a place in a property list is named: `[3].icon`, `apps[3]`, `["Nine Lives"]`.
+/// Key paths in a property list: `[3].icon`, `apps[3]`, `["Nine Lives"]`.
 enum ListPath {
-    /// The longest text of a file's own that is shown, in characters.
+    /// The limit on texts from the file in messages, in characters.
     private static let maxLength = 100
 
-    /// A key at the top: as it is if it looks like a name, in brackets and quotes otherwise.
+    /// A top-level key: as it is if it is a plain name, else in brackets and quotes.
     static func key(_ key: String) -> String {
         let isName = !key.isEmpty && key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
         return isName ? shown(key) : "[\"\(shown(key))\"]"
     }
 
-    /// The text as messages show it, and no longer than that.
+    /// A text as messages show it, truncated to the limit.
     static func shown(_ text: String) -> String {
         let beginning = printable(String(String.UnicodeScalarView(text.unicodeScalars.prefix(maxLength))))
         return text.unicodeScalars.count > maxLength ? beginning + "…" : beginning
@@ -46,6 +46,6 @@ struct EntryPlace: CustomStringConvertible {
         return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
     }
 
-    /// The place of a dictionary that the entry has under a key.
+    /// The place of a dictionary under one of the entry's keys.
     func within(_ key: ListKey) -> EntryPlace { EntryPlace(path: self.key(key)) }
 }

@@ -3,13 +3,13 @@ import AppLists
 
 /// A dictionary of name → URL, as an app list.
 ///
-/// A dictionary has no order of its own: its entries are given, and listed, by name.
+/// A dictionary has no order: its entries are sorted by name.
 struct NamedIcons {
     private let limits: ListLimits
     private var entries: [AppEntry] = []
     private var problems = ProblemLog()
     private var budget: TextBudget
-    /// Whether one value at least is a URL: a relative one may be any word.
+    /// Whether at least one value is an absolute URL: a relative one can be any word.
     private var hasURL = false
 
     init(limits: ListLimits) {
@@ -17,7 +17,7 @@ struct NamedIcons {
         budget = TextBudget(limits)
     }
 
-    /// Why the list is not accepted, if its texts come to more than they may.
+    /// The rejection, if the texts exceed their limit.
     var rejection: ListRejection? { budget.rejection }
 
     mutating func add(_ icon: String, for name: String) {
@@ -36,12 +36,12 @@ struct NamedIcons {
         }
     }
 
-    /// Notes a value that is no text.
+    /// Adds a value that is not a string: a problem.
     mutating func addOther(for name: String) {
         problems.add(ListPath.key(name), "not a string")
     }
 
-    /// The list, if one value at least is a URL.
+    /// The list, if at least one value is an absolute URL.
     var verdict: ListVerdict {
         guard hasURL else { return .failure(.noKnownShape) }
         guard entries.count + problems.count <= limits.maxEntries else {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How deep the arrays and dictionaries of an OpenStep property list are inside one another, and how many keys the
-/// outermost dictionary has.
+/// The nesting of an OpenStep property list, and the number of keys of its outermost dictionary.
 enum OpenStepNesting {
-    /// - Returns: The number of keys, repeated ones included; `nil` if the nesting is deeper than the limit.
+    /// Counts the keys of the outermost dictionary.
+    ///
+    /// - Returns: The number of keys, duplicates included; `nil` if the nesting is deeper than the limit.
     static func topKeys(_ bytes: [UInt8], maxDepth limit: Int) -> Int? {
         bytes.withUnsafeBufferPointer { bytes in
             var depth = 0
             var keys = 0
-            // A file of `key = value;` without braces is a dictionary too.
+            // `key = value;` without braces is a dictionary too.
             let isBraced = bytes.first { !PropertyListEncoding.isSpace($0) } == UInt8(ascii: "{")
             var index = 0
             while index < bytes.count {
@@ -29,7 +30,7 @@ enum OpenStepNesting {
                 case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "*"):
                     index = endOfComment(in: bytes, from: index + 1)
                 case let byte where isWord(byte):
-                    // A comment does not begin within a word: http://example.com/ is one.
+                    // A comment does not begin within a word such as http://example.com/.
                     while index < bytes.count, isWord(bytes[index]) { index += 1 }
                 default:
                     break
@@ -57,7 +58,7 @@ enum OpenStepNesting {
         return index + 2
     }
 
-    /// Whether the byte can be part of a text without quotes.
+    /// Whether the byte can be part of a string without quotes.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

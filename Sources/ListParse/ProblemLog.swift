@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 
-/// What was passed over in a list, of which only the first problems are kept.
+/// The problems of a list; only the first ones are kept.
 struct ProblemLog {
     private var kept: [EntryProblem] = []
-    /// How many there were.
+    /// The number of all problems.
     private(set) var count = 0
 
     mutating func add(_ keyPath: @autoclosure () -> String, _ reason: String) {
@@ -13,7 +13,7 @@ struct ProblemLog {
         kept.append(EntryProblem(keyPath: keyPath(), reason: reason))
     }
 
-    /// The problems kept, and one that counts the rest.
+    /// The kept problems, and one that counts the rest.
     var reported: [EntryProblem] {
         count > kept.count ? kept + [.more(count - kept.count)] : kept
     }

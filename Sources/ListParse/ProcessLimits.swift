@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// What this process may use before the kernel ends it.
+/// Resource limits of this process; the kernel ends it when it exceeds them.
 package enum ProcessLimits {
     /// The address space, in bytes.
     private static let memory: rlim_t = 512 << 20
@@ -27,7 +27,7 @@ package enum ProcessLimits {
         try lower(RLIMIT_CORE, "RLIMIT_CORE", to: 0, atMost: 0)
         try lower(RLIMIT_NOFILE, "RLIMIT_NOFILE", to: 0, atMost: 0)
         try lower(__RLIMIT_NPROC, "RLIMIT_NPROC", to: 0, atMost: 0)
-        // A handler of core dumps is started whatever RLIMIT_CORE says (core(5)), and takes its time.
+        // A core dump handler would be started despite RLIMIT_CORE (core(5)), and take its time.
         guard process_control(PR_SET_DUMPABLE, 0, nil) == 0 else { throw failure("prctl(PR_SET_DUMPABLE)") }
         #if !SANITIZED
             _ = SystemCallFilter.apply()

@@ -2,10 +2,10 @@
 package import AppLists
 import CacheFormat
 
-/// How a property list is written, as far as its first bytes tell.
+/// The encoding of a property list, guessed from its first bytes.
 package enum PropertyListEncoding: Equatable {
     case blank, binary, xml, openStep
-    /// Text of two or four bytes a character, which is not looked into here.
+    /// Text in UTF-16 or UTF-32, which is not scanned before it is parsed.
     case wideText
 
     package init(of bytes: [UInt8]) {
@@ -27,13 +27,13 @@ package enum PropertyListEncoding: Equatable {
         byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 
-    /// What one pass over the bytes shows, before the parser, whose recursion ends in a crash.
+    /// Scans the bytes once before they are parsed, because deep nesting crashes the parser.
     ///
-    /// What it cannot look into, or cannot make sense of, is left to the parser.
+    /// Bytes that it cannot interpret are left to the parser.
     ///
-    /// - Returns: How many keys the outermost dictionary has, repeated ones included; 0 where that is not known.
-    /// - Throws: A rejection if more arrays and dictionaries are inside one another than the limit, or there are more values
-    ///   than a file could say one by one.
+    /// - Returns: The number of keys of the outermost dictionary, duplicates included; 0 if it is unknown.
+    /// - Throws: A rejection if arrays and dictionaries are nested deeper than the limit, or there are more values than
+    ///   a file without references could have.
     package func topKeys(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> Int {
         let maxDepth = ListLimits.maxDepth
         let keys: Int?

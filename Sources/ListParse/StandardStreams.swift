@@ -22,9 +22,9 @@ package enum StandardStreams {
         return bytes
     }
 
-    /// Writes everything to standard output.
+    /// Writes bytes to standard output.
     ///
-    /// Nobody may be left to read it: then the process ends.
+    /// If they cannot be written, because no reader is left for example, the process ends.
     package static func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer in
             var written = 0
@@ -32,7 +32,7 @@ package enum StandardStreams {
                 let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
                 let count = Glibc.write(STDOUT_FILENO, rest.baseAddress, rest.count)
                 guard count > 0 || errno == EINTR else {
-                    fail("standard output cannot be written: \(String(cString: strerror(errno)))", status: EX_IOERR)
+                    fail("cannot write standard output: \(String(cString: strerror(errno)))", status: EX_IOERR)
                 }
                 written += max(count, 0)
             }

@@ -2,9 +2,9 @@
 import CLinux
 import Glibc
 
-/// Which system calls are left to this process: it can compute, read and write what is open, and end (seccomp(2)).
+/// The system calls that this process may make (seccomp(2)): it can compute, use open descriptors, and end.
 ///
-/// Every other call fails with `EPERM`: no file, no socket and no process can be opened or reached.
+/// Every other call fails with `EPERM`: it can open no file and no socket, and start no process.
 package enum SystemCallFilter {
     private static let allowed = [
         SYS_read, SYS_write,
@@ -18,9 +18,9 @@ package enum SystemCallFilter {
         private static let machine = EM_AARCH64
     #endif
 
-    /// Sets the filter for the thread that calls, for the rest of its life.
+    /// Sets the filter for the calling thread, irrevocably.
     ///
-    /// - Returns: Whether the kernel has such filters, and took it.
+    /// - Returns: Whether the kernel supports and accepted it.
     package static func apply() -> Bool {
         guard process_control(PR_SET_NO_NEW_PRIVS, 1, nil) == 0 else { return false }
         var filter = program
@@ -33,7 +33,7 @@ package enum SystemCallFilter {
     /// The filter as a program for the kernel: it reads fields of `seccomp_data`, compares, and returns what to do.
     private static var program: [sock_filter] {
         let refuse = returning(UInt32(SECCOMP_RET_ERRNO) | UInt32(EPERM))
-        // Numbers mean other calls where the caller is of another machine, as 32-bit code can be.
+        // The numbers are other calls for code of another architecture, such as 32-bit code.
         let architecture = UInt32(machine) | UInt32(__AUDIT_ARCH_64BIT) | UInt32(__AUDIT_ARCH_LE)
         var program = [loading(MemoryLayout<seccomp_data>.offset(of: \.arch)), skipping(1, if: architecture), refuse]
         program.append(loading(MemoryLayout<seccomp_data>.offset(of: \.nr)))

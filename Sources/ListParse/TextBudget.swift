@@ -2,9 +2,9 @@
 import AppLists
 import CacheFormat
 
-/// How much text one list may come to.
+/// The limit on the total size of the texts of one list.
 ///
-/// A binary property list can say one long text many times in few bytes.
+/// A binary property list can refer to one long text many times in a few bytes.
 struct TextBudget {
     private let limit: ByteCount
     private var spent = 0
@@ -13,7 +13,7 @@ struct TextBudget {
         limit = limits.maxText
     }
 
-    /// Why the list is not accepted, if it came to more.
+    /// The rejection, if the limit is exceeded.
     var rejection: ListRejection? { spent > limit.bytes ? .tooMuchText(limit: limit) : nil }
 
     mutating func spend(_ text: String) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an XML property list goes wrong, in words for whoever has to correct it.
+/// The first fault of an XML property list, with its line, for the person who has to correct it.
 ///
-/// The parser underneath decides whether it does, but its line numbers are wrong: this search runs only over files that the
-/// parser has refused.
+/// It is searched for only in files that the parser rejected: the line numbers of the parser itself are wrong.
 package struct XMLFault {
     private static let elements: Set = [
         "plist", "dict", "array", "key", "string", "integer", "real", "true", "false", "date", "data",
@@ -14,17 +13,17 @@ package struct XMLFault {
     private struct Element {
         var name: String
         var offset: Int
-        /// In a dictionary, whether the value of a key is to come.
+        /// In a dictionary: whether a key lacks its value so far.
         var hasKey = false
     }
 
     private let bytes: [UInt8]
-    /// The place that is looked at: the fault's, once there is one.
+    /// The current position, and that of the fault once there is one.
     private var offset = 0
-    /// The elements that are not closed yet, the outermost one first.
+    /// The open elements, the outermost first.
     private var open: [Element] = []
 
-    /// The first fault, with its line, as a clause; `nil` if it is none of the usual ones.
+    /// The first fault, with its line, as a clause; `nil` if none of the usual faults is found.
     package static func first(in bytes: [UInt8]) -> String? {
         var search = XMLFault(bytes: bytes)
         return search.find().map { "line \(search.line(at: search.offset)): \($0)" }
@@ -51,23 +50,23 @@ package struct XMLFault {
             offset = pieces.offset
         }
         guard let last = open.last else { return nil }
-        return "the file ends here, and <\(last.name)> of line \(line(at: last.offset)) is not closed"
+        return "end of file, but <\(last.name)> of line \(line(at: last.offset)) is not closed"
     }
 
     private mutating func declaration(before end: Int) -> String? {
         guard bytes[offset..<end].contains(UInt8(ascii: "[")) else { return nil }
         offset = end
-        return "declarations within <!DOCTYPE>, which are not read"
+        return "declarations in <!DOCTYPE> are not supported"
     }
 
     // MARK: Tags
 
     private mutating func tag(_ name: String, isEnd: Bool, isEmpty: Bool, isClosed: Bool) -> String? {
         guard Self.elements.contains(name) else {
-            return "<\(isEnd ? "/" : "")\(ListPath.shown(name))> is no element of property lists"
+            return "<\(isEnd ? "/" : "")\(ListPath.shown(name))> is not an element of property lists"
         }
         if let fault = isEnd ? end(name) : begin(name) { return fault }
-        guard isClosed else { return "a tag without its end" }
+        guard isClosed else { return "a tag without “>”" }
         if !isEnd, !isEmpty { open.append(Element(name: name, offset: offset)) }
         return nil
     }
@@ -80,18 +79,18 @@ package struct XMLFault {
         }
         guard outer.name == "dict" else { return nil }
         guard outer.hasKey != (name == "key") else {
-            return outer.hasKey ? "<key>, and the key before it has no value" : "<\(name)> without a <key> before it"
+            return outer.hasKey ? "<key>, but the key before it has no value" : "<\(name)> without a <key> before it"
         }
         open[parent].hasKey.toggle()
         return nil
     }
 
     private mutating func end(_ name: String) -> String? {
-        guard let last = open.popLast() else { return "</\(name)>, and nothing is open" }
+        guard let last = open.popLast() else { return "</\(name)>, but no element is open" }
         guard last.name == name else {
-            return "</\(name)>, and <\(last.name)> of line \(line(at: last.offset)) is not closed"
+            return "</\(name)>, but <\(last.name)> of line \(line(at: last.offset)) is not closed"
         }
-        return last.hasKey ? "</dict>, and the last key has no value" : nil
+        return last.hasKey ? "</dict>, but the last key has no value" : nil
     }
 
     // MARK: Text
@@ -100,7 +99,7 @@ package struct XMLFault {
         if let last = open.last, !Self.containers.contains(last.name) { return reference(before: end) }
         guard let first = bytes[offset..<end].firstIndex(where: { $0 > 0x20 }) else { return nil }
         offset = first
-        return "text that is in no element"
+        return "text outside of an element"
     }
 
     private mutating func reference(before end: Int) -> String? {
@@ -109,7 +108,7 @@ package struct XMLFault {
             let name = self.name(at: offset)
             let isKnown = name.hasPrefix("#") || Self.entities.contains(name)
             guard isKnown, bytes[offset...].starts(with: (name + ";").utf8) else {
-                return "“&” that begins no known reference: write “&amp;”"
+                return "“&” does not begin a known reference: write “&amp;”"
             }
         }
         return nil
@@ -117,7 +116,7 @@ package struct XMLFault {
 
     // MARK: Bytes
 
-    /// What can be a name, or a reference's number.
+    /// The name, or the number of a reference, at an offset.
     private func name(at start: Int) -> String {
         let bytes = bytes[start...].prefix(64).prefix {
             $0 > 0x20 && ![UInt8(ascii: ">"), UInt8(ascii: "/"), UInt8(ascii: "<"), UInt8(ascii: ";")].contains($0)

@@ -3,15 +3,15 @@ import Glibc
 
 /// The tags, texts and marked sections of an XML property list, from front to back.
 ///
-/// It cuts where the parser underneath cuts: a tag ends at the first `>`, and its attributes are not read. It takes any
-/// bytes and checks nothing, so that no array or dictionary that the parser sees goes uncounted. `XMLTokens` of ImageChecks
-/// is a scanner of its own for the opposite reason: it reads attributes, and throws at what is not well-formed.
+/// It splits as the parser underneath does: a tag ends at the first `>`, and its attributes are not read. It accepts
+/// any bytes and checks nothing, so that no array or dictionary that the parser sees goes uncounted. `XMLTokens` of
+/// ImageChecks is a separate scanner for the opposite reason: it reads attributes, and rejects what is not well-formed.
 struct XMLPieces {
     enum Piece {
         case text
         /// `<name …>`, `<name …/>` or `</name>`; the name is given by its offset.
         case tag(name: Int, isEnd: Bool, isEmpty: Bool, isClosed: Bool)
-        /// A comment, characters as they are, an instruction or a declaration.
+        /// A comment, a CDATA section, an instruction or a declaration.
         case section(begin: StaticString, end: StaticString, isClosed: Bool)
     }
 
@@ -39,7 +39,7 @@ struct XMLPieces {
         if has("<!", at: start) || has("<?", at: start),
             let (begin, end) = Self.sections.first(where: { has($0.begin, at: start) })
         {
-            // `<?>` is a whole instruction to the parser, and `<!-->` no whole comment.
+            // To the parser, `<?>` is a complete instruction, but `<!-->` is not a complete comment.
             let found = position(of: end, from: start + (begin.utf8CodeUnitCount > 2 ? begin.utf8CodeUnitCount : 1))
             offset = found.map { $0 + end.utf8CodeUnitCount } ?? bytes.count
             return .section(begin: begin, end: end, isClosed: found != nil)
@@ -51,7 +51,7 @@ struct XMLPieces {
         return .tag(name: start + (isEnd ? 2 : 1), isEnd: isEnd, isEmpty: isEmpty, isClosed: close != nil)
     }
 
-    /// Whether this text stands at an offset.
+    /// Whether a text is at an offset.
     func has(_ text: StaticString, at offset: Int) -> Bool {
         guard bytes.count - offset >= text.utf8CodeUnitCount else { return false }
         return bytes.withUnsafeBytes { bytes in
@@ -59,7 +59,7 @@ struct XMLPieces {
         }
     }
 
-    /// Where this text stands next; `nil` if it does not.
+    /// The offset of the next occurrence of a text; `nil` if there is none.
     private func position(of text: StaticString, from start: Int) -> Int? {
         bytes.withUnsafeBytes { bytes in
             guard let first = bytes.baseAddress else { return nil }

@@ -4,9 +4,9 @@ import CacheFormat
 import Glibc
 import ListParse
 
-/// Reads one property list from standard input and writes its verdict, as records, to standard output.
+/// Reads one property list from standard input, and writes the verdict on it to standard output, as records.
 ///
-/// A list that is turned away is a verdict too, and ends with 0. Any other end means that the parser did not come to one.
+/// The exit code is 0 for every verdict, also for a rejection. Any other end means that there is no verdict.
 @main
 enum ParseCommand {
     static func main() {
@@ -26,7 +26,7 @@ enum ParseCommand {
 
     private static func verdict(_ limits: ListLimits) -> ListVerdict {
         let parser = ListParser(limits: limits)
-        // What takes its time the first time is done before the list is there.
+        // The first run initializes the parser, before the list arrives.
         _ = parser.parse(sample)
         do throws(ListRejection) {
             return parser.parse(try StandardStreams.read(atMost: limits.maxBytes.bytes + 1))

@@ -3,7 +3,7 @@
 /// A block of addresses in CIDR notation (RFC 4632, RFC 4291): `10.0.0.0/8`, `fd00::/8`.
 package struct AddressRange: Hashable, Sendable {
     package let base: IPAddress
-    /// How many leading bits an address must share with `base`.
+    /// The number of leading bits that an address must share with `base`.
     package let prefix: Int
 
     package init(_ base: IPAddress, prefix: Int) {
@@ -21,7 +21,7 @@ package struct AddressRange: Hashable, Sendable {
             self.init(base, prefix: bits)
             return
         }
-        // `Int` reads signs, too: “-0” would be a network of all addresses.
+        // `Int` accepts signs too: “-0” would be the network of all addresses.
         guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let prefix = Int(parts[1]), prefix <= bits
         else { return nil }
         self.init(base, prefix: prefix)

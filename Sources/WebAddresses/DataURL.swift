@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// A URL that carries its image itself (RFC 2397): `data:image/png;base64,iVBORw0…`.
+/// A URL that contains its image (RFC 2397): `data:image/png;base64,iVBORw0…`.
 ///
-/// What it says of its type is passed over, as it is with servers: the image's first bytes tell.
+/// Its media type is ignored, as a server's is: the image's first bytes determine the type.
 package struct DataURL: Hashable, Sendable {
     /// The longest one accepted, in UTF-8 bytes.
     ///
-    /// Each list document has it in full, and it must go through as one argument of a command, of which Linux takes twice
-    /// as much (`execve(2)`). A list's texts come to 64 MiB at most in any case.
+    /// Each list document has the whole URL, and it must fit into one argument of a command, for which Linux allows
+    /// twice as much (`execve(2)`). The texts of a list are limited to 64 MiB in any case.
     package static let maxLength = 64 << 10
 
     private let text: String
 
-    /// A URL whose scheme is `data`; `nil` for every other.
+    /// Reads a URL whose scheme is `data`; `nil` for any other.
     package init?(_ text: String) {
         let isData = text.utf8.starts(with: "data:".utf8) { $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 }
         guard isData else { return nil }
         self.text = text
     }
 
-    /// The bytes that it stands for.
+    /// Decodes the data.
     ///
-    /// As in browsers (the Fetch Standard, “data: URLs”) they begin behind the first comma and end at a fragment, and
-    /// base64 may have white space in it and lack its padding.
+    /// As in browsers (the Fetch Standard, “data: URLs”), it begins after the first comma and ends at a fragment;
+    /// base64 can contain white space, and lack its padding.
     ///
     /// - Throws: ``URLRefusal/malformedData(_:)``
     package func bytes() throws(URLRefusal) -> [UInt8] {
         guard text.utf8.count <= Self.maxLength else {
             throw .malformedData("it is longer than \(Self.maxLength) bytes")
         }
-        // By bytes: a mark that combines with the comma would make it another character.
+        // By bytes: a combining mark after the comma would make it another character.
         let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         guard let comma = whole.firstIndex(of: UInt8(ascii: ",")) else {
-            throw .malformedData("no comma ends what it says of its type")
+            throw .malformedData("no comma follows its media type")
         }
         guard let bytes = PercentEncoding.decode(whole[comma...].dropFirst()) else {
-            throw .malformedData("a “%” in it is not followed by two hexadecimal digits")
+            throw .malformedData("“%” is not followed by two hexadecimal digits")
         }
         guard Substring(whole[..<comma]).lowercased().hasSuffix(";base64") else { return bytes }
-        guard let decoded = Self.base64(bytes) else { throw .malformedData("what follows its comma is not base64") }
+        guard let decoded = Self.base64(bytes) else { throw .malformedData("its data is not base64") }
         return decoded
     }
 
@@ -56,7 +56,7 @@ package struct DataURL: Hashable, Sendable {
 }
 
 extension DataURL: CustomStringConvertible {
-    /// What it says of its type, and how long it is: `data:image/png;base64,… (4211 bytes)`.
+    /// Its media type and its length: `data:image/png;base64,… (4211 bytes)`.
     package var description: String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ",")) ?? text.endIndex
         return "\(text[..<end].prefix(40)),… (\(text.utf8.count) bytes)"

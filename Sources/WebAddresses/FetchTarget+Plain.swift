@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FetchTarget {
-    /// Reads a URL that is sent as it is written: its scheme and host in lower case, and nothing in it to be encoded.
+    /// Reads a URL that is sent as it is written: scheme and host in lower case, and nothing to encode.
     ///
-    /// Most URLs are, and this takes a small part of the time of ``init(parsing:)``, which reads them the same.
+    /// Most URLs are such, and this takes a fraction of the time of ``init(parsing:)``, which has the same result.
     ///
-    /// - Returns: `nil` for every other URL, whether it may be asked for or not.
+    /// - Returns: `nil` for any other URL, whether it may be fetched or not.
     package init?(plain text: String) {
         isSecure = text.utf8.starts(with: "https://".utf8)
         guard isSecure || text.utf8.starts(with: "http://".utf8) else { return nil }

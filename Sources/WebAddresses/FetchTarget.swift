@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// A URL that may be asked for: http or https, a plain host, a port that exists, no userinfo.
+/// A URL that may be fetched: http or https, a plain host, a valid port, no user name.
 ///
-/// Lists and servers are not trusted to write URLs. Some would kill the HTTP client (port 65536) or lead it to other
-/// transports (`http+unix`), so that every URL, and every redirect's target, passes through here first.
+/// URLs from lists and servers are untrusted: some would crash the HTTP client (port 65536) or switch it to another
+/// transport (`http+unix`). So every URL, and every redirect target, is checked here first.
 package struct FetchTarget: Hashable, Sendable {
     /// The longest URL accepted, in bytes.
     package static let maxLength = 8192
 
-    /// The URL as it is sent, without a fragment and with what RFC 3986 forbids percent-encoded.
+    /// The URL as it is sent: without a fragment, and with characters that RFC 3986 forbids percent-encoded.
     package let url: String
     package let isSecure: Bool
     /// The host in lower case; an IPv6 address without its brackets.
     package let host: String
     package let port: Int
 
-    /// The scheme, host and port: what one queue of requests goes to.
+    /// The scheme, host and port: each origin has its own queue of requests.
     package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
-    /// Whether this is the URL that was sent in these bytes.
+    /// Whether this URL, as it is sent, equals another one byte for byte.
     package func isSent(as other: String) -> Bool { url.utf8.elementsEqual(other.utf8) }
 
     /// Reads an absolute URL.
@@ -33,7 +33,7 @@ package struct FetchTarget: Hashable, Sendable {
         }
     }
 
-    /// Reads any URL, by way of the URL parser.
+    /// Reads any URL, with the URL parser.
     package init(parsing text: String) throws(URLRefusal) {
         guard text.utf8.count <= Self.maxLength else {
             throw .malformed("it is longer than \(Self.maxLength) bytes")
@@ -61,8 +61,8 @@ package struct FetchTarget: Hashable, Sendable {
 
     /// A reference resolved against this URL (RFC 3986, section 5.2), such as a redirect's `Location`.
     ///
-    /// - Returns: `nil` if the text is no reference.
-    /// - Throws: ``URLRefusal``, if what it stands for may not be asked for.
+    /// - Returns: `nil` if the text is not a reference.
+    /// - Throws: ``URLRefusal`` if the resolved URL may not be fetched.
     package func resolving(_ reference: String) throws(URLRefusal) -> FetchTarget? {
         guard reference.utf8.count <= Self.maxLength, let base = URL(string: url),
             let target = URL(string: reference, relativeTo: base)
@@ -81,7 +81,9 @@ package struct FetchTarget: Hashable, Sendable {
             }
             host = authority[authority.index(after: authority.startIndex)..<end]
             port = authority[authority.index(after: end)...]
-            guard host.contains(":"), IPAddress(host) != nil else { throw .malformed("its host is no IPv6 address") }
+            guard host.contains(":"), IPAddress(host) != nil else {
+                throw .malformed("its host is not an IPv6 address")
+            }
         } else {
             host = authority.prefix { $0 != ":" }
             port = authority.dropFirst(host.count)
@@ -92,7 +94,7 @@ package struct FetchTarget: Hashable, Sendable {
         guard !port.isEmpty else { return (host.lowercased(), defaultPort) }
         let digits = port.dropFirst()
         guard port.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            throw .malformed("what follows its host is no port")
+            throw .malformed("its host is not followed by a valid port")
         }
         if digits.isEmpty { return (host.lowercased(), defaultPort) }
         guard digits.count <= 5, let number = Int(digits), (1...65_535).contains(number) else {
@@ -101,7 +103,8 @@ package struct FetchTarget: Hashable, Sendable {
         return (host.lowercased(), number)
     }
 
-    /// Whether the last label of a host is a number, or missing: it is an IPv4 address then, or nothing, never a name.
+    /// Whether the last label of a host is a number, or missing: such a host is an IPv4 address or invalid, never a
+    /// name.
     package static func endsInNumber(_ host: some StringProtocol) -> Bool {
         func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
         let bytes = Substring(host).utf8
@@ -114,12 +117,12 @@ package struct FetchTarget: Hashable, Sendable {
         return label.dropFirst(2).allSatisfy { isDigit($0) || (0x61...0x66).contains($0 | 0x20) }
     }
 
-    /// Whether a host is an address, or nothing, and never a name.
+    /// Whether a host is an address or invalid, never a name.
     package static func isNoName(_ host: String) -> Bool {
         host.utf8.contains(UInt8(ascii: ":")) || endsInNumber(host)
     }
 
-    /// Whether a text is of the characters, and no longer, than a host is.
+    /// Whether a text has the characters and the length of a host.
     package static func isHost(_ text: some StringProtocol) -> Bool {
         (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(isHostCharacter)
     }

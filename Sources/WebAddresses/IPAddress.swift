@@ -5,15 +5,16 @@ import Glibc
 package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
-    /// An address from 4 or 16 bytes; `nil` for any other number of them.
+    /// Creates an address from 4 or 16 bytes; `nil` for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads what `inet_pton(3)` reads: dotted decimal without leading zeros, or RFC 4291 text; `nil` for anything else.
+    /// Reads the text forms of `inet_pton(3)`: dotted decimal without leading zeros, or RFC 4291; `nil` for anything
+    /// else.
     package init?(_ text: some StringProtocol) {
-        // A C string would end there.
+        // A C string ends at a NUL.
         guard !text.utf8.contains(0) else { return nil }
         let isV6 = text.utf8.contains(UInt8(ascii: ":"))
         var bytes = [UInt8](repeating: 0, count: isV6 ? 16 : 4)
@@ -23,7 +24,7 @@ package struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// The text that `inet_ntop(3)` gives: dotted decimal, or RFC 5952.
+    /// The text form of `inet_ntop(3)`: dotted decimal, or RFC 5952.
     package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(bytes.count == 16 ? AF_INET6 : AF_INET, bytes, &text, socklen_t(text.count)) != nil else {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// Where an icon's image comes from, as its URL says.
+/// Where an icon's image comes from.
 package enum IconSource: Hashable, Sendable {
     case server(FetchTarget)
     case inline(DataURL)
 
-    /// Reads the URL of a list.
+    /// Reads an icon's URL.
     ///
     /// - Throws: ``URLRefusal``
     package init(_ url: IconURL) throws(URLRefusal) {
@@ -17,7 +17,7 @@ package enum IconSource: Hashable, Sendable {
         }
     }
 
-    /// What shares one queue of requests: the scheme, host and port of a server, and all images that need none.
+    /// The key of the queue of requests: the scheme, host and port of a server, or `data:` for all inline images.
     package var origin: String {
         switch self {
         case .server(let target): target.origin

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// A URL as logs, tables and messages show it: without what may hold secrets, its user name, password and query, and
-/// without the image of a `data:` URL.
+/// A URL for logs, tables and messages: without its user name, password and query, which can be secrets, and without
+/// the image of a `data:` URL.
 package struct LogURL: CustomStringConvertible {
     package let description: String
 
@@ -17,7 +17,7 @@ package struct LogURL: CustomStringConvertible {
             byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "@")
         }
         guard url.utf8.contains(where: mayHide) else { return url }
-        // By bytes: a mark that combines with “?” or “@” makes it another character, and hides nothing from a server.
+        // By bytes: a combining mark after “?” or “@” makes it another character, but not for a server.
         let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
         let plain = url[..<end]
         let query = url.utf8[end...].first == UInt8(ascii: "?") ? "?…" : ""
@@ -29,7 +29,7 @@ package struct LogURL: CustomStringConvertible {
                 return "\(Substring(scheme))://…\(plain[at...])\(query)"
             }
         }
-        // In what is no URL the password can be anywhere.
+        // If it is not a valid URL, the password can be anywhere.
         if url.utf8.contains(UInt8(ascii: "@")), (try? FetchTarget(url)) == nil { return "…" }
         return plain + query
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How URLs write bytes that they cannot have in them (RFC 3986, section 2.1).
+/// Percent-encoding, for bytes that a URL cannot contain (RFC 3986, section 2.1).
 package enum PercentEncoding {
-    /// The text with all that is neither unreserved nor kept written as `%XX` (RFC 3986, section 2.3).
+    /// Encodes all bytes but the unreserved ones (RFC 3986, section 2.3) as `%XX`.
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - kept: What is not encoded besides, in ASCII. The default is nothing.
-    /// - Returns: The text in ASCII.
+    ///   - kept: More ASCII characters that are not encoded. The default is none.
+    /// - Returns: The encoded text, in ASCII.
     package static func encode(_ text: String, keeping kept: String = "") -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -30,7 +30,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// The bytes that a text stands for; `nil` if a “%” in it is not followed by two hexadecimal digits.
+    /// Decodes a text; `nil` if a “%” is not followed by two hexadecimal digits.
     package static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text

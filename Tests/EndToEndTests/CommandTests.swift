@@ -168,7 +168,7 @@ struct CommandTests {
             let told = try await world.agent.call("check", files[0], files[1])
             #expect(told.code == 65)
             #expect(told.output.contains("  ignored: [1].icon: not a string\n  ignored: [2].icon: empty\n"))
-            let fault = "line 3: <strin> is no element of property lists"
+            let fault = "line 3: <strin> is not an element of property lists"
             #expect(told.output.contains("bad.plist: not acceptable: The file is not a property list (\(fault)): "))
             let json = try await world.agent.call("check", "--json", files[0], files[1])
             #expect(json.code == 65)

@@ -16,7 +16,7 @@ struct EntryProblemTests {
             ("<string>a/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>//e.org/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
-            ("<string>http:</string>", "[0]: only the beginning of a URL"),
+            ("<string>http:</string>", "[0]: nothing follows the scheme"),
             ("<string> http://e.org/b</string>", "[0]: has a space or a control character in it"),
             ("<string>http://e.org/&#10;b</string>", "[0]: has a space or a control character in it"),
             ("<dict/>", "[0]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),

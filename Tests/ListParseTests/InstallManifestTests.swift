@@ -28,13 +28,13 @@ struct InstallManifestTests {
     @Test(
         "a bad value is reported with its key path, and the rest counts",
         arguments: [
-            ("{assets = (1, {kind = (); url = u:2;});}", "items[1].assets: no display-image and no full-size-image"),
+            ("{assets = (1, {kind = (); url = u:2;});}", "items[1].assets: no display-image or full-size-image"),
             ("{assets = ({kind = \"display-image\";});}", "items[1].assets[0].url: not a string"),
             (
                 "{assets = ({kind = \"full-size-image\"; url = a.png;});}",
                 "items[1].assets[0].url: relative URL, and lists.iconBaseURL is not set"
             ),
-            ("{assets = ();}", "items[1].assets: no display-image and no full-size-image"),
+            ("{assets = ();}", "items[1].assets: no display-image or full-size-image"),
             ("{assets = a;}", "items[1]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
         ])
     func problems(item: String, problem: String) throws {

@@ -54,7 +54,8 @@ struct MunkiTests {
             entries: [Digest.of("x"), nil, .of("x"), nil].map { Self.item("Mail", icon: "Mail.png", expected: $0) },
             problems: [
                 EntryProblem(
-                    keyPath: "[3].icon_hash", reason: "another one than an earlier entry gives for the same image")
+                    keyPath: "[3].icon_hash",
+                    reason: "differs from the digest that an earlier entry gives for the same image")
             ])
         #expect(try parse(text) == .success(list))
     }
@@ -63,8 +64,8 @@ struct MunkiTests {
         "a bad value is reported with its key path",
         arguments: [
             ("icon_name = (a);", "icon_name: not a string", nil),
-            ("icon_hash = abc;", "icon_hash: not the SHA-256 of an image, in hexadecimal digits", "Mail.png"),
-            ("icon_hash = ();", "icon_hash: not the SHA-256 of an image, in hexadecimal digits", "Mail.png"),
+            ("icon_hash = abc;", "icon_hash: not a SHA-256 digest in hexadecimal digits", "Mail.png"),
+            ("icon_hash = ();", "icon_hash: not a SHA-256 digest in hexadecimal digits", "Mail.png"),
             ("icon = \"a b\"; icon_name = A;", "icon: has a space or a control character in it", nil),
         ] as [(String, String, String?)])
     func problems(keys: String, problem: String, path: String?) throws {

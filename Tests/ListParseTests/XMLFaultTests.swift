@@ -9,26 +9,29 @@ struct XMLFaultTests {
     @Test(
         "the fault is told with its line",
         arguments: [
-            ("<array>\n<strin>x</strin>\n</array>", "line 3: <strin> is no element of property lists"),
-            ("<array>\n<string>x</array>", "line 3: </array>, and <string> of line 3 is not closed"),
+            ("<array>\n<strin>x</strin>\n</array>", "line 3: <strin> is not an element of property lists"),
+            ("<array>\n<string>x</array>", "line 3: </array>, but <string> of line 3 is not closed"),
             ("<array>\n<string>x\n<string>y</string>", "line 4: <string> within <string> of line 3"),
-            ("<array>\n\n<string>x</string>\n", "line 5: the file ends here, and <array> of line 2 is not closed"),
-            ("<array>\n<string>", "line 3: the file ends here, and <string> of line 3 is not closed"),
-            ("<array>\n<string>a?b=c&d</string></array>", "line 3: “&” that begins no known reference: write “&amp;”"),
+            ("<array>\n\n<string>x</string>\n", "line 5: end of file, but <array> of line 2 is not closed"),
+            ("<array>\n<string>", "line 3: end of file, but <string> of line 3 is not closed"),
+            (
+                "<array>\n<string>a?b=c&d</string></array>",
+                "line 3: “&” does not begin a known reference: write “&amp;”"
+            ),
             (
                 "<array>\n<string>a&b\n\n\n</string></array>",
-                "line 3: “&” that begins no known reference: write “&amp;”"
+                "line 3: “&” does not begin a known reference: write “&amp;”"
             ),
-            ("<array>\nx\n\n\n</array>", "line 3: text that is in no element"),
-            ("<array><string>&nbsp;</string></array>", "line 2: “&” that begins no known reference: write “&amp;”"),
+            ("<array>\nx\n\n\n</array>", "line 3: text outside of an element"),
+            ("<array><string>&nbsp;</string></array>", "line 2: “&” does not begin a known reference: write “&amp;”"),
             ("<dict><string>x</string></dict>", "line 2: <string> without a <key> before it"),
-            ("<dict>\n<key>a</key>\n<key>b</key></dict>", "line 4: <key>, and the key before it has no value"),
-            ("<dict>\n<key>a</key>\n</dict>", "line 4: </dict>, and the last key has no value"),
-            ("<array>\n\nhttp://e.org</array>", "line 4: text that is in no element"),
+            ("<dict>\n<key>a</key>\n<key>b</key></dict>", "line 4: <key>, but the key before it has no value"),
+            ("<dict>\n<key>a</key>\n</dict>", "line 4: </dict>, but the last key has no value"),
+            ("<array>\n\nhttp://e.org</array>", "line 4: text outside of an element"),
             ("<array>\n<!-- </array>", "line 3: “<!--” without “-->”"),
             ("<array>\n<string><![CDATA[ </string></array>", "line 3: “<![CDATA[” without “]]>”"),
-            ("<array><string", "line 2: a tag without its end"),
-            ("</array>", "line 2: </array>, and <plist> of line 1 is not closed"),
+            ("<array><string", "line 2: a tag without “>”"),
+            ("</array>", "line 2: </array>, but <plist> of line 1 is not closed"),
         ])
     func fault(body: String, detail: String) {
         let text = "<plist version=\"1.0\">\n\(body)\(body.hasSuffix("</array>") ? "</plist>" : "")"
@@ -38,13 +41,13 @@ struct XMLFaultTests {
     @Test(
         "also around the property list itself",
         arguments: [
-            ("<html>\n<body>404</body></html>", "line 1: <html> is no element of property lists"),
+            ("<html>\n<body>404</body></html>", "line 1: <html> is not an element of property lists"),
             ("<?xml version=\"1.0\"", "line 1: “<?” without “?>”"),
             (
                 "<!DOCTYPE plist [\n<!ENTITY a \"b\">\n]><plist><array><string>&a;</string></array></plist>",
-                "line 2: declarations within <!DOCTYPE>, which are not read"
+                "line 2: declarations in <!DOCTYPE> are not supported"
             ),
-            ("\u{FEFF}\n<plist>\n<x/></plist>", "line 3: <x> is no element of property lists"),
+            ("\u{FEFF}\n<plist>\n<x/></plist>", "line 3: <x> is not an element of property lists"),
         ])
     func around(text: String, detail: String) {
         #expect(ListParser().parse(text) == .failure(.notAPropertyList(detail)))
