@@ -2,10 +2,10 @@
 import Hummingbird
 import LocalHTTP
 
-/// An HTTP origin on 127.0.0.1 that draws the icons it is asked for, for the demo and for tests.
+/// An HTTP server on 127.0.0.1 that draws icons on request, for the demo and for tests.
 ///
 /// `/icons/NAME.png` is drawn from its name, for any name. `?side=128` sets its side in pixels, `?bytes=12288` pads the
-/// file to that size. Tests can write down another answer for a path, and hold answers back.
+/// file to that size. Tests can set another response for a path, and hold responses back.
 package final class DemoOrigin: Sendable {
     /// The port that the origin listens on.
     package let port: Int
@@ -21,14 +21,14 @@ package final class DemoOrigin: Sendable {
         self.ended = ended
     }
 
-    /// Runs an origin for as long as `body` runs: when this returns or throws, the origin has stopped.
+    /// Runs an origin while `body` runs; when this returns or throws, the origin has stopped.
     ///
     /// - Parameters:
-    ///   - port: the port to listen on. The default, 0, lets the system choose. The port of an origin that was cut off
-    ///     brings its URLs back.
-    ///   - body: gets the origin, already listening.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws, or the error of a port that cannot be listened on.
+    ///   - port: The port to listen on. The default is 0: the system chooses one. With the port of an origin that was
+    ///     cut off, its URLs work again.
+    ///   - body: Receives the origin, which is listening.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or that of listening on the port.
     @discardableResult
     package static func run<R>(port: Int = 0, _ body: (DemoOrigin) async throws -> R) async throws -> R {
         let book = ReplyBook()
@@ -62,16 +62,16 @@ package final class DemoOrigin: Sendable {
         }
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at its end.
+    /// `http://127.0.0.1:PORT`, without a trailing slash.
     package var baseURL: String { "http://127.0.0.1:\(port)" }
 
     /// The URL of the icon that is drawn from the name.
     ///
     /// - Parameters:
-    ///   - name: any text.
-    ///   - side: width and height in pixels, one of ``IconDrawing/sides``. The default is 64.
-    ///   - bytes: the size that the file is padded to, one of ``IconDrawing/sizes``. The default is no padding.
-    /// - Returns: the URL, with a query only where it says more than the defaults.
+    ///   - name: Any text.
+    ///   - side: Width and height in pixels, one of ``IconDrawing/sides``. The default is 64.
+    ///   - bytes: The size that the file is padded to, one of ``IconDrawing/sizes``. The default is no padding.
+    /// - Returns: The URL, with a query for what differs from the defaults.
     package func iconURL(_ name: String, side: Int? = nil, bytes: Int? = nil) -> String {
         let parameters = [side.map { "side=\($0)" }, bytes.map { "bytes=\($0)" }].compactMap(\.self)
         let query = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
@@ -83,7 +83,7 @@ package final class DemoOrigin: Sendable {
         IconPath.path(for: name)
     }
 
-    /// Stops listening and closes every connection, those with an answer under way too.
+    /// Stops listening, and closes every connection, even in the middle of a response.
     ///
     /// When this returns, connections are refused. The counts stay.
     package func cutOff() async {
@@ -93,39 +93,39 @@ package final class DemoOrigin: Sendable {
 }
 
 extension DemoOrigin {
-    /// All requests received, whatever the answer.
+    /// The number of all requests received.
     package var requestCount: Int { book.tally.total }
 
-    /// The requests received for the path, whatever the answer and whatever the query.
+    /// The number of requests received for a path, with any query.
     package func requestCount(for path: String) -> Int { book.tally.count(of: path) }
 
-    /// Returns once at least `count` requests were received for the path; with `nil`, for any.
+    /// Waits until at least `count` requests were received for the path; with `nil`, for any path.
     ///
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
     package func received(_ count: Int = 1, for path: String? = nil) async throws {
         try await book.tally.reach(count, of: path)
     }
 
-    /// Answers every later request of the path with what the script gives.
+    /// Responds to every later request for a path with the result of a script.
     ///
-    /// The path is as sent: percent-encoded and without a query.
+    /// The path is as sent: percent-encoded, without a query.
     package func respond(to path: String, with script: @escaping @Sendable (OriginRequest) async -> OriginReply) {
         book.write(script, for: path)
     }
 
-    /// Answers every later request of the path with the reply.
+    /// Responds to every later request for a path with a reply.
     package func respond(to path: String, with reply: OriginReply) {
         book.write({ _ in reply }, for: path)
     }
 
-    /// Holds back every answer for the path, from its first byte on, until it is released.
+    /// Holds back every response for a path, from its first byte, until it is released.
     ///
-    /// Requests count when they come in.
+    /// Requests are counted when they are received.
     package func hold(_ path: String) {
         book.hold(path)
     }
 
-    /// Gives all answers that are held back for the path, and holds back no more.
+    /// Sends the responses that are held back for a path, and holds back no more.
     package func release(_ path: String) {
         book.release(path)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A gate that starts closed and opens once: whoever waits goes on, and later comers pass.
+/// A one-time event: tasks wait until the gate is open, and it never closes again.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -13,7 +13,7 @@ package final class Gate: Sendable {
 
     package init() {}
 
-    /// Lets through all who wait, and all who come later.
+    /// Opens the gate, and resumes all waiting tasks.
     ///
     /// Opening an open gate does nothing.
     package func open() {
@@ -37,7 +37,8 @@ package final class Gate: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome: Result<Void, CancellationError>? = state.withLock { state in
                     if state.isOpen { return .success(()) }
-                    // The handler below takes the same lock after the flag is set, so one of the two sees the other.
+                    // The cancellation handler takes the same lock after the flag is set, so one of the two sees the
+                    // other.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiters[waiter] = continuation
                     return nil

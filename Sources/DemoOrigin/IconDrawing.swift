@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An icon drawn from nothing but a name: a rounded square in one of twelve colours, with a mirrored 5 × 5 glyph.
+/// An icon drawn from a name: a rounded square in one of twelve colours, with a mirrored 5 × 5 glyph.
 ///
-/// The same name gives the same bytes, on every machine and in every run.
+/// The same name always gives the same bytes.
 package struct IconDrawing: Hashable, Sendable {
-    /// The sides that can be drawn, in pixels.
+    /// The valid sides, in pixels.
     package static let sides = 1...8192
 
-    /// The sizes that a file can be padded to, in bytes.
+    /// The valid sizes of a padded file, in bytes.
     package static let sizes = 0...(64 << 20)
 
-    /// What the colour and the glyph are taken from.
+    /// The text that determines the colour and the glyph.
     package let name: String
 
     /// Width and height in pixels.
@@ -19,13 +19,13 @@ package struct IconDrawing: Hashable, Sendable {
     /// The size that the file is padded to, in bytes.
     package let paddedTo: Int
 
-    /// An icon for the name.
+    /// Creates an icon.
     ///
     /// - Parameters:
-    ///   - name: any text.
-    ///   - side: width and height in pixels. The default is 64.
-    ///   - paddedTo: the file's size in bytes. The default, 0, adds nothing; so does a size that the drawing alone
-    ///     takes already (2,244 bytes for a side of 64), or misses by less than the 12 bytes that padding takes.
+    ///   - name: Any text.
+    ///   - side: Width and height in pixels. The default is 64.
+    ///   - paddedTo: The size of the file in bytes. The default is 0: no padding. A size below that of the drawing
+    ///     (2,244 bytes for a side of 64) and 12 bytes of padding adds nothing either.
     package init(_ name: String, side: Int = 64, paddedTo: Int = 0) {
         precondition(Self.sides.contains(side), "side must be in \(Self.sides)")
         precondition(Self.sizes.contains(paddedTo), "paddedTo must be in \(Self.sizes)")
@@ -34,7 +34,7 @@ package struct IconDrawing: Hashable, Sendable {
         self.paddedTo = paddedTo
     }
 
-    /// A strong entity tag, quotes included: the same for the same bytes.
+    /// A strong entity tag, with its quotes; it is the same for the same bytes.
     package var entityTag: String {
         "\"\(String(hash, radix: 16))-\(side)-\(paddedTo)\""
     }
@@ -59,7 +59,7 @@ package struct IconDrawing: Hashable, Sendable {
         return drawing.file(paddedTo: paddedTo)
     }
 
-    /// FNV-1a over the name, then mixed so that each bit depends on every letter.
+    /// The FNV-1a hash of the name, mixed so that each bit depends on every letter.
     private var hash: UInt64 {
         var hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         for factor: UInt64 in [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53] {
@@ -83,7 +83,7 @@ extension PalettePNG.Colour {
     }
 }
 
-/// How much of a pixel a rounded corner covers, so that its edge is smooth.
+/// How much of a pixel a rounded corner covers, for a smooth edge.
 private struct RoundedCorner {
     /// The coverage of a pixel inside.
     static let full = 8

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import WebAddresses
 
-/// The path of a drawn icon, `/icons/NAME.png`, with the name percent-encoded (RFC 3986) so that it can be any text.
+/// The path of a drawn icon, `/icons/NAME.png`, with the name percent-encoded (RFC 3986) so that the name can be any
+/// text.
 enum IconPath {
     private static let prefix = "/icons/"
     private static let suffix = ".png"
@@ -10,7 +11,7 @@ enum IconPath {
         prefix + PercentEncoding.encode(name) + suffix
     }
 
-    /// The name in the path; `nil` if the path is not that of an icon.
+    /// The name in a path; `nil` if it is not the path of an icon.
     static func name(in path: String) -> String? {
         guard path.hasPrefix(prefix), path.hasSuffix(suffix), path.count >= prefix.count + suffix.count else {
             return nil

@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// The server that answers from the book, without signal handlers and without logs.
+/// The server, without signal handlers and without logs.
 func originApplication(
     port: Int, book: ReplyBook, onListening: @escaping @Sendable (Int) -> Void
 ) -> some ApplicationProtocol {
@@ -22,7 +22,7 @@ func originApplication(
                     })
             }
         } catch {
-            // The origin ends: the sender gets a closed connection, not an answer.
+            // The origin stops: the client gets a closed connection, not a response.
             try? await connection.channel.close()
             throw error
         }
@@ -39,7 +39,7 @@ func originApplication(
 
 let originLogger = Logger(label: "origin") { _ in SwiftLogNoOpLogHandler() }
 
-/// What a request came in on.
+/// The connection of a request.
 private struct Connection: InitializableFromSource {
     let channel: any Channel
 
@@ -50,7 +50,7 @@ extension Response {
     fileprivate init(_ reply: OriginReply, to request: Request) {
         var headers = HTTPFields()
         for (name, value) in reply.headers {
-            guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is no name of a header") }
+            guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is not a header name") }
             headers.append(HTTPField(name: name, value: value))
         }
         let response = Response(

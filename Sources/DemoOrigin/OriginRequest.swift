@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One request that the origin received, as a script sees it.
+/// A request that the origin received.
 package struct OriginRequest: Sendable {
-    /// The method, in upper case as it was sent: `GET`.
+    /// The method as it was sent: `GET`.
     package var method: String
 
-    /// The path as it was sent, still percent-encoded, without the query.
+    /// The path as it was sent: percent-encoded, without the query.
     package var path: String
 
-    /// What stood behind the `?`, as it was sent; `nil` if there was none.
+    /// The query as it was sent, without the `?`; `nil` if there was none.
     package var query: String?
 
-    /// Each header's values, joined with `, `, by lower-case name.
+    /// The values of each header field, joined with `, `, by lower-case name.
     package var headers: [String: String]
 
-    /// Which request of this path it is, counted from 1.
+    /// The number of this request among those for its path, from 1.
     package var number: Int
 
-    /// The value of a parameter of the query; `nil` if it is not there.
+    /// The value of a query parameter; `nil` if there is none.
     func parameter(_ name: String) -> Substring? {
         for pair in query?.split(separator: "&") ?? [] {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ImageChecks
 
-/// A square PNG of at most 16 colours, its pixels stored as they are: nothing is compressed.
+/// A square PNG of at most 16 colours, without compression.
 struct PalettePNG {
     struct Colour: Equatable {
         var red, green, blue: UInt8
@@ -12,7 +12,7 @@ struct PalettePNG {
     private let palette: [Colour]
     private let scanlines: [UInt8]
 
-    /// Asks for the colour of each pixel, row by row, as an index into the palette.
+    /// Creates an image; `colourAt` returns the palette index of each pixel, row by row.
     init(side: Int, palette: [Colour], colourAt: (_ x: Int, _ y: Int) -> Int) {
         precondition((1...Int(Int32.max)).contains(side), "a PNG has at least one pixel and at most 2^31 - 1 a row")
         precondition((1...16).contains(palette.count), "four bits a pixel name 16 colours")
@@ -34,9 +34,9 @@ struct PalettePNG {
 
     /// The file's bytes.
     ///
-    /// - Parameter wanted: how many bytes are wanted. A private ancillary chunk, which decoders pass over, makes up the
-    ///   difference. It takes 12 bytes at least: where less than that is missing, or nothing, nothing is added.
-    /// - Returns: the file.
+    /// - Parameter wanted: The size to pad the file to, with a private ancillary chunk, which decoders ignore. The
+    ///   chunk has at least 12 bytes; if fewer are missing, nothing is added.
+    /// - Returns: The file.
     func file(paddedTo wanted: Int = 0) -> [UInt8] {
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let depth: UInt8 = 4, indexedColour: UInt8 = 3
@@ -44,7 +44,7 @@ struct PalettePNG {
         file.appendChunk("PLTE", palette.flatMap { [$0.red, $0.green, $0.blue] })
         file.appendChunk("tRNS", palette.map(\.alpha))
         file.appendChunk("IDAT", stored(scanlines))
-        let frame = 12  // of a chunk, and all that the last one is
+        let frame = 12  // the overhead of a chunk, and the size of the last one
         let missing = wanted - file.count - frame
         if missing >= frame { file.appendChunk("paDd", [UInt8](repeating: 0, count: missing - frame)) }
         file.appendChunk("IEND", [])

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What the origin answers, path by path, and how often it was asked.
+/// The responses of the origin by path, and the counts of requests.
 ///
-/// A path that nothing was written down for gets its drawn icon if it is `/icons/NAME.png`, else a `404`.
+/// A path without a script gets its drawn icon if it is `/icons/NAME.png`, else a `404`.
 final class ReplyBook: Sendable {
     typealias Script = @Sendable (OriginRequest) async -> OriginReply
 
@@ -29,7 +29,7 @@ final class ReplyBook: Sendable {
         pages.withLock { $0.held.removeValue(forKey: path) }?.open()
     }
 
-    /// Counts the request, waits while its path is held, and gives the answer that is then written down for it.
+    /// Counts a request, waits while its path is held, and returns the response that its script gives then.
     ///
     /// - Throws: `CancellationError` if the origin ends while the path is held.
     func reply(method: String, target: String, headers: [String: String]) async throws -> OriginReply {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Counts by key, and tells those who wait when a count is reached.
+/// Counts by key; tasks can wait for a count.
 package final class Tally: Sendable {
     private struct Watch {
         var count: Int
@@ -18,7 +18,7 @@ package final class Tally: Sendable {
             key.map { counts[$0, default: 0] } ?? total
         }
 
-        /// Takes away the watches that have seen their count, and returns their gates.
+        /// Removes the watches whose count is reached, and returns their gates.
         mutating func takeReached() -> [Gate] {
             let all = watches
             watches = all.filter { count(of: $0.key) < $0.count }
@@ -30,15 +30,15 @@ package final class Tally: Sendable {
 
     package init() {}
 
-    /// Everything counted, under any key.
+    /// The count of all keys.
     package var total: Int { count(of: nil) }
 
-    /// What was counted under the key; with `nil`, under any.
+    /// The count of a key; with `nil`, that of all keys.
     package func count(of key: String?) -> Int {
         state.withLock { $0.count(of: key) }
     }
 
-    /// Counts one more, and returns how many that makes for its key.
+    /// Increments the count of a key, and returns it.
     @discardableResult
     package func add(_ key: String) -> Int {
         let (count, reached) = state.withLock { state in
@@ -50,7 +50,7 @@ package final class Tally: Sendable {
         return count
     }
 
-    /// Returns once at least `count` were counted under the key; with `nil`, under any.
+    /// Waits until the count of a key is at least `count`; with `nil`, that of all keys.
     ///
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
     package func reach(_ count: Int, of key: String? = nil) async throws {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Windows and OS/2 bitmaps (Microsoft's [MS-WMF] 2.2.2, and "Bitmap Storage"): a file header, a bitmap header whose own
-/// length tells its version, and pixels.
+/// Windows and OS/2 bitmaps (Microsoft's [MS-WMF] 2.2.2, and "Bitmap Storage"): a file header, a bitmap header whose
+/// own length tells its version, and pixels.
 ///
-/// All rows have to be there, or where they are packed the mark at their end. What follows them is not looked at. Nor is
-/// the file length in the file header, which is often wrong.
+/// All rows must be present; if they are compressed, the mark at their end. Bytes after them are ignored, and so is the
+/// file length in the file header, which is often wrong.
 enum BMP: ImageFormat {
     private static let fileHeaderLength = 14
 
-    /// "BM" begins a lot of text too, so the length of the bitmap header has to be a known one.
+    /// Text can begin with "BM" too, so the length of the bitmap header must be a known one.
     static func recognises(_ bytes: RawSpan) -> Bool {
         guard bytes.has("BM"), let length = try? bytes.uint32(at: fileHeaderLength, .little) else { return false }
         return BitmapHeader.isLength(length)
@@ -22,7 +22,7 @@ enum BMP: ImageFormat {
         let header = try BitmapHeader(in: bytes, at: fileHeaderLength)
         let headerEnd = fileHeaderLength + header.length
         let offset = try bytes.uint32(at: 10, .little)
-        // 0 where the pixels come right after the palette.
+        // 0 if the pixels follow the palette.
         let start = offset == 0 ? headerEnd + header.paletteLength : offset
         guard start >= headerEnd else { throw .malformed("its pixels begin within its header") }
         guard start < bytes.byteCount else { throw .truncated }

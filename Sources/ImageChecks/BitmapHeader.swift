@@ -5,11 +5,11 @@ struct BitmapHeader {
     /// How the pixels are laid out.
     private enum Packing: Equatable {
         case rows
-        /// Runs of equal pixels; so many bits for one pixel.
+        /// Runs of equal pixels, with this number of bits per pixel.
         case runs(bits: Int)
         case jpeg
         case png
-        /// A fax, which is as long as the header says.
+        /// Fax data, whose length is in the header.
         case fax
     }
 
@@ -17,7 +17,7 @@ struct BitmapHeader {
     let size: PixelSize
     private let depth: Int
     private let packing: Packing
-    /// The length of the pixels, where the header gives it.
+    /// The length of the pixels, if the header gives it.
     private let pixelLength: Int
     private let colours: Int
 
@@ -31,7 +31,7 @@ struct BitmapHeader {
             depth = try bytes.uint16(at: offset + 10, .little)
         } else {
             let width = Int32(truncatingIfNeeded: try bytes.uint32(at: offset + 4, .little))
-            // Negative where the rows go from top to bottom.
+            // Negative if the rows go from top to bottom.
             let height = Int32(truncatingIfNeeded: try bytes.uint32(at: offset + 8, .little))
             guard width >= 0 else { throw .malformed("its width is negative") }
             size = PixelSize(width: Int(width), height: Int(height.magnitude))
@@ -66,7 +66,7 @@ struct BitmapHeader {
         }
     }
 
-    /// The length of the palette, at most.
+    /// The maximum length of the palette.
     var paletteLength: Int {
         let entryLength = length == 12 ? 3 : 4
         return depth > 8 ? 0 : entryLength * (colours == 0 ? 1 << depth : min(colours, 256))
@@ -91,7 +91,7 @@ struct BitmapHeader {
         return size
     }
 
-    /// Whether so many rows take no more than so many bytes, which at a known depth can be told.
+    /// Whether a number of rows fits into a number of bytes.
     func hasRows(_ rows: Int, within available: Int) -> Bool {
         guard packing == .rows, size.width > 0 else { return true }
         // Filled up to 4 bytes. A width has 31 bits and a depth 7.
@@ -112,8 +112,8 @@ struct BitmapHeader {
 
     /// Follows runs to the mark that ends the bitmap.
     ///
-    /// A count and a pixel; or 0 and a command: the end of a row (0) or of all (1), a jump (2), or a number of pixels that
-    /// follow as they are.
+    /// A count and a pixel; or 0 and a command: the end of a row (0) or of all (1), a jump (2), or a number of pixels
+    /// that follow as they are.
     private func passRuns(bits: Int, in bytes: RawSpan, at start: Int) throws(ImageFault) {
         var offset = start
         while true {

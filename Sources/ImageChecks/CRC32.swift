@@ -4,7 +4,7 @@
 package enum CRC32 {
     private static let polynomial: UInt32 = 0xEDB8_8320
 
-    /// At 256 × n + b: what a byte b adds to the sum when n bytes have been summed since.
+    /// At 256 × n + b: what a byte b contributes to the checksum after n more bytes.
     ///
     /// Eight such rows let eight bytes be summed at a time.
     private static let table: [UInt32] = {
@@ -20,7 +20,7 @@ package enum CRC32 {
         return table
     }()
 
-    /// The checksum of a range, which has to be within the bytes.
+    /// Computes the checksum of a range, which must be within the bytes.
     package static func checksum(of bytes: RawSpan, in range: Range<Int>) -> UInt32 {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.byteCount, "the range must be within the bytes")
         let table = table

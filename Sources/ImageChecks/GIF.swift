@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Graphics Interchange Format, versions 87a and 89a: a header with the size of the screen that the frames are drawn on,
-/// then blocks, the last of which is the trailer.
+/// Graphics Interchange Format, versions 87a and 89a: a header with the size of the screen that the frames are drawn
+/// on, then blocks, the last of which is the trailer.
 ///
-/// What follows the trailer is not looked at.
+/// Bytes after the trailer are ignored.
 enum GIF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has("GIF87a") || bytes.has("GIF89a")
@@ -22,7 +22,7 @@ enum GIF: ImageFormat {
             offset += 1
             switch introducer {
             case 0x00:
-                // An empty sub-block too many, which some writers leave.
+                // An extra empty sub-block, which some programs write.
                 continue
             case 0x21:
                 // The label of the extension; no kind of it is needed to follow the blocks.
@@ -44,7 +44,7 @@ enum GIF: ImageFormat {
         }
     }
 
-    /// Where the data of the frame ends whose description is at an offset.
+    /// The end of the data of a frame whose descriptor is at an offset.
     private static func endOfFrame(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> Int {
         let start = offset + 9 + paletteLength(flags: try bytes.byte(at: offset + 8))
         guard (1...11).contains(try bytes.byte(at: start)) else {
@@ -54,7 +54,7 @@ enum GIF: ImageFormat {
         return try endOfBlocks(in: bytes, at: start + 1)
     }
 
-    /// Where a row of sub-blocks ends; the last is empty.
+    /// The end of a sequence of sub-blocks; the last is empty.
     private static func endOfBlocks(in bytes: RawSpan, at start: Int) throws(ImageFault) -> Int {
         var offset = start
         while true {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Apple icons (the format of `iconutil`, of which Apple has published no specification): elements whose name tells what
-/// they hold.
+/// Apple icons (the format of `iconutil`, of which Apple has published no specification): elements whose name tells
+/// what they hold.
 ///
-/// The elements have to fill the length that the file gives itself; what follows it is not looked at. A PNG among them is
-/// followed to its end; packed pixels and JPEG 2000 are not looked into.
+/// The elements must fill the length in the file's header; bytes after it are ignored. PNGs are checked to their end;
+/// compressed pixels and JPEG 2000 are not checked.
 enum ICNS: ImageFormat {
     private static let headerLength = 8
 
@@ -39,7 +39,7 @@ enum ICNS: ImageFormat {
         return ImageContent(largest: size)
     }
 
-    /// The size of a picture that is a PNG; `nil` if it is none.
+    /// The size of a picture if it is a PNG; else `nil`.
     private static func pngSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize? {
         guard PNG.recognises(picture) else { return nil }
         do {

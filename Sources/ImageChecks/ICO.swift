@@ -2,8 +2,8 @@
 
 /// Windows icons (Microsoft's "Icons"): a directory of pictures, each a PNG or a bitmap without its file header.
 ///
-/// Every picture has to lie within the file. A PNG is followed to its end; the rows of a bitmap have to be there, but not
-/// its mask, which some writers leave out. Cursors, which differ in one byte, are not accepted.
+/// Every picture must be within the file. PNGs are checked to their end; the rows of a bitmap must be present, but not
+/// its mask, which some programs omit. Cursors, which differ in one byte, are not accepted.
 enum ICO: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0, 0, 1, 0])
@@ -27,7 +27,7 @@ enum ICO: ImageFormat {
     }
 
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
-        // Where the PNG ends that was followed last: they must not overlap, lest one byte be looked at again and again.
+        // The end of the last PNG checked: PNGs must not overlap, so that no byte is read again and again.
         var end = 0
         var last: Range<Int>?
         for entry in try entries(of: bytes).sorted(by: { $0.lowerBound < $1.lowerBound }) where entry != last {

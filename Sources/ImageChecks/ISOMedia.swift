@@ -32,8 +32,8 @@ enum HEIC: ImageFormat {
 
 /// What AVIF and HEIC share (ISO/IEC 14496-12): nested boxes, and the items that `meta` describes.
 ///
-/// All boxes have to be there to their end, and the data of all items has to lie within the file. So do the chunks of a
-/// sequence of pictures, which `moov` describes. Bytes after the last box that cannot be one are not looked at.
+/// All boxes must be complete, and the data of all items must be within the file, as must the chunks of a sequence of
+/// pictures, which `moov` describes. Bytes after the last box that are not a box are ignored.
 struct ISOMedia {
     /// The parts of `meta` that matter here.
     private var primary: Int?
@@ -121,7 +121,7 @@ extension ISOMedia {
             isFile = true
         }
 
-        /// The next box, all of which is there; `nil` at the end of the range.
+        /// The next box, which must be complete; `nil` at the end of the range.
         mutating func next(in bytes: RawSpan) throws(ImageFault) -> Box? {
             guard offset < end else { return nil }
             guard end - offset >= 8 else { throw isFile ? .truncated : .malformed("a box is too short") }
@@ -147,13 +147,13 @@ extension ISOMedia {
 }
 
 extension Range<Int> {
-    /// The content of a box, if it has at least so many bytes.
+    /// The content of a box, if it has at least this length.
     func atLeast(_ length: Int) throws(ImageFault) -> Range<Int> {
         guard count >= length else { throw .malformed("a box is too short") }
         return self
     }
 
-    /// The content of a box without its first bytes, which have to be there.
+    /// The content of a box without its first bytes, which must exist.
     func dropping(_ length: Int) throws(ImageFault) -> Range<Int> {
         guard count >= length else { throw .malformed("a box is too short") }
         return lowerBound + length..<upperBound

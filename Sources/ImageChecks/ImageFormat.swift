@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One image format: how it is told from others, and how its structure is read.
+/// An image format: how to recognise it, and how to check its structure.
 ///
-/// The bytes come from anywhere. A format reads them only through the checked reads of `RawSpan`, and compares a number
-/// with the length of the data before it calculates with it, so that no bytes whatever can make it trap. It looks at no
-/// byte more than a few times: where a file can refer to the same bytes again and again, the format counts what it reads.
+/// The bytes are untrusted. A format reads them only through the checked reads of `RawSpan`, and compares a number with
+/// the length of the data before it calculates with it, so that no bytes can make it trap. It reads no byte more than a
+/// few times: if a file can refer to the same bytes repeatedly, the format limits what it reads.
 protocol ImageFormat {
     /// Whether the data begins like this format.
     static func recognises(_ bytes: RawSpan) -> Bool
 
-    /// The size that the header of recognised data gives; a side of 0 is for the caller to judge.
+    /// The size in the header of recognised data; the caller rejects a side of 0.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize
 
-    /// Follows the structure to its end, given what ``size(of:)`` found, which is not empty.
+    /// Checks the structure to its end.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole data.
+    ///   - size: The result of ``size(of:)``, which is not empty.
+    /// - Returns: What the image contains.
+    /// - Throws: ``ImageFault``
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent
 }
 
-/// What an image holds, besides the picture that it shows first.
+/// What an image contains, besides the picture shown first.
 struct ImageContent: Equatable {
-    /// How many pictures it shows one after the other; pages, if it is a document.
+    /// The number of frames of an animation, or of pages of a document.
     var frames = 1
-    /// The size of the largest picture that a reader may have to decode.
+    /// The size of the largest picture that a reader may decode.
     var largest: PixelSize
 }
 
@@ -31,7 +37,7 @@ struct PixelSize: Equatable {
 
     var isEmpty: Bool { width == 0 || height == 0 }
 
-    /// The one of the two that has more pixels.
+    /// The size with more pixels.
     func orLarger(_ other: PixelSize?) -> PixelSize {
         guard let other else { return self }
         return width.multipliedFullWidth(by: height) < other.width.multipliedFullWidth(by: other.height) ? other : self
@@ -44,13 +50,13 @@ struct PixelSize: Equatable {
     }
 }
 
-/// What is wrong with the data of a recognised format.
+/// A fault in the data of a recognised format.
 enum ImageFault: Error, Equatable {
-    /// The data is shorter than it says.
+    /// The data ends too early.
     case truncated
-    /// Something makes no sense; the text says what.
+    /// Something is invalid; the text says what.
     case malformed(String)
-    /// Something makes sense, and is not to be shown; the text says what.
+    /// Something is valid, but unsafe to show; the text says what.
     case forbidden(String)
 
     /// The fault of a whole file, if this is the fault of a picture within it: the file itself was not cut.

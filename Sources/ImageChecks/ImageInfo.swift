@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an image says of itself.
+/// The type and the size of an image.
 package struct ImageInfo: Equatable, Sendable {
     package var type: ImageType
-    /// In pixels, at least 1.
+    /// The width in pixels, at least 1.
     package var width: Int
-    /// In pixels, at least 1.
+    /// The height in pixels, at least 1.
     package var height: Int
 
     package init(type: ImageType, width: Int, height: Int) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells an image's type by its first bytes and its size by its header, and follows its structure to its end.
+/// Determines an image's type by its first bytes and its size by its header, and checks its structure to the end.
 ///
-/// It never decodes pixels, so compressed data that is wrong within a sound structure goes unseen. What it does see is an
-/// image that was cut anywhere, as far as the format can tell. Bytes after the end of a complete image are accepted, as
-/// browsers accept them: many icons have some.
+/// It never decodes pixels, so damaged compressed data within a valid structure is not detected. A truncated image is
+/// detected, as far as the format allows. Bytes after the end of a complete image are accepted, as in browsers: many
+/// icons have some.
 ///
-/// The time it takes grows with the number of bytes alone, whatever they say.
+/// - Complexity: O(*n*), where *n* is the number of bytes, whatever they contain.
 package struct ImageInspector: Sendable {
     private let limits: ImageLimits
 
@@ -14,10 +14,10 @@ package struct ImageInspector: Sendable {
         self.limits = limits
     }
 
-    /// Inspects the bytes of a whole file, whatever they are.
+    /// Inspects the bytes of a whole file, which can be anything.
     ///
-    /// - Throws: ``ImageRejection``, if the bytes are no image, a cut, damaged or unsafe one, or a larger one than the
-    ///   limits allow.
+    /// - Throws: ``ImageRejection`` if the bytes are not an image, or one that is truncated, damaged, unsafe, or beyond
+    ///   the limits.
     package func inspect(_ bytes: RawSpan) throws(ImageRejection) -> ImageInfo {
         guard let type = type(of: bytes) else { throw .notAnImage(hint: Lookalike.name(for: bytes)) }
         let size: PixelSize

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large an image may be, and whether drawings are accepted.
+/// The limits on images, and whether SVG is accepted.
 ///
-/// A small file can hold a picture that takes gigabytes once it is decoded; whoever reads the cache is spared that.
+/// A small file can contain a picture that takes gigabytes when it is decoded; the limits protect the readers of the
+/// cache.
 package struct ImageLimits: Equatable, Sendable {
     /// The longest side accepted, in pixels; 4096 by default.
     package var maxSide: Int
-    /// The most pixels accepted; 16 Mpx by default, which is 16 × 1024 × 1024.
+    /// The most pixels accepted; 16 × 1024 × 1024 by default.
     package var maxPixels: Int
-    /// The most frames of an animation, or pages of a TIFF, that are accepted; 1024 by default.
+    /// The most frames of an animation, or pages of a TIFF, accepted; 1024 by default.
     package var maxFrames: Int
-    /// Whether SVG is accepted; no by default.
+    /// Whether SVG is accepted; false by default.
     package var allowsSVG: Bool
 
     package init(
@@ -22,7 +23,7 @@ package struct ImageLimits: Equatable, Sendable {
         self.allowsSVG = allowsSVG
     }
 
-    /// Whether a picture that has pixels is within the limits.
+    /// Whether a picture is within the limits; it must have pixels.
     func allow(_ size: PixelSize) -> Bool {
         size.width <= maxSide && size.height <= maxSide && size.height <= maxPixels / size.width
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The image formats that are accepted.
+/// The accepted image formats.
 package enum ImageType: String, Sendable, CaseIterable {
     case png
     case jpeg
@@ -12,10 +12,10 @@ package enum ImageType: String, Sendable, CaseIterable {
     case heic
     case tiff
     case icns
-    /// Only where ``ImageLimits/allowsSVG`` says so.
+    /// Accepted only with ``ImageLimits/allowsSVG``.
     case svg
 
-    /// The media type, as servers give it: `image/png`.
+    /// The media type (RFC 6838): `image/png`.
     package var mediaType: String {
         switch self {
         case .ico: "image/vnd.microsoft.icon"

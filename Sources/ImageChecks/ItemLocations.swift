@@ -51,7 +51,7 @@ struct ItemLocations {
         var offset = start + sizes.item
         let method = sizes.method == 0 ? 0 : try bytes.uint16(at: offset, .big) & 0xF
         offset += sizes.method
-        // 0 for this file; data elsewhere is not asked for.
+        // 0 is this file; data elsewhere is not accepted.
         guard try bytes.uint16(at: offset, .big) == 0 else { throw .malformed("its data is in another file (iloc)") }
         let base = try bytes.number(at: offset + 2, size: sizes.base, .big)
         let count = try bytes.uint16(at: offset + 2 + sizes.base, .big)

@@ -2,7 +2,7 @@
 
 /// JPEG (ITU-T T.81): markers, most with a segment, from `SOI` to `EOI`; the frame header has the size.
 ///
-/// The data of each scan is searched for the marker that ends it. What follows `EOI` is not looked at.
+/// The data of each scan is searched for the marker that ends it. Bytes after `EOI` are ignored.
 enum JPEG: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0xFF, 0xD8, 0xFF])
@@ -82,7 +82,7 @@ extension JPEG {
             for component in stride(from: start + 6, to: segment.upperBound, by: 3) {
                 let sampling = try bytes.byte(at: component + 1)
                 guard (1...4).contains(sampling >> 4), (1...4).contains(sampling & 0xF) else {
-                    throw .malformed("the sampling of a component makes no sense")
+                    throw .malformed("the sampling of a component is invalid")
                 }
                 components.append(try bytes.byte(at: component))
             }
@@ -131,7 +131,7 @@ extension JPEG {
             }
         }
 
-        /// Passes over the data of a scan, up to the marker that ends it.
+        /// Skips the data of a scan, up to the marker that ends it.
         ///
         /// In the data, `FF 00` stands for a byte `FF`; restart markers count from 0 to 7 again and again.
         mutating func passScan(in bytes: RawSpan, restarts: Bool) throws(ImageFault) {
@@ -145,7 +145,7 @@ extension JPEG {
                     guard restarts, code == expected else { throw .malformed("a restart marker is out of order") }
                     expected = code == 0xD7 ? 0xD0 : code + 1
                 default:
-                    // To be read again, as the next marker.
+                    // It is read again, as the next marker.
                     offset -= 2
                     return
                 }
@@ -154,7 +154,7 @@ extension JPEG {
 
         /// The code of the next marker, or the byte after the next `FF` in the data of a scan.
         ///
-        /// Any number of `FF` may lead to a marker; stray bytes before it are passed over, as decoders do.
+        /// A marker can begin with any number of `FF`; stray bytes before it are skipped, as in decoders.
         private mutating func code(in bytes: RawSpan) throws(ImageFault) -> UInt8 {
             guard let marker = bytes.nextOffset(of: 0xFF, from: offset) else { throw .truncated }
             offset = marker + 1

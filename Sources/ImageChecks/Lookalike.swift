@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What data that is not an accepted image looks like, so that a message can say what the server sent instead.
+/// Guesses what data is that is not an accepted image, for messages on what the server sent instead.
 enum Lookalike {
     private static let magic: [(name: String, bytes: [UInt8], offset: Int)] = [
         ("PDF", Array("%PDF-".utf8), 0),
@@ -13,10 +13,10 @@ enum Lookalike {
         ("ZIP", [0x50, 0x4B, 3, 4], 0),
     ]
 
-    /// How much of the data is looked at, in bytes.
+    /// The number of bytes examined.
     private static let reach = 1024
 
-    /// A name for a message; `nil` if nothing can be told.
+    /// A name for a message; `nil` if there is no guess.
     static func name(for bytes: RawSpan) -> String? {
         guard bytes.byteCount > 0 else { return "an empty file" }
         for candidate in magic where bytes.has(candidate.bytes, at: candidate.offset) {
@@ -32,14 +32,14 @@ enum Lookalike {
 
     private static func markup(in text: String) -> String {
         let text = text.lowercased()
-        // A page may hold a drawing, but a drawing holds no page.
+        // A page can contain a drawing, but not the other way round.
         if text.contains("<!doctype html") || text.contains("<html") { return "HTML" }
         if text.contains("<svg") { return "SVG" }
         if text.contains("<?xml") { return "XML" }
         return "HTML"
     }
 
-    /// The beginning of the data without the white space before it, if it is text in UTF-8.
+    /// The beginning of the data without leading white space; `nil` if it is not text in UTF-8.
     private static func text(in bytes: RawSpan) -> String? {
         var units: [UInt8] = []
         for offset in bytes.has([0xEF, 0xBB, 0xBF]) ? 3..<reach : 0..<reach {
@@ -49,7 +49,7 @@ enum Lookalike {
             if !isSpace || !units.isEmpty { units.append(unit) }
         }
         let text = String(decoding: units, as: UTF8.self)
-        // The last character may be cut.
+        // The last character can be truncated.
         return text.unicodeScalars.dropLast().contains("\u{FFFD}") ? nil : text
     }
 }

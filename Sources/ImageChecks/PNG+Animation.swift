@@ -10,7 +10,7 @@ extension PNG {
         private var frames = 0
         private var sequence = 0
         private var hasDefaultPicture = false
-        /// Whether the frame that came last has no data yet.
+        /// Whether the last frame has no data so far.
         private var awaitsData = false
 
         init(of size: PixelSize, in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) {

@@ -2,8 +2,8 @@
 
 /// Portable Network Graphics, Third Edition (W3C, 2025): a signature, then chunks from `IHDR` to `IEND`.
 ///
-/// Every chunk has to be there with the right checksum, and those that a decoder needs in their order. Of the others only
-/// those of an animation are read. What follows `IEND` is not looked at.
+/// Every chunk must be complete and have the right checksum, and the critical chunks must be in order. Of the others,
+/// only those of an animation are read. Bytes after `IEND` are ignored.
 enum PNG: ImageFormat {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 

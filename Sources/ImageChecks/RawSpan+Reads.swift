@@ -8,7 +8,7 @@ enum ByteOrder {
     case little
 }
 
-/// Reads at any offset: within the bytes they give a value, elsewhere they throw ``ImageFault/truncated``.
+/// Reads at any offset: outside of the bytes they throw ``ImageFault/truncated``.
 extension RawSpan {
     func byte(at offset: Int) throws(ImageFault) -> UInt8 {
         guard offset >= 0, offset < byteCount else { throw .truncated }
@@ -40,7 +40,7 @@ extension RawSpan {
         FourCharacterCode(UInt32(truncatingIfNeeded: try uint32(at: offset, .big)))
     }
 
-    /// The offset of the next such byte, before an end or that of all bytes; `nil` if there is none.
+    /// The offset of the next occurrence of a byte before an end, by default that of all bytes; `nil` if there is none.
     func nextOffset(of byte: UInt8, from start: Int, before end: Int = .max) -> Int? {
         guard start >= 0 else { return nil }
         let end = min(end, byteCount)
@@ -52,13 +52,13 @@ extension RawSpan {
         return nil
     }
 
-    /// The range of so many bytes, if all of them are there.
+    /// The range of a number of bytes, all of which must exist.
     func range(at offset: Int, count: Int) throws(ImageFault) -> Range<Int> {
         guard offset >= 0, count >= 0, offset <= byteCount - count else { throw .truncated }
         return offset..<offset + count
     }
 
-    /// Whether these bytes stand at an offset.
+    /// Whether these bytes are at an offset.
     func has(_ pattern: some Collection<UInt8>, at offset: Int = 0) -> Bool {
         guard offset >= 0, offset <= byteCount - pattern.count else { return false }
         var index = offset
@@ -69,13 +69,13 @@ extension RawSpan {
         return true
     }
 
-    /// Whether this text stands at an offset.
+    /// Whether this text is at an offset.
     func has(_ text: String, at offset: Int = 0) -> Bool {
         has(text.utf8, at: offset)
     }
 }
 
-/// Four bytes that name a chunk, a box or an icon element.
+/// The four-byte name of a chunk, a box or an icon element.
 struct FourCharacterCode: Hashable, ExpressibleByStringLiteral {
     private let value: UInt32
 
@@ -90,12 +90,12 @@ struct FourCharacterCode: Hashable, ExpressibleByStringLiteral {
         self.value = value
     }
 
-    /// Whether it is made of the letters A to Z and a to z.
+    /// Whether it consists of the letters A to Z and a to z.
     var isLetters: Bool {
         isMade(of: 0x41...0x5A, ignoring: 0x20)
     }
 
-    /// Whether it is made of characters that can be seen, and spaces.
+    /// Whether it consists of printable ASCII characters.
     var isPrintable: Bool {
         isMade(of: 0x20...0x7E, ignoring: 0)
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Comparisons of text within the bytes.
+/// Compares text within the bytes.
 extension RawSpan {
-    /// Whether a range, which has to be within the bytes, is this text.
+    /// Whether a range, which must be within the bytes, equals a text.
     func isEqual(_ range: Range<Int>, _ text: String) -> Bool {
         range.count == text.utf8.count && has(text, at: range.lowerBound)
     }
 
-    /// Whether a range, which has to be within the bytes, is this text of small ASCII letters, be it in capitals.
+    /// Whether a range, which must be within the bytes, equals a text of lower-case ASCII letters, ignoring case.
     func isEqualInAnyCase(_ range: Range<Int>, _ text: String) -> Bool {
         range.count == text.utf8.count && hasInAnyCase(text, at: range.lowerBound)
     }
 
-    /// Whether this text of small ASCII letters stands at an offset, be it in capitals.
+    /// Whether a text of lower-case ASCII letters is at an offset, ignoring case.
     func hasInAnyCase(_ text: String, at offset: Int) -> Bool {
         var index = offset
         for letter in text.utf8 {
@@ -39,7 +39,7 @@ extension RawSpan {
 
 /// Text in UTF-8.
 enum UTF8Text {
-    /// Checks all bytes: characters that XML allows, in their shortest form.
+    /// Checks that all bytes are well-formed UTF-8, and characters that XML allows.
     static func check(_ bytes: RawSpan) throws(ImageFault) {
         var offset = 0
         while offset < bytes.byteCount {

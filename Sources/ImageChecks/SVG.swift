@@ -2,9 +2,9 @@
 
 /// Scalable Vector Graphics (SVG 1.1 and 2): XML whose root is an `svg` element; accepted only where the limits say so.
 ///
-/// The document has to be well-formed in UTF-8: tags match, references are known, and nothing but comments comes after the
-/// root. It must have no document type, so it declares no entities. Prefixes, and attributes that come twice, are not
-/// looked at. What it may not hold says ``SVGPolicy``.
+/// The document must be well-formed, in UTF-8: tags match, references are known, and only comments follow the root. It
+/// must have no document type, so it declares no entities. Undeclared prefixes and duplicate attributes are not
+/// detected. ``SVGPolicy`` has the content that is refused.
 enum SVG: ImageFormat {
     private static let namespace = "http://www.w3.org/2000/svg"
     private static let deepest = 256

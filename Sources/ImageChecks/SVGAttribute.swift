@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes of a drawing, as far as ``SVGPolicy`` is concerned.
+/// The part of ``SVGPolicy`` for attributes.
 enum SVGAttribute {
     private static let pages = Array("http://www.w3.org/1999/xhtml".utf8)
 
@@ -15,7 +15,7 @@ enum SVGAttribute {
             guard try beginning(of: value, in: bytes) != pages else { throw .forbidden("it has a page in it (XHTML)") }
         } else if hasPrefix {
             guard !bytes.isEqualInAnyCase(name, "xml:base") else { throw .forbidden("it refers elsewhere (xml:base)") }
-            // Editors keep anything there; only its references have to be known.
+            // Editors store anything there; only its references must be known.
             _ = try beginning(of: value, in: bytes)
         } else {
             try checkPlain(local, value, in: bytes)
@@ -46,11 +46,11 @@ enum SVGAttribute {
         var target = SVGTarget()
         var characters = XMLCharacters(value)
         while let character = try characters.next(in: bytes) { try target.take(character) }
-        // An empty one is to the drawing itself.
+        // An empty reference is to the drawing itself.
         try target.end(acceptsEmpty: true)
     }
 
-    /// The first characters of a value without the white space around it, all of which is read; in small letters.
+    /// The first characters of a value, without white space and in lower case; all of the value is checked.
     private static func beginning(of value: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> [UInt8] {
         var beginning: [UInt8] = []
         var characters = XMLCharacters(value)
@@ -68,7 +68,7 @@ extension Collection<UInt8> {
 }
 
 extension UInt8 {
-    /// The small letter, if this is a capital of ASCII.
+    /// The lower-case letter, if this is an upper-case letter of ASCII.
     var lowercasedASCII: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }

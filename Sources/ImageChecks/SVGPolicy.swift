@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a drawing may not hold, because whoever shows it could be made to run something or to ask for something elsewhere.
+/// The content that is refused in drawings, because showing it could run a script or send a request.
 ///
-/// A browser runs and loads nothing for an SVG in an `img`. Other readers of the cache may, and some put the text of a
-/// drawing into a page. So these are refused rather than taken out, which would change the bytes:
+/// A browser runs and loads nothing for an SVG in an `img`. Other readers of the cache can, and some insert the text of
+/// a drawing into a page. So drawings are refused, and not cleaned, which would change their bytes, if they have:
 /// - a document type, and with it entities; a style sheet instruction;
 /// - elements that hold scripts, players or parts of pages, whatever their prefix, and the namespace of XHTML;
 /// - attributes that hold scripts (`on…`), and animations of those and of references;
-/// - references (`href`, `src`, `url()` in styles) to anything but a part of the drawing (`#name`), or a picture in pixels
-///   or a font within it (`data:`); `xml:base`, `@import`, and escapes in styles, which could hide one.
+/// - references (`href`, `src`, `url()` in styles) to anything but a part of the drawing (`#name`), or a picture in
+///   pixels or a font within it (`data:`); `xml:base`, `@import`, and escapes in styles, which could hide one.
 ///
 /// The pictures within it are not inspected.
 struct SVGPolicy {
@@ -19,7 +19,7 @@ struct SVGPolicy {
 
     private var isFirst = true
     private var beginsStyle = false
-    /// The text so far, within a `style` element.
+    /// The style so far, within a `style` element.
     private var style: SVGStyle?
 
     mutating func check(_ token: XMLToken, in bytes: RawSpan) throws(ImageFault) {
@@ -53,7 +53,7 @@ struct SVGPolicy {
         }
     }
 
-    /// Text is all right wherever it is, if its references are; but not in a style.
+    /// Checks text: its references must be known, and in a style it must be safe.
     private mutating func checkText(_ characters: XMLCharacters, in bytes: RawSpan) throws(ImageFault) {
         var characters = characters
         while let character = try characters.next(in: bytes) { try style?.take(character) }

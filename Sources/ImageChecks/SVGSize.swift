@@ -2,7 +2,7 @@
 
 /// The size that the root of a drawing gives, by its `width`, `height` and `viewBox` (SVG 2, 8.2 and 8.12).
 ///
-/// A length counts if it is absolute; one that is missing follows from the other and the shape of the `viewBox`.
+/// Only absolute lengths are used; a missing one follows from the other and the proportions of the `viewBox`.
 struct SVGSize {
     private var width: Double?
     private var height: Double?
@@ -46,11 +46,11 @@ struct SVGSize {
     }
 
     private static func text(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> String {
-        // Longer than any number; what has no number does not count.
+        // A longer text is not a number, and is ignored.
         value.count <= 256 ? try bytes.text(in: value) : ""
     }
 
-    /// A length in pixels of CSS; `nil` if it is none, or depends on something else.
+    /// A length in CSS pixels; `nil` if the text is none, or relative to something else.
     private static func length(_ text: String) -> Double? {
         let text = text.drop { $0 == " " }
         let trimmed = text.prefix { $0 != " " }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Looks for references in a style, which comes character by character.
+/// Searches a style for references, character by character.
 struct SVGStyle {
-    /// The last eight characters, in small letters.
+    /// The last eight characters, in lower case.
     private var window: UInt64 = 0
-    /// Where the reference leads that has just begun.
+    /// The target of the current reference.
     private var target: SVGTarget?
 
     mutating func take(_ character: UInt8) throws(ImageFault) {
@@ -35,7 +35,7 @@ struct SVGStyle {
     }
 
     private func ends(with text: UInt64) -> Bool {
-        // As many characters as the text has.
+        // Compares as many characters as the text has.
         window & (~0 >> UInt64(text.leadingZeroBitCount / 8 * 8)) == text
     }
 
@@ -51,9 +51,9 @@ struct SVGStyle {
     }
 }
 
-/// What a reference leads to, which comes character by character.
+/// The target of a reference, checked character by character.
 struct SVGTarget {
-    /// A picture in pixels, or a font, within the drawing; nothing that could refer elsewhere in turn.
+    /// Embedded bitmaps and fonts, which cannot refer elsewhere in turn.
     private static let accepted: [[UInt8]] = [
         "data:image/png", "data:image/jpeg", "data:image/jpg", "data:image/gif", "data:image/webp", "data:font/",
         "data:application/font", "data:application/x-font",
@@ -64,7 +64,7 @@ struct SVGTarget {
 
     mutating func take(_ character: UInt8) throws(ImageFault) {
         guard !isAccepted else { return }
-        // White space and quotes may come before it.
+        // White space and quotes can precede it.
         if beginning.isEmpty, character <= 0x20 || character == UInt8(ascii: "\"") || character == UInt8(ascii: "'") {
             return
         }

@@ -2,8 +2,8 @@
 
 /// Tagged Image File Format (TIFF 6.0), and BigTIFF: a chain of directories of numbered fields, in either byte order.
 ///
-/// Each directory is a page, whose strips or tiles have to lie within the file, as have the values of all fields. What
-/// lies between is not looked at.
+/// Each directory is a page, whose strips or tiles must be within the file, as must the values of all fields. Other
+/// bytes are ignored.
 enum TIFF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0x49, 0x49, 42, 0]) || bytes.has([0x4D, 0x4D, 0, 42])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the numbers of a TIFF are written, and how long the parts of its directories are, in bytes.
+/// The byte order of a TIFF, and the lengths of the parts of its directories, in bytes.
 struct TIFFLayout {
-    /// The values of a field, all of which are there.
+    /// The values of a field, all within the file.
     struct Values {
         var type: Int
         var count: Int
-        /// Within the field itself where they are short enough, else elsewhere in the file.
+        /// Their range: within the field if they are short enough, else elsewhere in the file.
         var range: Range<Int>
     }
 

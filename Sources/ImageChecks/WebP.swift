@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// WebP (RFC 9649): RIFF chunks, of which the first tells which of three forms it is.
+/// WebP (RFC 9649): RIFF chunks, the first of which determines one of three forms.
 ///
-/// The chunks have to fill the length that the file gives itself; what follows it is not looked at. An animation has to
-/// have its frames, and every picture the size that is said of it.
+/// The chunks must fill the length in the file's header; bytes after it are ignored. An animation must have its frames,
+/// and every picture the size that its header gives.
 enum WebP: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has("RIFF") && bytes.has("WEBP", at: 8)

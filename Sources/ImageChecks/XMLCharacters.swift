@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The characters of a piece of XML, one after the other, with references replaced by what they stand for.
+/// The characters of a range of XML, with references resolved.
 ///
-/// They come as bytes of UTF-8, except that a reference to a character beyond ASCII comes as one ``beyondASCII``: what is
-/// looked for is ASCII.
+/// They are the bytes of UTF-8; a reference to a character beyond ASCII becomes one ``beyondASCII``, because only ASCII
+/// is searched for.
 struct XMLCharacters {
     static let beyondASCII: UInt8 = 0xFF
 
@@ -11,7 +11,7 @@ struct XMLCharacters {
     private let end: Int
     private let isLiteral: Bool
 
-    /// The range has to be within the bytes that are read; in literal text there are no references.
+    /// Creates an iterator over a range, which must be within the bytes; literal text has no references.
     init(_ range: Range<Int>, isLiteral: Bool = false) {
         offset = range.lowerBound
         end = range.upperBound

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One piece of an XML document; the ranges are of its bytes.
+/// A token of an XML document; the ranges are of its bytes.
 enum XMLToken: Equatable {
-    /// `<name`, which attributes and a ``tagEnd(isEmpty:)`` follow.
+    /// `<name`; attributes and a ``tagEnd(isEmpty:)`` follow.
     case tag(name: Range<Int>)
-    /// A name and what stands between its quotes.
+    /// The name and the value, without its quotes.
     case attribute(name: Range<Int>, value: Range<Int>)
-    /// `>`, or `/>` where the element is empty.
+    /// `>`, or `/>` if the element is empty.
     case tagEnd(isEmpty: Bool)
     /// `</name>`
     case close(name: Range<Int>)
     /// Characters between tags, with references in them.
     case text(Range<Int>)
-    /// Characters as they are, between `<![CDATA[` and `]]>`.
+    /// The text of a CDATA section.
     case literal(Range<Int>)
     case comment
-    /// `<?target …?>`; both ranges without the marks around them.
+    /// `<?target …?>`; the ranges are without the marks.
     case instruction(target: Range<Int>, content: Range<Int>)
-    /// `<!DOCTYPE`, whose end is not looked for.
+    /// `<!DOCTYPE`; its end is not searched for.
     case documentType(start: Int)
 }
 
 /// Splits XML 1.0 (W3C, Fifth Edition) in UTF-8 into tokens, from front to back.
 ///
-/// It checks the form of each token, and reads attributes: nothing parses a drawing after it but the programs that show it.
-/// Whether tags match and references are known is for the caller to check. `XMLPieces` of ListParse is a scanner of its own:
-/// it must split malformed files as the property list parser does, instead of rejecting them.
+/// It checks the form of each token, and reads attributes: nothing parses a drawing after it but the programs that show
+/// it. Whether tags match and references are known is for the caller to check. `XMLPieces` of ListParse is a scanner of
+/// its own: it must split malformed files as the property list parser does, instead of rejecting them.
 struct XMLTokens {
     private(set) var offset: Int
     private var isWithinTag = false
@@ -76,7 +76,7 @@ struct XMLTokens {
             offset += 9
             return .documentType(start: start)
         }
-        // Shorter than any of them it may have been cut.
+        // If it is shorter than any of them, it can be truncated.
         throw bytes.byteCount - start < 9 ? .truncated : .malformed("it has a declaration of an unknown kind")
     }
 
@@ -93,7 +93,7 @@ struct XMLTokens {
             isWithinTag = false
             return .tagEnd(isEmpty: true)
         default:
-            guard hasSpace else { throw .malformed("a tag makes no sense") }
+            guard hasSpace else { throw .malformed("a tag is malformed") }
         }
         let name = try name(in: bytes)
         try passSpace(in: bytes)
@@ -109,7 +109,7 @@ struct XMLTokens {
         return .attribute(name: name, value: range(to: end))
     }
 
-    /// A name, of ASCII letters, digits and `:._-`, and of any other characters beyond ASCII.
+    /// A name of ASCII letters, digits, `:._-`, and any characters beyond ASCII.
     private mutating func name(in bytes: RawSpan) throws(ImageFault) -> Range<Int> {
         var end = offset
         while end < bytes.byteCount, Self.isOfName(try bytes.byte(at: end)) { end += 1 }
@@ -138,11 +138,11 @@ struct XMLTokens {
     }
 
     private mutating func pass(_ character: Unicode.Scalar, in bytes: RawSpan) throws(ImageFault) {
-        guard try bytes.byte(at: offset) == UInt8(ascii: character) else { throw .malformed("a tag makes no sense") }
+        guard try bytes.byte(at: offset) == UInt8(ascii: character) else { throw .malformed("a tag is malformed") }
         offset += 1
     }
 
-    /// What comes before a mark, which is passed too.
+    /// The range up to a mark, which is skipped too.
     private mutating func range(toAndPast mark: String, in bytes: RawSpan) throws(ImageFault) -> Range<Int> {
         let start = offset
         guard let first = mark.utf8.first else { return start..<start }
@@ -155,7 +155,7 @@ struct XMLTokens {
         throw .truncated
     }
 
-    /// What comes before an offset, which is where the next token begins.
+    /// The range up to an offset, at which the next token begins.
     private mutating func range(to end: Int) -> Range<Int> {
         defer { offset = end }
         return offset..<end

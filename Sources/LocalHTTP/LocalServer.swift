@@ -2,18 +2,18 @@
 package import Logging
 package import ServiceLifecycle
 
-/// A server of this machine's own programs, which ends when the task that runs it is cancelled.
+/// Runs an HTTP server for local clients until the task is cancelled.
 package enum LocalServer {
-    /// Runs a server until the task is cancelled, and lets it end in order.
+    /// Runs a server until the task is cancelled, then shuts it down gracefully.
     ///
-    /// Its own cancellation must not reach a Hummingbird application: NIO traps (2.101, “Deinited NIOAsyncWriter without
-    /// calling finish()”) for each connection that was accepted and that nobody takes any more. So it first stops to
-    /// listen, closes what is idle, and finishes answers.
+    /// Cancellation must not reach a Hummingbird application directly: NIO traps (2.101, “Deinited NIOAsyncWriter
+    /// without calling finish()”) for each accepted connection that is not handled yet. So the server first stops
+    /// listening, closes idle connections, and completes responses.
     ///
     /// - Parameters:
     ///   - server: The Hummingbird application.
-    ///   - patience: How long answers under way may take at the end, before they are cut off.
-    ///   - logger: Where the server's own troubles go.
+    ///   - patience: How long the shutdown waits for responses to complete, before it closes their connections.
+    ///   - logger: The logger for the server's own errors.
     /// - Throws: What the server throws, for example if it cannot listen.
     package static func run(_ server: some Service, patience: Duration, logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(services: [server], logger: logger)

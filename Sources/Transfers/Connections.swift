@@ -3,36 +3,36 @@ import CCurl
 import Glibc
 import WebAddresses
 
-/// The sockets of libcurl, and what is known of each.
+/// The sockets of libcurl, and the state of each connection.
 ///
-/// libcurl reads nothing from a connection while it has no request, and has no limit for what comes besides heads and
-/// bodies: extensions of chunks, padding, frames that say nothing.
+/// libcurl does not read from idle connections, and has no limit on bytes besides heads and bodies: chunk extensions,
+/// padding, empty frames. So the sockets are watched here.
 final class Connections {
-    /// The most bytes besides the bodies, for each request.
+    /// The limit on bytes besides the bodies, per request.
     private static let overhead = 512 << 10
-    /// The most bytes besides the bodies that each of their bytes may bring: chunks of one byte have 5.
+    /// The limit on bytes besides the bodies, per byte of them: chunks of one byte have 5.
     private static let overheadPerByte = 8
-    /// How much of an answer libcurl lets a server send ahead (HTTP/2).
+    /// The receive window of libcurl (HTTP/2).
     private static let window = 32 << 20
 
-    /// A connection; the number of its socket is that of another one once it is closed.
+    /// A connection; once it is closed, another one can have the number of its socket.
     final class Connection {
         fileprivate let socket: Int32
         fileprivate var isClosed = false
-        /// Who is at the other end.
+        /// The address at the other end.
         fileprivate let peer: IPAddress?
         fileprivate let peerPort: Int
-        /// The port at this end, once it is known.
+        /// The local port, once it is known.
         fileprivate var localPort: Int?
-        /// How many transfers have it; `nil` if none ever had.
+        /// The number of transfers that use it; `nil` if none ever did.
         fileprivate var users: Int?
-        /// Whether any request was answered over it.
+        /// Whether any response came over it.
         var hasAnswered = false
-        /// How much of the bodies has come.
+        /// The bytes of bodies received.
         var bodyBytes = 0
-        /// How many bytes may have come besides them.
+        /// The limit on other bytes received.
         fileprivate var allowance = 0
-        /// Whether it was ended, and libcurl has yet to notice.
+        /// Whether it was shut down; libcurl notices that later.
         fileprivate var isBroken = false
 
         fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int) {
@@ -41,14 +41,14 @@ final class Connections {
             self.peerPort = peerPort
         }
 
-        /// How long nothing has come over it; `nil` if that is not known.
+        /// The time since anything was received; `nil` if it is unknown.
         var silence: Duration? { isClosed ? nil : Connections.info(of: socket)?.silence }
     }
 
     private var connections: [Int32: Connection] = [:]
-    /// Whether one was got, left or closed since that was asked for.
+    /// Whether a connection was acquired, released or closed since ``takeChange()``.
     private var hasChanged = false
-    /// Those that no transfer has; `nil` if that is to be found out.
+    /// The idle connections; `nil` if they have to be computed again.
     private var known: [Connection]?
 
     func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>) {
@@ -63,7 +63,7 @@ final class Connections {
         return Glibc.close(socket)
     }
 
-    /// Finds a connection; libcurl does not tell its socket while a transfer has it.
+    /// Finds a connection by its ends; libcurl does not tell its socket while a transfer uses it.
     func connection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Connection? {
         connections.values.first { connection in
             if connection.localPort == nil { connection.localPort = Self.localPort(of: connection.socket) }
@@ -71,7 +71,7 @@ final class Connections {
         }
     }
 
-    /// The port at this end; `nil` if there is no connection yet.
+    /// The local port of a socket; `nil` if it is not connected yet.
     private static func localPort(of socket: Int32) -> Int? {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -84,13 +84,13 @@ final class Connections {
     }
 
     private static func port(_ address: UnsafePointer<sockaddr>) -> Int {
-        // It is at the same place for IPv4 and IPv6.
+        // The port is at the same offset for IPv4 and IPv6.
         address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { Int($0.pointee.sin_port.bigEndian) }
     }
 
     // MARK: Transfers
 
-    /// Takes note that a transfer has a connection.
+    /// Registers a transfer with its connection.
     func began(on connection: Connection) {
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
@@ -98,9 +98,9 @@ final class Connections {
         known = nil
     }
 
-    /// Takes note that a transfer has a connection no more.
+    /// Unregisters a transfer from its connection.
     ///
-    /// If its answer has not come to an end, some of it is under way, for nobody.
+    /// If its response is incomplete, the rest of it can still arrive, within the receive window.
     func ended(on connection: Connection, isWhole: Bool) {
         connection.users? -= 1
         if !isWhole { connection.allowance += Self.window }
@@ -108,7 +108,7 @@ final class Connections {
         known = nil
     }
 
-    /// Whether a transfer has got or left a connection, or one was closed, since this was asked for.
+    /// Whether a transfer acquired or released a connection, or one was closed, since the last call.
     func takeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -116,13 +116,13 @@ final class Connections {
 
     // MARK: Ends
 
-    /// The connections that no transfer has, each with its socket.
+    /// The idle connections, each with its socket.
     var idle: [(socket: Int32, connection: Connection)] {
         if known == nil { known = connections.values.filter { $0.users == 0 && !$0.isBroken } }
         return known?.map { ($0.socket, $0) } ?? []
     }
 
-    /// Ends a connection, whoever has it.
+    /// Shuts a connection down, even if transfers use it.
     func breakOff(_ connection: Connection) {
         guard !connection.isClosed else { return }
         connection.isBroken = true
@@ -130,7 +130,7 @@ final class Connections {
         shutdown(connection.socket, Int32(SHUT_RDWR))
     }
 
-    /// The connections over which comes mostly something else than bodies.
+    /// The connections that exceed the limit on bytes besides bodies.
     func excessive() -> [Connection] {
         connections.values.filter { connection in
             guard connection.users ?? 0 > 0, !connection.isBroken,
@@ -140,7 +140,7 @@ final class Connections {
         }
     }
 
-    /// What the kernel knows of a connection (`struct tcp_info` of `linux/tcp.h`, which glibc declares in part).
+    /// The kernel's counters of a connection (`struct tcp_info` of `linux/tcp.h`; glibc declares only a part of it).
     fileprivate static func info(of socket: Int32) -> (received: Int, silence: Duration)? {
         var info = [UInt32](repeating: 0, count: 64)
         var length = socklen_t(info.count * 4)

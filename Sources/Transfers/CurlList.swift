@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// A list of texts as libcurl takes it; it stays as long as a transfer may read it.
+/// A list of strings for libcurl; it must outlive the transfers that read it.
 final class CurlList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
 

@@ -9,34 +9,35 @@ package final class CurlMulti: Transport {
         package init() {}
 
         package var userAgent = ""
-        /// A PEM file; `nil` for the system's.
+        /// A PEM file of trusted certificates; `nil` for the system's.
         package var caFile: String?
+        /// How long a connection may take to establish; 5 s by default.
         package var connectTimeout: Duration = .seconds(5)
-        /// How long a transfer takes at most, as its owner sees to.
+        /// The limit on the duration of a transfer, which its owner enforces; 120 s by default.
         package var totalTimeout: Duration = .seconds(120)
-        /// How many connections are kept for later requests.
+        /// The number of connections kept for later requests; 64 by default.
         package var connections = 64
-        /// How many connections a host has at once; more requests wait.
+        /// The limit on connections per host, beyond which requests wait; 4 by default.
         package var connectionsPerHost = 4
     }
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// Whether the system has its certificates in one file.
+    /// Whether the system's certificates are in one file.
     private static let hasBundle: Bool = {
         guard let handle = curl_easy_init() else { return false }
         defer { curl_easy_cleanup(handle) }
         return curl_get_text(handle, CURLINFO_CAINFO) != nil
     }()
-    /// How often what comes besides bodies is measured.
+    /// How often the bytes besides bodies are measured.
     private static let meterInterval: Duration = .milliseconds(5)
 
     private let options: Options
     private let connections = Connections()
     private var multi: UnsafeMutableRawPointer
-    /// Handles that wait to be used again.
+    /// Idle handles, for later transfers.
     private var spare: [UnsafeMutableRawPointer] = []
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-    /// The fields of the last request, which are those of the next one mostly.
+    /// The fields of the last request; the next one mostly has the same.
     private var lastFields: (fields: [(name: String, value: String)], list: CurlList)?
     private var nextMeasurement = ContinuousClock.now
     package private(set) var hasConnections = false
@@ -86,7 +87,7 @@ package final class CurlMulti: Transport {
     }
 
     private func list(of fields: [(name: String, value: String)]) -> CurlList {
-        // Texts that are equal can have other bytes, and servers compare bytes.
+        // Equal strings can have different bytes, and servers compare bytes.
         let areSame = lastFields?.fields.elementsEqual(fields) { last, new in
             last.name.utf8.elementsEqual(new.name.utf8) && last.value.utf8.elementsEqual(new.value.utf8)
         }
@@ -128,13 +129,13 @@ package final class CurlMulti: Transport {
                 let transfer = transfers[handle]
             else { continue }
             let code = message.pointee.data.result
-            // Who speaks HTTP/2 wrongly does speak it.
+            // A server with errors in its HTTP/2 does speak HTTP/2.
             if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.noteAnswer() }
             let failure: (any Error)? =
                 if code != CURLE_OK {
                     transfer.failure ?? CurlFailure.error(code, handle)
                 } else {
-                    // libcurl is content with a head that is cut.
+                    // libcurl accepts a truncated head.
                     transfer.hasHead ? nil : CurlFailure.closed
                 }
             ended.append((transfer, failure))
@@ -143,10 +144,10 @@ package final class CurlMulti: Transport {
         return ended
     }
 
-    /// Has libcurl look again whether there is a connection for the transfers that have none, where that may be.
+    /// Makes libcurl check again whether there is a connection for the transfers that wait for one.
     ///
-    /// It keeps all that wait, of whatever host, in one queue, and wakes the first one alone when a transfer ends or a
-    /// connection is made (7.88): behind a host that hangs, those of others would wait for ever.
+    /// It has one queue of waiting transfers for all hosts, and wakes only the first when a transfer ends or a
+    /// connection is established (7.88): behind a host that hangs, the transfers of others would wait forever.
     private func wakeWaiting() {
         guard connections.takeChange() else { return }
         for (handle, transfer) in transfers where !transfer.hasBegun {
@@ -164,19 +165,19 @@ package final class CurlMulti: Transport {
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         curl_multi_poll(
             multi, &descriptors, UInt32(descriptors.count), Int32(max(0, min(milliseconds, 1_000_000_000))), nil)
-        // What a server says when nothing was asked is that it goes away: the connection is of no use.
+        // Data on an idle connection means that the server closes it: do not use it again.
         for (entry, idle) in zip(descriptors.dropFirst(), watched) where entry.revents != 0 {
             connections.breakOff(idle.connection)
         }
     }
 
-    /// Ends the connections over which comes mostly something else than bodies.
+    /// Shuts down the connections that exceed the limit on bytes besides bodies.
     private func measure() {
         let now = ContinuousClock.now
         guard !isIdle, now >= nextMeasurement else { return }
         nextMeasurement = now + Self.meterInterval
         for connection in connections.excessive() {
-            // The request that is to blame may be another one of the connection.
+            // Another request on the connection can be the cause.
             let isShared = transfers.values.count { $0.connection === connection } > 1
             for transfer in transfers.values where transfer.connection === connection {
                 transfer.fail(.protocolViolation("too much besides the image", isShared ? .passing : .lasting))
@@ -197,7 +198,7 @@ package final class CurlMulti: Transport {
         transfers[handle] = nil
         curl_multi_remove_handle(multi, handle)
         transfer.leaveConnection(isWhole: isWhole)
-        // Both must not be seen once their lists are gone.
+        // libcurl must not read the lists after they are freed.
         curl_set_list(handle, CURLOPT_HTTPHEADER, nil)
         curl_set_list(handle, CURLOPT_RESOLVE, nil)
         spare.append(handle)
@@ -214,23 +215,23 @@ package final class CurlMulti: Transport {
         curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout / .milliseconds(1)))
-        // What is judged by us is resolved by us; should libcurl ever resolve, it does not wait for that at the end.
+        // Names are resolved before; if libcurl ever resolves one, it does not wait for that at the end.
         curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
-        // It keeps all addresses that it was given so long; no transfer may outlive its own.
+        // How long libcurl keeps the addresses it was given: longer than any transfer.
         curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(options.totalTimeout / .seconds(1)) + 60)
         curl_set_text(handle, CURLOPT_NOPROXY, "")
         curl_set_text(handle, CURLOPT_USERAGENT, options.userAgent)
         if let file = options.caFile { curl_set_text(handle, CURLOPT_CAINFO, file) }
-        // One file of certificates, which is read once, and nothing beside it.
+        // Use the one file of certificates, which is read once, and no folder besides.
         if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }
         CurlTransfer.setFunctions(of: handle, connections)
         measureRecords(of: handle)
         return handle
     }
 
-    /// Has what comes measured at every record of TLS, too.
+    /// Measures at every TLS record, too.
     ///
-    /// libcurl does not return from one call for as long as a server sends frames that bring nothing (7.88).
+    /// libcurl does not return from a call for as long as a server sends empty frames (7.88).
     private func measureRecords(of handle: UnsafeMutableRawPointer) {
         curl_set_pointer(handle, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
         curl_set_tls_function(handle) { _, context, this in

@@ -15,16 +15,16 @@ final class CurlTransfer: Transfer {
     private let entry: CurlList?
     private let mayMultiplex: Bool
     private var reader = HeadReader()
-    /// What ended it, if libcurl knows only that something did.
+    /// The reason why a callback ended the transfer; libcurl knows only that one did.
     private(set) var failure: (any Error)?
     private(set) var connection: Connections.Connection?
-    /// Whether it ever had a connection, or began one; if not, it waits for others.
+    /// Whether it ever had or opened a connection; if not, it waits for one.
     private(set) var hasBegun = false
     var isPaused = false
     var lastActivity: ContinuousClock.Instant?
     private(set) var mayBeStale = false
     private(set) var isAnswered = false
-    /// Whether the final head has come.
+    /// Whether the final head was received.
     private(set) var hasHead = false
 
     init(
@@ -43,7 +43,7 @@ final class CurlTransfer: Transfer {
 
     // MARK: Options
 
-    /// Sets what libcurl is to do.
+    /// Sets the options of the handle.
     private func set(_ request: TransferRequest) {
         let this = Unmanaged.passUnretained(self).toOpaque()
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
@@ -52,7 +52,7 @@ final class CurlTransfer: Transfer {
         curl_set_text(handle, CURLOPT_URL, request.url)
         curl_set_long(
             handle, CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-        // A connection that may be shared is waited for.
+        // Wait for a connection that can be shared.
         curl_set_long(handle, CURLOPT_PIPEWAIT, mayMultiplex ? 1 : 0)
         set(request.proxy)
         curl_set_list(handle, CURLOPT_HTTPHEADER, fields.first)
@@ -61,7 +61,7 @@ final class CurlTransfer: Transfer {
 
     private func set(_ proxy: Proxy?) {
         guard let proxy else {
-            // Else the environment would be asked.
+            // Without this, libcurl would use the environment.
             curl_set_text(handle, CURLOPT_PROXY, "")
             return
         }
@@ -72,7 +72,7 @@ final class CurlTransfer: Transfer {
         curl_set_text(handle, CURLOPT_PROXYPASSWORD, credentials.last.map(String.init))
     }
 
-    /// Sets which functions libcurl calls; what they are given is the transfer, or the connections.
+    /// Sets the callbacks of a handle; their context is the transfer, or the connections.
     static func setFunctions(of handle: UnsafeMutableRawPointer, _ connections: Connections) {
         curl_set_data_function(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
             guard let bytes, let transfer = CurlTransfer.of(this) else { return 0 }
@@ -98,7 +98,7 @@ final class CurlTransfer: Transfer {
             guard let connections else { return -1 }
             return Unmanaged<Connections>.fromOpaque(connections).takeUnretainedValue().close(socket)
         }
-        // A connection outlives the transfer that it was opened for.
+        // A connection can outlive the transfer that opened it.
         curl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(connections).toOpaque())
     }
 
@@ -106,13 +106,13 @@ final class CurlTransfer: Transfer {
         pointer.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    // MARK: What comes
+    // MARK: Callbacks
 
-    /// Takes note that the request is sent now, once more if libcurl has chosen another connection.
+    /// The request is about to be sent, possibly again on another connection.
     private func takeConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
         hasBegun = true
         lastActivity = .now
-        // What other addresses of the host came to does not matter any more.
+        // Failures of other addresses of the host do not matter any more.
         failure = nil
         leaveConnection(isWhole: true)
         guard let connection = connections.connection(from: localPort, to: peer, peerPort) else { return }
@@ -122,13 +122,13 @@ final class CurlTransfer: Transfer {
         isAnswered = mayBeStale
     }
 
-    /// Takes note that the transfer has its connection no more.
+    /// Releases the connection.
     func leaveConnection(isWhole: Bool) {
         if let connection { connections.ended(on: connection, isWhole: isWhole) }
         connection = nil
     }
 
-    /// Takes note that something of an answer has come.
+    /// Records that a part of a response was received.
     func noteAnswer() {
         guard !isAnswered else { return }
         isAnswered = true
@@ -168,7 +168,7 @@ final class CurlTransfer: Transfer {
 
     private func openSocket(to target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         hasBegun = true
-        // The address is longer than the field that it begins in.
+        // The address is longer than the field in which it begins.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
         let address = UnsafeRawPointer(target).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)
         if let policy {
@@ -188,7 +188,7 @@ final class CurlTransfer: Transfer {
         return socket
     }
 
-    /// Has the transfer end with a failure, whatever libcurl says of its connection.
+    /// Sets the failure with which the transfer ends, whatever libcurl reports.
     func fail(_ failure: FetchFailure) {
         if self.failure == nil { self.failure = failure }
     }

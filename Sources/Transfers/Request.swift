@@ -2,29 +2,31 @@
 package import SyncPlan
 package import WebAddresses
 
-/// Where requests go.
+/// The route of requests to an origin.
 package final class Route: Sendable {
-    /// The host to connect to, which is the proxy's if there is one.
+    /// The host to connect to: the proxy if there is one, else the origin.
     package let host: String
-    /// What judges each address right before a connection to it; `nil` for a proxy, which the owner of the machine has named.
+    /// The policy that checks each address right before connecting; `nil` for a proxy, which the administrator chose.
     let policy: AddressPolicy?
-    /// The setting without which an address would be refused; `nil` if it needs none.
+    /// The setting that permits an address which would be refused otherwise; `nil` if none is needed.
     package let setting: String?
-    /// What libcurl is to think that the name resolves to; `nil` for what is no name.
+    /// The entry for libcurl's cache of addresses (`CURLOPT_RESOLVE`); `nil` if the host is an address.
     let entry: String?
 
+    /// Creates a route.
+    ///
     /// - Parameters:
     ///   - host: The host to connect to.
     ///   - port: Its port.
-    ///   - addresses: Its addresses, of which there is one at least: libcurl never resolves a name.
-    ///   - policy: What judges each address.
-    ///   - setting: The setting without which an address would be refused.
+    ///   - addresses: Its addresses, at least one: libcurl never resolves a name.
+    ///   - policy: The policy that checks each address.
+    ///   - setting: The setting that permits an address which would be refused otherwise.
     package init(host: String, port: Int, addresses: [IPAddress], policy: AddressPolicy?, setting: String?) {
         self.host = host
         self.policy = policy
         self.setting = setting
         let texts = addresses.map { $0.bytes.count == 16 ? "[\($0)]" : "\($0)" }
-        // With a “+” the entry is forgotten after a while, as one that libcurl looked up itself.
+        // With a “+” the entry expires, like one that libcurl resolved itself.
         entry = FetchTarget.isNoName(host) ? nil : "+\(host):\(port):\(texts.joined(separator: ","))"
     }
 }
@@ -32,11 +34,11 @@ package final class Route: Sendable {
 /// One GET request.
 package struct TransferRequest {
     package var url: String
-    /// The fields besides `Host` and `User-Agent`.
+    /// The header fields besides `Host` and `User-Agent`.
     package var fields: [(name: String, value: String)]
     package var proxy: Proxy?
     package var route: Route
-    /// Whether HTTP/2 may be agreed on.
+    /// Whether HTTP/2 may be negotiated.
     package var mayMultiplex: Bool
 
     package init(

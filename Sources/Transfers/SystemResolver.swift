@@ -5,13 +5,13 @@ import SyncPlan
 package import SystemPackage
 package import WebAddresses
 
-/// The system's resolver (`getaddrinfo(3)`), which may take seconds.
+/// The system's resolver (`getaddrinfo(3)`), which can take seconds.
 package enum SystemResolver {
-    /// What it says of a name.
+    /// The result for a name.
     package enum Answer: Sendable {
-        /// None, if the name has none.
+        /// The addresses of the name; none if it has none.
         case addresses([IPAddress])
-        /// It could not be asked, or had no answer; with what the system says of that.
+        /// The resolver failed, or did not respond; with the system error if there is one.
         case failed(Errno?)
     }
 
@@ -19,13 +19,14 @@ package enum SystemResolver {
         case any, v6
     }
 
-    /// The addresses that a host is, if it is not a name.
+    /// The address that a host is; none if it is a name.
     package static func numericAddresses(of host: String) -> [IPAddress] {
         if case .addresses(let addresses) = lookUp(host, flags: AI_NUMERICHOST) { addresses } else { [] }
     }
 
+    /// Resolves a name; blocks until there is a result.
     package static func lookUp(_ host: String, _ family: Family = .any) -> Answer {
-        // No name server is asked for what is no name.
+        // Addresses need no name server.
         lookUp(host, family, flags: FetchTarget.isNoName(host) ? AI_NUMERICHOST : 0)
     }
 
@@ -51,7 +52,7 @@ package enum SystemResolver {
 }
 
 extension IPAddress {
-    /// The address of a socket; `nil` if it is of another kind.
+    /// Reads a socket address; `nil` if its family is another one.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:

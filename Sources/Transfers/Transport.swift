@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SyncPlan
 
-/// Sends requests, many at once, and hands over what comes; all on one thread, which belongs to its owner.
+/// Sends many requests at once, and delivers the responses; all on one thread, which its owner provides.
 package protocol Transport: AnyObject {
-    /// Begins a transfer; it goes on with ``perform()``.
+    /// Begins a transfer; ``perform()`` continues it.
     func begin(_ request: TransferRequest, _ receiver: any TransferReceiver) -> any Transfer
 
-    /// Ends a transfer that has not ended; its receiver gets nothing any more.
+    /// Cancels a transfer that has not ended; its receiver is not called again.
     func cancel(_ transfer: any Transfer)
 
-    /// Lets a transfer go on whose receiver said ``Reception/later``; the receiver may get something at once.
+    /// Resumes a transfer whose receiver returned ``Reception/later``; it can call the receiver at once.
     func resume(_ transfer: any Transfer)
 
-    /// Ends a transfer of which nothing has come for a while, and its connection if nothing has come over that either:
-    /// no other request is to wait for it.
+    /// Cancels a transfer that timed out, and shuts its connection down if nothing was received over that for this
+    /// time: no other request should wait for it.
     func breakOff(_ transfer: any Transfer, afterSilenceOf time: Duration)
 
-    /// Lets all transfers go on as far as they can at once.
+    /// Continues all transfers as far as possible without waiting.
     ///
-    /// - Returns: Those that have ended, with why if that was before their time.
+    /// - Returns: The transfers that ended, with the failure of those that are incomplete.
     func perform() -> [(transfer: any Transfer, failure: (any Error)?)]
 
-    /// Waits until a transfer can go on, the descriptor can be read, or the time is over.
+    /// Waits until a transfer can continue, the descriptor is readable, or the time has passed.
     func wait(for descriptor: Int32, atMost time: Duration?)
 
-    /// Closes all connections; no transfer may be under way.
+    /// Closes all connections; there must be no transfer.
     func closeConnections()
 
-    /// Whether no transfer is under way.
+    /// Whether there is no transfer.
     var isIdle: Bool { get }
 
-    /// Whether connections may be open.
+    /// Whether connections can be open.
     var hasConnections: Bool { get }
 }
 
-/// A transfer under way.
+/// A transfer.
 package protocol Transfer: AnyObject {
     var receiver: any TransferReceiver { get }
-    /// Whether its receiver wants no more for now.
+    /// Whether its receiver paused it.
     var isPaused: Bool { get }
-    /// When the request was sent, or something came for the last time; `nil` if it has not been sent.
+    /// When the request was sent, or data was last received; `nil` if it was not sent yet.
     var lastActivity: ContinuousClock.Instant? { get }
-    /// Whether another request was answered over its connection before, and nothing has come since this one was sent.
+    /// Whether its connection was used before, and nothing was received since this request was sent.
     var mayBeStale: Bool { get }
-    /// Whether anything of an answer ever came over its connection.
+    /// Whether anything of a response was ever received over its connection.
     var isAnswered: Bool { get }
 }
 
-/// Takes what comes of a transfer, on the thread of the transfers.
+/// Receives the response of a transfer, on the thread of the transfers.
 package protocol TransferReceiver: AnyObject {
-    /// Takes the head of the final answer.
+    /// Receives the head of the final response.
     ///
     /// - Returns: Whether the body is wanted; if not, the transfer ends with ``Unwanted``.
     func take(_ head: ResponseHead) -> Bool
 
-    /// Takes a part of the body.
+    /// Receives a part of the body.
     func take(_ bytes: UnsafeRawBufferPointer) -> Reception
 }
 
-/// What becomes of a part of a body.
+/// What a receiver does with a part of a body.
 package enum Reception {
     case taken
-    /// It comes again after ``Transport/resume(_:)``.
+    /// The transfer pauses; the part is delivered again after ``Transport/resume(_:)``.
     case later
     /// The transfer ends with ``Unwanted``.
     case refused
 }
 
-/// The receiver did not want any more.
+/// The receiver refused the rest of the response.
 package struct Unwanted: Error {
     package init() {}
 }

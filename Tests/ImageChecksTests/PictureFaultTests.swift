@@ -98,7 +98,7 @@ struct PictureFaultTests {
             ),
             (
                 File.jpeg(5, 5, before: [0xFF, 0xC0, 0, 11, 8, 0, 5, 0, 5, 1, 1, 0x10, 0]),
-                "the sampling of a component makes no sense"
+                "the sampling of a component is invalid"
             ),
             (
                 File.jpeg(5, 5, before: [0xFF, 0xC0, 0, 11, 8, 0, 5, 0, 5, 1, 1, 0x11, 0]), "it has two frame headers"

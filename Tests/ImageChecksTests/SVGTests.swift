@@ -67,10 +67,10 @@ struct SVGTests {
         "what is not well-formed is damage",
         arguments: [
             ("<g>", "its tags do not match"), ("<g></h>", "its tags do not match"), ("</svg>", "its tags do not match"),
-            ("<g", "a tag makes no sense"), ("<", "a name is missing"), ("< g/>", "a name is missing"),
+            ("<g", "a tag is malformed"), ("<", "a name is missing"), ("< g/>", "a name is missing"),
             ("<1/>", "a name does not begin with a letter"),
-            ("<g a/>", "a tag makes no sense"), ("<g a=1/>", "an attribute has no quotes"),
-            ("<g a='1'b='2'/>", "a tag makes no sense"), ("<g / >", "a tag makes no sense"),
+            ("<g a/>", "a tag is malformed"), ("<g a=1/>", "an attribute has no quotes"),
+            ("<g a='1'b='2'/>", "a tag is malformed"), ("<g / >", "a tag is malformed"),
             ("<g a='<'/>", "a value has a tag in it"), ("&nbsp;", "it refers to an entity"),
             ("&", "it refers to an entity"), ("<g a='&lt'/>", "it refers to an entity"),
             ("&#;", "a reference is to no character"), ("&#0;", "a reference is to no character"),
