@@ -188,7 +188,12 @@ extension Reconciler {
     mutating func noteFailure(_ failure: FetchFailure, of url: IconURL, now: Timestamp) {
         // What is likely to last is counted from its own first time, and not from that of the troubles before it.
         let last = catalog.icons[url]?.failure
-        let goesOn = failure.persistence == .passing || failure.persistence == .throttled || last?.code == failure.code
+        let goesOn =
+            switch failure.persistence {
+            case .passing, .throttled: true
+            case .lasting, .forbidden, .gone: last?.code == failure.code
+            case .refused: false
+            }
         let attempts = goesOn ? (last?.attempts ?? 0) + 1 : 1
         let delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &generator)
         catalog.updateIcon(url) {

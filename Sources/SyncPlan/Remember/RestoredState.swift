@@ -165,10 +165,9 @@ extension Reconciler {
                 let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
                 $0.freshUntil = isAhead ? now : min(memo.freshUntil, latestFresh)
             }
-            // A URL that was refused is judged anew: another version may allow it.
-            guard var failure = memo.failure, let latest, let next = failure.nextAttempt else { return }
-            // So is what settings had a say in, which may be others now.
-            failure.nextAttempt = failure.code.dependsOnSettings ? now : min(next, latest)
+            guard var failure = memo.failure, let latest else { return }
+            // A refused URL is judged again, because another version may allow it; so is what depends on settings.
+            failure.nextAttempt = failure.code.dependsOnSettings ? now : min(failure.nextAttempt ?? now, latest)
             $0.failure = failure
         }
     }
