@@ -60,7 +60,7 @@ package final class AgentLoop: Sendable {
     package func run(_ plan: Handover<Reconciler>, untilSettled: Bool) async -> StatusReport {
         // A stream ends for a task that is cancelled, and with it what is still to come through it.
         let work = Task {
-            let (queue, background) = AsyncStream.makeStream(of: Reconciler.Chore.self)
+            let (queue, background) = AsyncStream.makeStream(of: Reconciler.BackgroundTask.self)
             let worker = BackgroundWork(effects: effects, logger: logger) { [self] in post(.memoryLost) }
             async let backgroundEnd: Void = worker.run(queue)
             let report = await decide(plan, untilSettled: untilSettled, background: background)
@@ -76,7 +76,8 @@ package final class AgentLoop: Sendable {
     }
 
     private func decide(
-        _ handover: Handover<Reconciler>, untilSettled: Bool, background: AsyncStream<Reconciler.Chore>.Continuation
+        _ handover: Handover<Reconciler>, untilSettled: Bool,
+        background: AsyncStream<Reconciler.BackgroundTask>.Continuation
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var sleep = SleepMeter()
@@ -120,7 +121,7 @@ package final class AgentLoop: Sendable {
 
     /// Carries out what was decided; what takes its time ends with an event.
     private func perform(
-        _ actions: [Reconciler.Action], background: AsyncStream<Reconciler.Chore>.Continuation, _ log: EventLog
+        _ actions: [Reconciler.Action], background: AsyncStream<Reconciler.BackgroundTask>.Continuation, _ log: EventLog
     ) {
         var requests: [FetchRequest] = []
         for action in actions {
@@ -132,7 +133,7 @@ package final class AgentLoop: Sendable {
             case .writeAhead(let staged): effects.writeAhead(staged)
             case .look: Task { [effects] in await effects.listFolder() }
             case .start(let job): Task { post(await effects.perform(job)) }
-            case .later(let work): background.yield(work)
+            case .background(let work): background.yield(work)
             }
         }
         if !requests.isEmpty { effects.begin(requests) }

@@ -10,7 +10,7 @@ struct BackgroundWork: Sendable {
     let noteMemoryLost: @Sendable () -> Void
 
     /// Works until the queue has ended and is empty.
-    func run(_ queue: AsyncStream<Reconciler.Chore>) async {
+    func run(_ queue: AsyncStream<Reconciler.BackgroundTask>) async {
         var unstored = MemoChanges()
         for await work in queue {
             switch work {

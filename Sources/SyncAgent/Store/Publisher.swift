@@ -86,7 +86,7 @@ package actor Publisher {
 
     /// Takes away what a publication that failed has put in place, and what was staged for it.
     private func takeBack(_ publication: Publication, _ done: Progress) {
-        // The plan distrusts everything that is not published yet.
+        // The plan invalidates everything that is not published yet.
         _ = folder.takeFailedFlush()
         let staged = (publication.moves + publication.discards).compactMap { takePath(of: $0.name) }
         leftovers += done.placed + staged + [Self.temporary]

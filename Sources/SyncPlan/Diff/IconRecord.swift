@@ -12,7 +12,7 @@ package struct IconRecord: Equatable, Sendable {
         indirect case queued(IconSource, origin: String)
         case fetching
         /// There was no room for its image: it waits until there is.
-        case crowdedOut
+        case waitingForSpace
     }
 
     /// A failure, and what follows from it.

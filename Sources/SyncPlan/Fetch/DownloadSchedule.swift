@@ -24,7 +24,7 @@ struct DownloadSchedule: Sendable {
     /// How many origins are kept before those are looked for that can be forgotten.
     private var originLimit = 1024
     /// The URLs whose downloads were under way when a publication failed.
-    private var distrusted: Set<IconURL> = []
+    private var invalidated: Set<IconURL> = []
     /// Whether no download is begun because somebody said so.
     var isPaused = false
     /// Whether the agent is about to end.
@@ -71,17 +71,17 @@ struct DownloadSchedule: Sendable {
         return Array(queue.activeURLs)
     }
 
-    /// Distrusts all that is under way.
-    mutating func distrustActive() {
-        distrusted = Set(queue.activeURLs)
+    /// Invalidates all that is under way.
+    mutating func invalidateActive() {
+        invalidated = Set(queue.activeURLs)
     }
 
-    /// Whether a download that is under way is distrusted.
-    func isDistrusted(_ url: IconURL) -> Bool { distrusted.contains(url) }
+    /// Whether a download that is under way is invalidated.
+    func isInvalid(_ url: IconURL) -> Bool { invalidated.contains(url) }
 
     /// A download ended: it makes room for others, and tells of its origin.
     ///
-    /// - Returns: Whether it was distrusted.
+    /// - Returns: Whether it was invalidated.
     mutating func finish(
         _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, at now: Timestamp,
         using generator: inout SeededGenerator, noting unstored: inout UnstoredChanges
@@ -90,7 +90,7 @@ struct DownloadSchedule: Sendable {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
             note(outcome, of: origin, at: now, using: &generator, &unstored)
         }
-        return distrusted.remove(url) != nil
+        return invalidated.remove(url) != nil
     }
 
     // MARK: Due times

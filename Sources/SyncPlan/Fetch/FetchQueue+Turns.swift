@@ -27,21 +27,21 @@ extension FetchQueue {
     }
 
     /// The list that was served least of those that ask origins of a standing.
-    private mutating func firstSeat(_ standing: Standing) -> Seat? {
+    private mutating func firstTurn(_ standing: Standing) -> Turn? {
         let index = standing.rawValue
-        while var seat = seats[index].min {
-            guard let flow = flows[seat.list], flow.seats[index] == seat.number, flow.asking[index] > 0 else {
-                seats[index].removeMin()
-                if flows[seat.list]?.seats[index] == seat.number { flows[seat.list]?.seats[index] = nil }
+        while var turn = turns[index].min {
+            guard let flow = flows[turn.list], flow.turns[index] == turn.number, flow.asking[index] > 0 else {
+                turns[index].removeMin()
+                if flows[turn.list]?.turns[index] == turn.number { flows[turn.list]?.turns[index] = nil }
                 continue
             }
             let time = max(flow.time, virtualTime - Flow.credit)
-            if seat.time == time { return seat }
+            if turn.time == time { return turn }
             lastNumber += 1
-            seat.time = time
-            seat.number = lastNumber
-            seats[index].replaceMin(with: seat)
-            flows[seat.list]?.seats[index] = seat.number
+            turn.time = time
+            turn.number = lastNumber
+            turns[index].replaceMin(with: turn)
+            flows[turn.list]?.turns[index] = turn.number
         }
         return nil
     }
@@ -52,7 +52,7 @@ extension FetchQueue {
     mutating func nextTurn() -> (list: ListName, origin: String)? {
         while true {
             let admitted = Standing.allCases.filter(isAdmitted)
-            guard let list = admitted.compactMap({ firstSeat($0) }).min()?.list,
+            guard let list = admitted.compactMap({ firstTurn($0) }).min()?.list,
                 let origin = takeTurn(of: list, admitted)
             else { return nil }
             let slots = slots(of: origin)
@@ -106,10 +106,10 @@ extension FetchQueue {
         flows[list]?.asking[standing] += 1
         flows[list]?.turns[standing][priority.rawValue].append(Turn(origin: origin, number: lastNumber))
         sweepTurns(of: list, standing, priority.rawValue)
-        guard let flow = flows[list], flow.seats[standing] == nil else { return }
+        guard let flow = flows[list], flow.turns[standing] == nil else { return }
         lastNumber += 1
-        flows[list]?.seats[standing] = lastNumber
-        seats[standing].insert(Seat(time: flow.time, number: lastNumber, list: list))
+        flows[list]?.turns[standing] = lastNumber
+        turns[standing].insert(Turn(time: flow.time, number: lastNumber, list: list))
     }
 
     /// Takes turns away that are no longer valid, once they are the most.

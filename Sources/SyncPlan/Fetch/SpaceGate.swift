@@ -79,7 +79,7 @@ package struct SpaceGate: Sendable {
     // MARK: Looks
 
     /// Something was removed: there may be room now.
-    package mutating func hurry(at now: Timestamp) {
+    package mutating func prioritize(at now: Timestamp) {
         if nextLook != nil { nextLook = now }
     }
 

@@ -23,7 +23,7 @@ package struct IconTally: Equatable, Sendable {
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
         if icon.isStaged { staged += sign }
         switch icon.phase {
-        case .idle, .crowdedOut: break
+        case .idle, .waitingForSpace: break
         case .fetching: fetching += sign
         case .queued(_, let origin): queued.count(origin, sign)
         }
@@ -79,7 +79,7 @@ package struct CatalogTally: Equatable, Sendable {
     /// How many icons that failed are asked for again at their time.
     package private(set) var retried = 0
     /// How many icons without an image wait for room for it.
-    package private(set) var crowdedOut = 0
+    package private(set) var waitingForSpace = 0
     /// How many icons without an image are queued, by origin.
     package private(set) var blank: [String: Int] = [:]
     /// How many icons are noted to be looked at again, whether lists name them or not.
@@ -94,7 +94,7 @@ package struct CatalogTally: Equatable, Sendable {
         guard icon.standing == .pending else { return }
         switch icon.phase {
         case .idle, .fetching: break
-        case .crowdedOut: crowdedOut += sign
+        case .waitingForSpace: waitingForSpace += sign
         case .queued(_, let origin): blank.count(origin, sign)
         }
     }

@@ -84,7 +84,7 @@ struct PublicationContents {
         return held.flatMap { url -> [(list: ListName, time: Timestamp)] in
             let others = Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
             // Where one of them waits for room, they come together when there is some.
-            guard plan.window.crowded.isDisjoint(with: others) else { return [] }
+            guard plan.window.deferred.isDisjoint(with: others) else { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
             // Not at once: what there is room for may be long in coming.
             let retry = max(due ?? now, now + Self.holdTime)

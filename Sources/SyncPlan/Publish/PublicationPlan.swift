@@ -68,11 +68,11 @@ struct PublicationPlan: Sendable {
     ///
     /// - Returns: Whether there was no room for its document.
     mutating func forget(_ list: ListName) -> Bool {
-        let wasCrowded = window.crowded.contains(list)
+        let wasDeferred = window.deferred.contains(list)
         window.forget(list)
         rewritten.remove(list)
         damaged.remove(list)
-        return wasCrowded
+        return wasDeferred
     }
 
     /// An icon has an image that waits to be published.
@@ -100,7 +100,7 @@ struct PublicationPlan: Sendable {
 
     /// Whether the newest manifest tells what is known of a list, or will not before there is room.
     func isUpToDate(_ list: ListName, in catalog: Catalog) -> Bool {
-        if window.crowded.contains(list) { return true }
+        if window.deferred.contains(list) { return true }
         guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
         return !isToBePublished(list)
     }
@@ -133,14 +133,14 @@ struct PublicationPlan: Sendable {
             if inFlight?.lists.contains(list) == true { inFlight?.mended.insert(list) }
         }
         // Once for each list, however many of its images were lost.
-        for list in lists.sorted() { window.hurry(list) }
+        for list in lists.sorted() { window.prioritize(list) }
         damaged.formUnion(lists)
         return lists
     }
 
     /// Has a list's document written next whatever it costs: what the manifest in the folder says of it is wrong.
     mutating func renew(_ list: ListName, at now: Timestamp) {
-        window.hurry(list)
+        window.prioritize(list)
         damaged.insert(list)
         noteChange(of: list, at: now)
     }
@@ -159,8 +159,8 @@ struct PublicationPlan: Sendable {
     // MARK: Room and time
 
     /// Has the documents of these lists wait until there is room, and no others.
-    mutating func crowdOut(_ lists: Set<ListName>) {
-        window.crowdOut(lists)
+    mutating func deferLists(_ lists: Set<ListName>) {
+        window.deferLists(lists)
     }
 
     /// What made publications fail may be over.

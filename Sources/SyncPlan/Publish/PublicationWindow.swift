@@ -50,7 +50,7 @@ package struct PublicationWindow: Sendable {
     /// What the bytes of manifests cost.
     private var manifests = PublicationPace()
     /// The lists for whose documents there is no room.
-    private(set) var crowded: Set<ListName> = []
+    private(set) var deferred: Set<ListName> = []
     private var notBefore = Timestamp.distantPast
     /// How many publications failed, one after the other.
     private(set) var failures = 0
@@ -74,13 +74,13 @@ package struct PublicationWindow: Sendable {
     /// Takes back what changed of a list that is gone.
     package mutating func forget(_ list: ListName) {
         changes[list] = nil
-        crowded.remove(list)
+        deferred.remove(list)
         paces[list] = nil
         if changes.isEmpty { findFirstDue() }
     }
 
     /// Has a list published next whatever it costs: what the newest manifest says of it is wrong.
-    package mutating func hurry(_ list: ListName) {
+    package mutating func prioritize(_ list: ListName) {
         guard paces.removeValue(forKey: list) != nil else { return }
         findFirstDue()
     }
@@ -120,7 +120,7 @@ package struct PublicationWindow: Sendable {
 
     /// Whether a list has not written more than it may, and there is room for its document.
     package func mayPublish(_ list: ListName, at now: Timestamp, during traffic: Traffic) -> Bool {
-        !crowded.contains(list) && nextDue(of: list, during: traffic) <= now
+        !deferred.contains(list) && nextDue(of: list, during: traffic) <= now
     }
 
     /// When a list has written no more than it may.
@@ -141,7 +141,7 @@ package struct PublicationWindow: Sendable {
     }
 
     private mutating func noteDue(of list: ListName, since: Timestamp, during traffic: Traffic) {
-        guard !crowded.contains(list) else { return }
+        guard !deferred.contains(list) else { return }
         // What waits for something to come with it waits no longer at the end.
         let start = traffic == .ending ? .distantPast : since + Self.gathering(during: traffic)
         let due = max(start, nextDue(of: list, during: traffic))
@@ -210,9 +210,9 @@ package struct PublicationWindow: Sendable {
     // MARK: Room
 
     /// Has the documents of these lists wait until there is room, and no others.
-    package mutating func crowdOut(_ lists: Set<ListName>) {
-        guard crowded != lists else { return }
-        crowded = lists
+    package mutating func deferLists(_ lists: Set<ListName>) {
+        guard deferred != lists else { return }
+        deferred = lists
         findFirstDue()
     }
 }

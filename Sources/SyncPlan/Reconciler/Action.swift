@@ -13,7 +13,7 @@ extension Reconciler {
         /// List the lists folder again; ends with `.scanned`.
         case look
         case start(Job)
-        case later(Chore)
+        case background(BackgroundTask)
     }
 
     /// What takes its time, and ends with an event that the plan waits for.
@@ -32,7 +32,7 @@ extension Reconciler {
     }
 
     /// What nothing waits for; one is done after the other.
-    package enum Chore: Sendable {
+    package enum BackgroundTask: Sendable {
         /// Remove staged images.
         case discard([String])
         /// Remove what is kept in `staging/` of these URLs' images, for downloads that will not go on.

@@ -55,7 +55,7 @@ extension Reconciler {
             if !release.removed.isEmpty { unstored.note(generations: release.removed, at: now) }
         case .removed(let failed):
             retention.end(failed: failed, in: catalog, at: now)
-            space.hurry(at: now)
+            space.prioritize(at: now)
         case .inspected(let found):
             applyInspection(found, now: now, to: &actions)
         case .suspected:

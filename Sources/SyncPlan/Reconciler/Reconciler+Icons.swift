@@ -74,7 +74,7 @@ extension Reconciler {
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL, now: Timestamp,
         to actions: inout [Action]
     ) {
-        let isDistrusted = downloads.finish(
+        let isInvalid = downloads.finish(
             url, outcome, isMultiplexed: isMultiplexed, at: now, using: &generator, noting: &unstored)
         guard let place = catalog.icons.index(of: url) else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
@@ -85,7 +85,7 @@ extension Reconciler {
         let shared = catalog.share(trail?.leavingOut(url))
         let judged = judged(outcome, ofIconAt: place)
         var news: (image: StagedImage, answer: IconRecord.Answer)?
-        if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isDistrusted {
+        if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isInvalid {
             // Judged now, and not when it is published: then all others wait for it.
             news = (staged, judge(response))
             publishing.stage(url)
@@ -105,7 +105,7 @@ extension Reconciler {
                     actions.append(.writeAhead(staged))
                 }
             } else {
-                actions.append(.later(.discard([staged.name])))
+                actions.append(.background(.discard([staged.name])))
                 if staged.image.sha256 == image {
                     noteFresh(url, judge(response), now: now)
                 } else if isReferenced {
@@ -113,12 +113,14 @@ extension Reconciler {
                 }
             }
         case .failed(let failure):
-            if case .image(let staged, _) = outcome { actions.append(.later(.discard([staged.name]))) }
+            if case .image(let staged, _) = outcome { actions.append(.background(.discard([staged.name]))) }
             noteFailure(failure, of: url, now: now)
-        case .noRoom(let shortage): crowdOut(url, shortage, now: now)
+        case .noRoom(let shortage): waitForSpace(url, shortage, now: now)
         }
-        let isUseful = !isDistrusted && catalog.icons[url]?.isReferenced == true
-        if partials.note(url, after: outcome, isUseful: isUseful) { actions.append(.later(.discardPartials([url]))) }
+        let isUseful = !isInvalid && catalog.icons[url]?.isReferenced == true
+        if partials.note(url, after: outcome, isUseful: isUseful) {
+            actions.append(.background(.discardPartials([url])))
+        }
         noteState(of: url, was: before, now: now)
         consider(url, now: now)
         forgetIfDone(url, now: now)
@@ -227,7 +229,7 @@ extension Reconciler {
             forgetIfDone(url, now: now)
         }
         let outdated = publishing.noteDamage(of: images, shownBy: lists, in: catalog, retention.ledger, at: now)
-        for list in outdated { readmit(list) }
+        for list in outdated { retryDocument(of: list) }
         // Not what was damaged before: new files may be in its place by now.
         retention.noteMissing(found)
     }
@@ -235,9 +237,9 @@ extension Reconciler {
     /// Takes note that there is no room for an icon: it stays what it is, and is asked for when there is.
     ///
     /// Nothing of this is published, which would take room, too.
-    mutating func crowdOut(_ url: IconURL, _ shortage: Shortage, now: Timestamp) {
+    mutating func waitForSpace(_ url: IconURL, _ shortage: Shortage, now: Timestamp) {
         let isWanted = catalog.icons[url]?.isReferenced ?? false
-        if isWanted { catalog.updateIcon(url) { $0.phase = .crowdedOut } }
+        if isWanted { catalog.updateIcon(url) { $0.phase = .waitingForSpace } }
         if isWanted || shortage.isGeneral { space.note(shortage, of: isWanted ? url : nil, at: now) }
     }
 }

@@ -67,7 +67,7 @@ extension Reconciler {
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
                 if !isAsBefore {
-                    readmit(name)
+                    retryDocument(of: name)
                     // A new list waits a moment for its first icons: what comes after a large document is long in coming.
                     let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
                     publishing.noteChange(
@@ -104,7 +104,7 @@ extension Reconciler {
             // What is still being downloaded is seen to when that ends.
             return !icon.isReferenced && icon.phase != .fetching
         }
-        if let unnamed { actions.append(.later(.discardPartials(unnamed))) }
+        if let unnamed { actions.append(.background(.discardPartials(unnamed))) }
     }
 
     /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
@@ -133,14 +133,14 @@ extension Reconciler {
             downloads.remove(url)
             catalog.updateIcon(url) { $0.phase = .idle }
         case .fetching: actions.append(.cancel(url: url))
-        case .crowdedOut:
+        case .waitingForSpace:
             space.forget(url)
             catalog.updateIcon(url) { $0.phase = .idle }
         }
         if let staged = icon.staged, publishing.inFlight?.staged[url] == nil {
             publishing.unstage(url)
             catalog.updateIcon(url) { $0.staged = nil }
-            actions.append(.later(.discard([staged.name])))
+            actions.append(.background(.discard([staged.name])))
         }
         forgetIfDone(url, now: now)
     }
@@ -161,10 +161,10 @@ extension Reconciler {
     }
 
     /// Has a list's document tried again, for which there was no room: it is another one now.
-    mutating func readmit(_ list: ListName) {
+    mutating func retryDocument(of list: ListName) {
         guard space.documents[list] != nil else { return }
         space.forgetDocument(of: list)
-        publishing.crowdOut(Set(space.documents.keys))
+        publishing.deferLists(Set(space.documents.keys))
         noteStagedImages()
     }
 
@@ -221,7 +221,7 @@ extension Reconciler {
                 ListRecord(
                     state: .ok, source: source, entries: urls.map { AppEntry(icon: $0) },
                     published: catalog.lists[Self.pinList]?.published))
-            readmit(Self.pinList)
+            retryDocument(of: Self.pinList)
             publishing.noteChange(of: Self.pinList, at: now)
             if !isPinned { publishing.noteRewritten(Self.pinList) }
         }

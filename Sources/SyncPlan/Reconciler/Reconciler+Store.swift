@@ -36,7 +36,7 @@ extension Reconciler {
             finish(done, manifest, written, doubt: doubt, now: now, to: &actions)
         case .noRoom(let shortage, let room, let documents):
             takeBack(done, now: now, to: &actions)
-            crowdOut(documents, shortage, room: room, now: now)
+            waitForSpace(documents, shortage, room: room, now: now)
         case .failed(let reason, let isOutOfSpace):
             publishing.fail(done, because: reason, in: catalog, at: now)
             if isOutOfSpace {
@@ -50,7 +50,7 @@ extension Reconciler {
             for (url, staged) in done.staged {
                 drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
             }
-            distrustDownloads(because: reason, isOutOfSpace: isOutOfSpace, now: now, to: &actions)
+            invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, now: now, to: &actions)
         }
     }
 
@@ -61,7 +61,7 @@ extension Reconciler {
         unstored.note(generations: [publishing.manifest?.generation].compactMap(\.self), at: now)
         publishing.finish(done, manifest, written: written, doubt: doubt, at: now)
         if !done.staged.isEmpty { space.notePublished() }
-        if let doubt { distrustDownloads(because: doubt, now: now, to: &actions) }
+        if let doubt { invalidateDownloads(because: doubt, now: now, to: &actions) }
         let documents = done.publication.documents.compactMap { document in
             manifest.lists[document.list].map { ($0.sha256, document) }
         }
@@ -102,7 +102,7 @@ extension Reconciler {
                 publishing.stage(url)
             } else {
                 dropStaged(of: url)
-                actions.append(.later(.discard([staged.name])))
+                actions.append(.background(.discard([staged.name])))
                 forgetIfDone(url, now: now)
             }
         }
@@ -114,18 +114,18 @@ extension Reconciler {
     ///
     /// A flush that fails has tried to write all of it, and tells of each error once: the next flush says nothing of what
     /// this one has lost.
-    private mutating func distrustDownloads(
+    private mutating func invalidateDownloads(
         because reason: String, isOutOfSpace: Bool = false, now: Timestamp, to actions: inout [Action]
     ) {
-        downloads.distrustActive()
+        downloads.invalidateActive()
         for url in publishing.staged {
             guard let staged = catalog.icons[url]?.staged else { continue }
-            actions.append(.later(.discard([staged.name])))
+            actions.append(.background(.discard([staged.name])))
             drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, now: now)
         }
         publishing.unstageAll()
-        if let lost = partials.forget(where: { [downloads] in !downloads.isDistrusted($0) }) {
-            actions.append(.later(.discardPartials(lost)))
+        if let lost = partials.forget(where: { [downloads] in !downloads.isInvalid($0) }) {
+            actions.append(.background(.discardPartials(lost)))
         }
     }
 
@@ -133,7 +133,7 @@ extension Reconciler {
     private mutating func dropStaged(now: Timestamp, to actions: inout [Action]) {
         for url in publishing.staged {
             guard let staged = catalog.icons[url]?.staged else { continue }
-            actions.append(.later(.discard([staged.name])))
+            actions.append(.background(.discard([staged.name])))
             dropStaged(of: url)
             consider(url, now: now)
             forgetIfDone(url, now: now)
@@ -154,7 +154,7 @@ extension Reconciler {
     ) {
         dropStaged(of: url)
         if isOutOfSpace {
-            crowdOut(url, Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason), now: now)
+            waitForSpace(url, Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason), now: now)
         } else {
             noteFailure(FetchFailure(.disk, reason), of: url, now: now)
         }
@@ -184,7 +184,7 @@ extension Reconciler {
     /// Has a list's document written next whatever it costs: what the manifest in the folder says of it is wrong.
     private mutating func renew(_ list: ListName, now: Timestamp) {
         guard catalog.lists[list]?.source != nil else { return }
-        readmit(list)
+        retryDocument(of: list)
         publishing.renew(list, at: now)
     }
 
@@ -265,9 +265,9 @@ extension Reconciler {
     mutating func applySpace(_ found: Result<DiskSpace, Shortage>, now: Timestamp) {
         let wasOpen = space.isOpen
         if case .success(let there) = found {
-            let crowded = publishing.window.crowded
-            publishing.crowdOut(space.admitDocuments(to: there, above: settings.cache.minFree))
-            if publishing.window.crowded != crowded { noteStagedImages() }
+            let deferred = publishing.window.deferred
+            publishing.deferLists(space.admitDocuments(to: there, above: settings.cache.minFree))
+            if publishing.window.deferred != deferred { noteStagedImages() }
         }
         for url in space.apply(found, above: settings.cache.minFree, at: now) {
             catalog.updateIcon(url) { $0.phase = .idle }
@@ -279,7 +279,7 @@ extension Reconciler {
     /// Takes note that there was no room for the documents of a publication, of which nothing was done.
     ///
     /// The longest of them wait for room, so that there is room for the others.
-    private mutating func crowdOut(
+    private mutating func waitForSpace(
         _ documents: [ListName: Int], _ shortage: Shortage, room: Int, now: Timestamp
     ) {
         var rest = documents.values.reduce(0, +)
@@ -289,7 +289,7 @@ extension Reconciler {
             waiting[list] = bytes
         }
         space.note(shortage, ofDocuments: waiting.filter { catalog.lists[$0.key] != nil }, at: now)
-        publishing.crowdOut(Set(space.documents.keys))
+        publishing.deferLists(Set(space.documents.keys))
     }
 
     /// Has the lists published whose new images waited for a list that had no room.

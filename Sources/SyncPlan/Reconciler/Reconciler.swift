@@ -82,7 +82,7 @@ package struct Reconciler: Sendable {
         unstored.note(values: remembered, at: now)
         if let due = unstored.due, due <= now {
             let changes = takeMemoChanges()
-            if !changes.isEmpty { actions.append(.later(.remember(changes))) }
+            if !changes.isEmpty { actions.append(.background(.remember(changes))) }
         }
     }
 

@@ -90,7 +90,7 @@ package struct IconReport: Codable, Equatable, Sendable {
             case .idle: "waiting to be published"
             case .queued: "queued for download"
             case .fetching: "downloading"
-            case .crowdedOut: "a download when there is enough disk space (see syncagent status)"
+            case .waitingForSpace: "a download when there is enough disk space (see syncagent status)"
             }
         }
     }

@@ -35,7 +35,7 @@ extension Reconciler {
         report.icons.retired = catalog.retired.count
         report.downloads.waiting = queue.heldCount + tally.retried
         report.downloads.blocked =
-            tally.crowdedOut + (downloads.isPaused || !space.isOpen ? tally.blank.values.reduce(0, +) : heldBlank)
+            tally.waitingForSpace + (downloads.isPaused || !space.isOpen ? tally.blank.values.reduce(0, +) : heldBlank)
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
         report.downloads.reason = space.reason

@@ -60,7 +60,7 @@ extension Reconciler {
         report.rejected = lists.sorted().compactMap { name in
             catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
         }
-        let crowded = lists.contains(where: publishing.window.crowded.contains) ? space.reason : nil
+        let deferred = lists.contains(where: publishing.window.deferred.contains) ? space.reason : nil
         let isPublished =
             names.isEmpty
             ? publishing.inFlight == nil && !publishing.window.isManifestChanged && lists.allSatisfy(isUpToDate)
@@ -69,7 +69,7 @@ extension Reconciler {
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
         // What failed for other lists is nothing to those that are published, unless nobody knows what is there.
         let failure = names.isEmpty || !isPublished || !cache.isKnown ? publishing.failure : nil
-        report.error = folder.unavailable ?? failure ?? crowded
+        report.error = folder.unavailable ?? failure ?? deferred
         report.isDone =
             folder.isScanned
             && (folder.unavailable != nil || failure != nil && isStoreIdle
@@ -95,7 +95,7 @@ extension Reconciler {
         guard let icon = catalog.icons[url] else { return false }
         guard icon.staged == nil else { return true }
         return switch icon.phase {
-        case .idle, .crowdedOut: false
+        case .idle, .waitingForSpace: false
         case .queued(_, let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
         case .fetching: true
         }

@@ -71,7 +71,7 @@ struct DatabaseTests {
         var reconciler = Reconciler(settings: Settings(), seed: 1, restored: restored, now: now)
         for step in 0..<3 {
             let actions = reconciler.handle([.tick], now: now + .seconds(step * 100_000))
-            for case .later(.remember(let changes)) in actions { await Self.apply(changes, to: store) }
+            for case .background(.remember(let changes)) in actions { await Self.apply(changes, to: store) }
         }
         _ = reconciler.status.json.text
         for memo in restored.memory.icons { _ = reconciler.report(on: memo.url, now: now)?.json.text }

@@ -164,17 +164,17 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         .init("a break within a frame", "connection-closed", end: .reset) {
             [head($0) + Frame.data($0, icon).dropLast(10)]
         },
-        .init("a farewell after the answer", "image") { [good($0) + Frame.goAway(last: $0)] },
-        .init("a farewell within the body", "image") {
+        .init("GOAWAY after the answer", "image") { [good($0) + Frame.goAway(last: $0)] },
+        .init("GOAWAY within the body", "image") {
             [head($0) + Frame.goAway(last: $0), Frame.data($0, icon)]
         },
-        .init("a farewell, and a close, within the body", "connection-closed", end: .close) {
+        .init("GOAWAY, and a close, within the body", "connection-closed", end: .close) {
             [head($0) + Frame.data($0, icon, end: false) + Frame.goAway(last: $0, 2)]
         },
-        .init("two farewells, the second for less", "connection-closed", requests: 6) { _ in
+        .init("two GOAWAY frames, the second for less", "connection-closed", requests: 6) { _ in
             [Frame.goAway(last: 2_147_483_647) + Frame.goAway(last: 0)]
         },
-        .init("a farewell that goes back on another", "protocol") {
+        .init("GOAWAY that goes back on another", "protocol") {
             [Frame.goAway(last: $0) + Frame.goAway(last: $0 + 2)]
         },
         .init("a push", "image") {

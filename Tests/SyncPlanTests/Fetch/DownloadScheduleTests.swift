@@ -46,16 +46,16 @@ struct DownloadScheduleTests {
     }
 
     @Test("what was under way when a publication failed is told when it ends, once")
-    func distrust() {
+    func invalidate() {
         var world = World()
         world.add(["a", "b", "c"])
         world.schedule.remove("c")
         _ = world.schedule.start()
-        world.schedule.distrustActive()
+        world.schedule.invalidateActive()
         world.add(["c"])
-        #expect(world.schedule.isDistrusted("a") && !world.schedule.isDistrusted("c"))
-        let isDistrusted = world.finish("a", Self.fresh)
-        #expect(isDistrusted)
+        #expect(world.schedule.isInvalid("a") && !world.schedule.isInvalid("c"))
+        let isInvalid = world.finish("a", Self.fresh)
+        #expect(isInvalid)
         world.add(["a"])
         _ = world.schedule.start()
         #expect(!world.finish("a", Self.fresh) && world.finish("b", Self.fresh))

@@ -50,7 +50,7 @@ struct FetchQueueOriginTests {
     }
 
     @Test("a trusted origin that fails is trusted no more, and what it holds counts")
-    func distrust() {
+    func invalidate() {
         var queue = Self.queue(concurrency: 8, perOrigin: 3, ["a1", "a2", "a3", "a4", "a5", "a6", "b1"])
         #expect(queue.start() == ["a1", "b1"])
         queue.finish("a1")

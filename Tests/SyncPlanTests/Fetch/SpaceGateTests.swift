@@ -122,12 +122,12 @@ struct SpaceGateTests {
     }
 
     @Test("where something was removed it is looked at once; but only if somebody waits")
-    func hurry() {
+    func prioritize() {
         var gate = SpaceGate()
-        gate.hurry(at: Self.start)
+        gate.prioritize(at: Self.start)
         #expect(gate.nextLook == nil)
         gate.note(Self.full, of: "a", at: Self.start)
-        gate.hurry(at: Self.start + .seconds(1))
+        gate.prioritize(at: Self.start + .seconds(1))
         #expect(gate.look(at: Self.start + .seconds(1)) != nil)
     }
 

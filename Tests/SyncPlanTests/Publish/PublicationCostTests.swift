@@ -21,7 +21,7 @@ struct PublicationCostTests {
             while let url = agent.downloads.keys.first { try agent.finish(url, with: word) }
         }
         try finishAll(with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(2 * 86_400))
         try finishAll(with: "y")
         try agent.finishPublication(fails: true)

@@ -167,14 +167,14 @@ struct PublicationWindowTests {
     }
 
     @Test("a document without room waits, and nothing else does")
-    func crowded() {
+    func deferred() {
         var window = PublicationWindow()
         for list: ListName in ["a", "b"] { window.noteChange(of: list, at: Self.start) }
-        window.crowdOut(["a"])
+        window.deferLists(["a"])
         #expect(window.lists(dueAt: Self.start, during: .ending) == ["b"])
         window.begin(["b"])
         #expect(window.due(during: .ending) == nil && !window.isEmpty)
-        window.crowdOut([])
+        window.deferLists([])
         #expect(window.due(during: .none) == Self.start)
     }
 }

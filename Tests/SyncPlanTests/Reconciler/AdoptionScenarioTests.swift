@@ -28,9 +28,9 @@ struct AdoptionScenarioTests {
         let copy = agent.disk
         try agent.pass(.seconds(2 * 86_400))
         for (url, word) in [(Self.a, "x"), (Self.b, "y")] { try agent.finish(url, with: word) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(600))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
         let (newest, begun) = (try #require(agent.disk.current?.generation), agent.now)
 
@@ -46,7 +46,7 @@ struct AdoptionScenarioTests {
         // The older image is better than none.
         #expect(try agent.published("2.plist") == [.ready(Sample.image("old"))])
         try agent.finish(Self.b, with: "y")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("2.plist") == [.ready(Sample.image("y"))])
         #expect(agent.disk.names[Self.b] == Sample.image("y").sha256)
         #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist", "2.plist"])
@@ -54,7 +54,7 @@ struct AdoptionScenarioTests {
         while agent.release == nil { try agent.passToNextWake() }
         #expect(agent.now >= begun + .seconds(600) && agent.release?.first == 1)
         while agent.disk.generations.count > 1 || agent.removal != nil {
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
             if agent.disk.generations.count > 1 { try agent.passToNextWake() }
         }
         #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
@@ -70,11 +70,11 @@ struct AdoptionScenarioTests {
         try adopt(other.disk, in: &agent)
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.generation == newest + 1)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist", "2.plist"])
         for (url, word) in [(Self.a, "x"), (Self.b, "y")] { try agent.finish(url, with: word) }
         while agent.publication == nil { try agent.passToNextWake() }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))] && agent.plan.status.inSync)
         try agent.pass(.seconds(10))
         let superseded = Set(agent.disk.generations.keys).subtracting([try #require(agent.disk.current?.generation)])
@@ -92,7 +92,7 @@ struct AdoptionScenarioTests {
         let number = try #require(agent.disk.current?.generation)
         try adopt(agent.disk, in: &agent)
         #expect(agent.publication?.generation == number + 1)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.downloads.isEmpty && agent.plan.status.inSync && agent.plan.status.cache.lastRepair == nil)
         #expect(agent.disk.generations.keys.sorted().suffix(2) == [number, number + 1])
     }
@@ -111,7 +111,7 @@ struct AdoptionScenarioTests {
         for (url, word) in [(Self.b, "y"), (c, "z"), (d, "u")] { try agent.finish(url, with: word) }
         while !agent.plan.status.inSync {
             if agent.publication == nil { try agent.passToNextWake() }
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
         }
         #expect(agent.requests.count == 6 && agent.disk.staging.isEmpty)
         #expect(try agent.published("2.plist") == ["y", "z", "u"].map { .ready(Sample.image($0)) })

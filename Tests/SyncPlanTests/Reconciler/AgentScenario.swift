@@ -56,15 +56,15 @@ struct AgentScenario {
                 requests.append(request)
             case .cancel(let url): cancelled.append(url)
             case .writeAhead(let staged): writtenAhead.append(staged)
-            case .later(.discard(let names)): disk.staging.subtract(names)
-            case .later(.discardPartials(let urls)): disk.partials.subtract(urls)
+            case .background(.discard(let names)): disk.staging.subtract(names)
+            case .background(.discardPartials(let urls)): disk.partials.subtract(urls)
             case .start(.publish(let new)): publication = new
             case .start(.release(let generations)): releases = generations
             case .start(.remove(let plan)): removal = plan
             case .start(.measureSpace(let bytes)):
                 try #require(trial == nil, "one look at a time")
                 trial = bytes
-            case .later(.remember(let changes)): memory.store(changes)
+            case .background(.remember(let changes)): memory.store(changes)
             case .look: isLookWanted = true
             case .start(.inspect(let new)): expectation = new
             }
@@ -193,7 +193,7 @@ struct AgentScenario {
     }
 
     /// Lets whatever is done on disk end, until there is nothing more to do at this time.
-    mutating func finishHousekeeping() throws {
+    mutating func finishJobs() throws {
         while publication != nil || releases != nil || removal != nil {
             if publication != nil { try finishPublication() }
             if releases != nil { try finishRelease() }

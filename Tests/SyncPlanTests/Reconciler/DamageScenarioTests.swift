@@ -21,7 +21,7 @@ struct DamageScenarioTests {
         let request = try #require(agent.downloads[Self.a])
         #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.condition?.validators == nil)
         try agent.finish(Self.a, with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x")), .ready(Sample.image("y"))])
         #expect(agent.isOnDisk("x") && agent.disk.names[Self.a] == Sample.image("x").sha256)
     }
@@ -34,11 +34,11 @@ struct DamageScenarioTests {
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [.failed(error: "timeout"), .ready(Sample.image("y"))])
         agent.excuse(["x"])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("x") && agent.disk.names[Self.a] == nil && agent.isOnDisk("y"))
         try agent.pass(.seconds(600))
         try agent.finish(Self.a, with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.isOnDisk("x") && agent.plan.status.inSync)
     }
 
@@ -56,12 +56,12 @@ struct DamageScenarioTests {
         #expect(agent.downloads[c]?.reason == .missingOnDisk && agent.downloads[c]?.condition == nil)
         try agent.finish(c, .failed(.timeout("the test's patience")))
         agent.excuse(["x"])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("2.plist") == [.failed(error: "timeout")])
         #expect(!agent.isOnDisk("x"))
         try agent.pass(.seconds(600))
         for url in agent.downloads.keys.sorted() { try agent.finish(url, with: "x") }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("2.plist") == [.ready(Sample.image("x"))])
         #expect(agent.isOnDisk("x") && agent.disk.names[c] == Sample.image("x").sha256)
     }
@@ -80,7 +80,7 @@ struct DamageScenarioTests {
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.ignoresRoom == true)
         agent.excuse(["x"])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.drop(["1.plist": [Self.a, Self.b]])
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.ignoresRoom == false)
@@ -102,7 +102,7 @@ struct DamageScenarioTests {
         try agent.finishPublication()
         while agent.trial == nil { try agent.passToNextWake() }
         try agent.finishLook(.success(SimulatedDisk.space(free: 1 << 20)))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.status.inSync && agent.isOnDisk("x") && agent.isOnDisk("y"))
         #expect(agent.disk.names[Self.a] == Sample.image("x").sha256)
     }
@@ -122,7 +122,7 @@ struct DamageScenarioTests {
             if isReplaced {
                 while agent.downloads.isEmpty { try agent.passToNextWake() }
                 try agent.finish(Self.a, with: "x")
-                try agent.finishHousekeeping()
+                try agent.finishJobs()
             }
             try agent.pass(.seconds(60))
             #expect((agent.removal == nil) == isReplaced)
@@ -148,11 +148,11 @@ struct DamageScenarioTests {
         try agent.finish(Self.a, .failed(.timeout("the test's patience")))
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.removal?.isOfDamage == true)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.isOnDisk("x") && agent.disk.names[Self.a] == Sample.image("x").sha256)
         try agent.pass(.seconds(120))
         try agent.finish(Self.a, with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist").first == .ready(Sample.image("x")) && agent.plan.status.inSync)
     }
 

@@ -46,12 +46,12 @@ struct DigestScenarioTests {
         #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "x"))
         try agent.finish(Self.url, .notModified(Sample.response(etag: "x", at: agent.now)))
         #expect(agent.plan.icon(Self.url)?.failure?.code == .fetch(.digestMismatch))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist") == [Self.ready("x")])
         #expect(agent.downloads.isEmpty)
         try agent.pass(.seconds(2 * 3600))
         try agent.finish(Self.url, with: "y")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist") == [Self.ready("y")])
     }
 
@@ -63,7 +63,7 @@ struct DigestScenarioTests {
         #expect(agent.downloads.isEmpty)
         try agent.drop("1.plist", Self.url, expecting: "y")
         try agent.finish(Self.url, with: "y")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist") == [Self.ready("y")])
     }
 

@@ -288,7 +288,7 @@ struct DownloadScenarioTests {
     }
 
     @Test("what was downloaded before a publication failed is downloaded anew, whether it was in it or not")
-    func distrustedDownloads() throws {
+    func invalidatedDownloads() throws {
         var agent = AgentScenario()
         let urls = ["c", "d", "e"].map { IconURL("https://h.example/\($0).png") }
         try agent.drop(["1.plist": [Self.a]])
@@ -329,7 +329,7 @@ struct DownloadScenarioTests {
         try agent.finish(IconURL("\(Self.a)?2"), with: "z")
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishPublication()
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.status.inSync && !agent.isOnDisk("x") && agent.isOnDisk("y") && agent.isOnDisk("z"))
     }
 

@@ -39,7 +39,7 @@ struct EvictionScenarioTests {
         try agent.handle(.evict(isConfirmed: false))
         #expect(agent.release == nil && agent.plan.status.eviction.state == "held")
         try agent.handle(.evict(isConfirmed: true))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.disk.images.isEmpty && agent.plan.status.eviction == .active)
     }
 
@@ -49,7 +49,7 @@ struct EvictionScenarioTests {
         try agent.pass(.seconds(86_400 - 602))
         #expect(agent.release == nil && agent.plan.nextWake == agent.now + .seconds(1))
         try agent.passToNextWake()
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.disk.images.isEmpty)
     }
 
@@ -57,7 +57,7 @@ struct EvictionScenarioTests {
     func back() throws {
         var agent = try Self.held()
         try agent.drop(["2.plist": Self.urls])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.requests.count == 30 && agent.plan.status.eviction == .active)
         #expect(agent.plan.status.icons.ready == 30 && agent.memory.values.hold == nil)
     }
@@ -69,7 +69,7 @@ struct EvictionScenarioTests {
         try agent.drop(["2.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(601))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("new") && agent.disk.images.count == 30)
         #expect(agent.plan.status.eviction.state == "held")
     }
@@ -85,7 +85,7 @@ struct EvictionScenarioTests {
         try agent.restart()
         try agent.drop([:])
         #expect(agent.plan.status.eviction == .active)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.disk.images.isEmpty)
     }
 
@@ -151,7 +151,7 @@ struct EvictionScenarioTests {
         try agent.finishRelease(leases: [1])
         #expect(agent.isOnDisk("x"))
         try agent.pass(.seconds(2))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("x"))
     }
 
@@ -173,14 +173,14 @@ struct EvictionScenarioTests {
         try agent.restart(losing: Set(lost.map { Sample.image($0.text).sha256 }))
         try agent.drop([:])
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         // The generations that named what was lost go.
         try agent.pass(.seconds(601))
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.status.cache.images == 50 && agent.plan.status.eviction == .active)
         try agent.drop(["gone.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         return agent
     }
 
@@ -192,17 +192,17 @@ struct EvictionScenarioTests {
             try agent.drop([:])
             try agent.pass(.seconds(601))
             while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
             #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 50)
         }
         try agent.restart()
         try agent.drop([:])
         try agent.pass(.seconds(601))
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 50)
         try agent.handle(.evict(isConfirmed: true))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.disk.images.count == 10 && agent.plan.status.eviction == .active)
     }
 
@@ -212,7 +212,7 @@ struct EvictionScenarioTests {
         try agent.restart(losing: Set(Self.urls.prefix(15).map { Sample.image("image of \($0)").sha256 }))
         try agent.drop([:])
         try agent.pass(.seconds(601))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 15)
         // The others come back, and so does the list.
         try agent.drop(["1.plist": Self.urls])
@@ -243,7 +243,7 @@ struct EvictionScenarioTests {
         #expect(agent.release == nil)
         try agent.pass(.milliseconds(1))
         #expect(agent.release == [1])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("x") && agent.plan.isEvictionSettled(at: agent.now))
     }
 

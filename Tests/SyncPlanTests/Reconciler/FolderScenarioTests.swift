@@ -65,7 +65,7 @@ struct FolderScenarioTests {
         var agent = try Self.agentInDoubt()
         try agent.drop(["2.plist": []])
         #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.map(\.name) == ["2.plist"])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("x"))
         try agent.drop(["2.plist": nil])
         #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.isEmpty)

@@ -88,7 +88,7 @@ struct InspectionScenarioTests {
         #expect(try agent.published("2.plist") == [.pending])
         try agent.finish(Self.b, with: "y")
         try agent.pass(.seconds(1))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("2.plist") == [.ready(Sample.image("y"))] && agent.plan.status.inSync)
         let repair = agent.plan.status.cache.lastRepair
         #expect(repair?.hasSuffix("the manifest, 1 list document, 1 image") == true)
@@ -134,11 +134,11 @@ struct InspectionScenarioTests {
         #expect(agent.downloads[Self.a]?.reason == .missingOnDisk)
         agent.excuse(["x"])
         try agent.finish(Self.a, with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         while agent.downloads[c] == nil { try agent.passToNextWake() }
         try agent.finish(c, with: "x")
         while agent.publication == nil { try agent.passToNextWake() }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("3.plist") == [.ready(Sample.image("x"))] && agent.plan.status.inSync)
     }
 
@@ -174,7 +174,7 @@ struct InspectionScenarioTests {
             "1.plist": [Self.a: "x"], "2.plist": Dictionary(uniqueKeysWithValues: urls.map { ($0, $0.text) }),
         ])
         while let url = large.downloads.keys.first { try large.finish(url, with: url) }
-        try large.finishHousekeeping()
+        try large.finishJobs()
         large.answersInspections = false
         var seen: Set<IconURL> = []
         for _ in 0..<4 {
@@ -207,7 +207,7 @@ struct InspectionScenarioTests {
         try agent.finishInspection(found)
         try agent.finish(Self.a, with: "x")
         while agent.publication == nil { try agent.passToNextWake() }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("3.plist") == ["x", "y"].map { .ready(Sample.image($0)) })
         // What its list named before is not looked at again.
         try agent.drop(["3.plist": [Self.b, Self.a, Self.b]])

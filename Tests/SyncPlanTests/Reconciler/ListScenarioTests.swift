@@ -282,7 +282,7 @@ struct ListScenarioTests {
         #expect(agent.plan.nextWake == agent.now + .seconds(60))
         try agent.handle(.evict(isConfirmed: false))
         #expect(agent.release == [1])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("x"))
     }
 

@@ -26,7 +26,7 @@ struct OriginScenarioTests {
     func breaks() throws {
         var agent = try Self.broken()
         #expect(agent.requests.count == 5)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist").count { $0 == .pending } == 15)
         let status = agent.plan.status
         #expect(agent.plan.isSettled && status.inSync && status.needsAttention)
@@ -84,21 +84,21 @@ struct OriginScenarioTests {
     @Test("it is probed by one request at a time, each after a wait, and each wait is one wake-up")
     func probes() throws {
         var agent = try Self.broken()
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(1))
         for _ in 0..<30 {
             var wakes = 0
             let held = try #require(agent.plan.downloads.origins[Self.origin]?.waitsUntil)
             while agent.downloads.isEmpty {
                 try agent.passToNextWake()
-                try agent.finishHousekeeping()
+                try agent.finishJobs()
                 wakes += 1
             }
             #expect(agent.downloads.count == 1 && agent.now >= held)
             // One for the origin, one for what is to be remembered, one for each icon whose own retry became due.
             #expect(wakes <= 2 + 20)
             try agent.finishAll(Self.timeout)
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
             #expect(agent.downloads.isEmpty && agent.plan.isSettled)
         }
     }
@@ -107,7 +107,7 @@ struct OriginScenarioTests {
     func opens() throws {
         var agent = try Self.broken()
         while agent.downloads.isEmpty {
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
             try agent.passToNextWake()
         }
         let probe = try #require(agent.downloads.keys.first)
@@ -124,9 +124,9 @@ struct OriginScenarioTests {
         var agent = AgentScenario()
         try agent.drop(["1.plist": Self.urls])
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(2 * 86_400))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(500))) }
         #expect(agent.publication == nil && agent.plan.isSettled && agent.plan.status.inSync)
         let status = agent.plan.status
@@ -145,7 +145,7 @@ struct OriginScenarioTests {
         try agent.drop(["2.plist": [Self.other, "https://h.example/late"]])
         #expect(Array(agent.downloads.keys) == [Self.other])
         try agent.finish(Self.other, with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(99))
         #expect(agent.downloads.isEmpty)
         try agent.pass(.seconds(11))
@@ -177,7 +177,7 @@ struct OriginScenarioTests {
     @Test("broken origins and what they asked for outlive the agent")
     func restart() throws {
         var agent = try Self.broken()
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.zero)
         while agent.memory.origins.isEmpty { try agent.pass(.milliseconds(1001)) }
         for url in agent.downloads.keys.sorted() {
@@ -185,7 +185,7 @@ struct OriginScenarioTests {
         }
         try agent.drop(["2.plist": [Self.other]])
         try agent.finish(Self.other, .failed(.status(503, retryAfter: .seconds(300))))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(1))
         let before = try #require(agent.plan.downloads.origins[Self.origin])
         try agent.restart()
@@ -201,7 +201,7 @@ struct OriginScenarioTests {
     func dereferenced() throws {
         var agent = try Self.broken()
         try agent.drop(["1.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         let status = agent.plan.status
         #expect(status.downloads.counts == [0, 0, 0, 0] && !status.needsAttention && status.icons.referenced == 0)
         #expect(agent.cancelled.isEmpty && agent.plan.icon(Self.urls[19]) == nil)
@@ -226,7 +226,7 @@ struct OriginScenarioTests {
         for _ in 0..<4 {
             try agent.finishAll(Self.timeout)
             while agent.downloads.isEmpty {
-                try agent.finishHousekeeping()
+                try agent.finishJobs()
                 try agent.passToNextWake()
             }
         }
@@ -235,7 +235,7 @@ struct OriginScenarioTests {
             let next = try #require(agent.plan.icon(Self.other)?.failure?.nextAttempt)
             #expect(next >= agent.now + .seconds(hours * 2880) && next <= agent.now + .seconds(hours * 4320))
             while agent.downloads.isEmpty {
-                try agent.finishHousekeeping()
+                try agent.finishJobs()
                 try agent.passToNextWake()
             }
         }
@@ -253,14 +253,14 @@ struct OriginScenarioTests {
         try agent.finish(missing, .failed(.status(404)))
         try agent.finish(gone, .failed(.status(410)))
         try agent.finish(held, .failed(.status(503, retryAfter: .seconds(86_400))))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(1))
         try agent.restart(at: Sample.start)
         try agent.drop(["1.plist": [ready], "2.plist": [missing, gone, held]])
         // What was received in the future is asked for at once.
         #expect(Set(agent.downloads.keys) == [ready])
         try agent.finish(ready, .notModified(Sample.response(etag: "x", at: agent.now)))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(103_680))
         #expect(Set(agent.downloads.keys) == [ready, missing, held])
         try agent.pass(.seconds(8 * 86_400))

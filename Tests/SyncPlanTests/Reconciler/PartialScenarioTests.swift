@@ -103,7 +103,7 @@ struct PartialScenarioTests {
         let whole = agent.requests.enumerated().filter { !$0.element.mayResume }.map { $0.offset + 1 }
         #expect(whole == [1, 8, 16, 24])
         try agent.finish(Self.a, with: "x")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(2 * 86_400))
         let refresh = try #require(agent.downloads[Self.a])
         #expect(refresh.condition?.validators != nil && !refresh.mayResume)

@@ -69,10 +69,10 @@ struct PassingWorld {
                 for image in plan.images { files.remove(image.path) }
                 for url in plan.urls { files.remove(url.text) }
                 events.append(.removed())
-            case .later(.discard(let names)): files.subtract(names)
+            case .background(.discard(let names)): files.subtract(names)
             case .start(.measureSpace): events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
             case .start(.inspect): events.append(.inspected(CacheInspection()))
-            case .cancel, .writeAhead, .later(.discardPartials), .later(.remember), .look: break
+            case .cancel, .writeAhead, .background(.discardPartials), .background(.remember), .look: break
             }
         }
     }

@@ -15,7 +15,7 @@ struct PauseScenarioTests {
         #expect(agent.cancelled.isEmpty && agent.downloads.count == 2 && !agent.plan.isSettled)
         for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
         #expect(agent.downloads.isEmpty)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         let status = agent.plan.status
         #expect(agent.plan.isSettled && status.state == .paused && !status.inSync)
         #expect(status.icons.ready == 2 && agent.plan.status.downloads.counts == [0, 4, 0, 4])
@@ -31,7 +31,7 @@ struct PauseScenarioTests {
         var wakes = 0
         while agent.plan.nextWake != nil {
             try agent.passToNextWake()
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
             wakes += 1
             try #require(wakes < 20)
         }

@@ -31,18 +31,18 @@ struct PinScenarioTests {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
         try agent.handle(.pin(url: Self.a, isPinned: true))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.drop(["1.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(601))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.isOnDisk("x") && !agent.isOnDisk("y"))
         try agent.handle(.pin(url: Self.a, isPinned: false))
         #expect(!agent.plan.arePinsPublished)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.arePinsPublished && agent.disk.current?.lists.isEmpty == true)
         try agent.pass(.seconds(601))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("x"))
     }
 
@@ -96,7 +96,7 @@ struct PinScenarioTests {
         try agent.handle(.pin(url: Self.b, isPinned: false))
         #expect(agent.publication == nil && agent.plan.arePinsPublished)
         try agent.handle(.pin(url: Self.a, isPinned: true))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.handle(.pin(url: Self.a, isPinned: true))
         #expect(agent.publication == nil && agent.requests.count == 1)
     }

@@ -27,7 +27,7 @@ extension Reconciler {
             if case .ready = icon.state, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isHeld(in: downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
-            let isShut = icon.phase == .crowdedOut || icon.isQueued && (downloads.isPaused || !space.isOpen)
+            let isShut = icon.phase == .waitingForSpace || icon.isQueued && (downloads.isPaused || !space.isOpen)
             if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }

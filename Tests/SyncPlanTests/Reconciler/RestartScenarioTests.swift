@@ -196,11 +196,11 @@ struct RestartScenarioTests {
         }
         try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"], "2.plist": ["https://i.example/": "z"]])
         try agent.drop(["1.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.drop(["3.plist": ["https://j.example/"]])
         try agent.finish("https://j.example/", .failed(.timeout("the test's patience")))
         try agent.handle(.paused(true))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(1))
         let memory = agent.memory
         #expect(
@@ -321,7 +321,7 @@ struct RestartScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         let copy = agent.disk
-        for number in 2..<6 { try agent.drop(["\(number).plist": []]); try agent.finishHousekeeping() }
+        for number in 2..<6 { try agent.drop(["\(number).plist": []]); try agent.finishJobs() }
         let newest = try #require(agent.disk.current?.generation)
         #expect(newest >= 5)
         for disk in [copy, SimulatedDisk()] {

@@ -99,7 +99,7 @@ struct SimulatedWorld {
         case 0..<10: changeLists()
         case 10..<25: try look()
         case 25..<55: try endDownloads()
-        case 55..<67: try endPublication(fails: chance(10), isCrowded: chance(8))
+        case 55..<67: try endPublication(fails: chance(10), isDeferred: chance(8))
         case 67..<75: try endEviction()
         case 75: try changeSpace()
         case 76..<87: try passTime()
@@ -230,10 +230,10 @@ struct SimulatedWorld {
         fresh[url] = disk.names[url].map { ((received[url] ?? now) + settings.refresh.default * 0.79, $0) }
     }
 
-    private mutating func endPublication(fails: Bool, isCrowded: Bool = false) throws(Violation) {
+    private mutating func endPublication(fails: Bool, isDeferred: Bool = false) throws(Violation) {
         guard let publication else { return }
         self.publication = nil
-        if isCrowded, !publication.ignoresRoom, !publication.documents.isEmpty {
+        if isDeferred, !publication.ignoresRoom, !publication.documents.isEmpty {
             note("there is no room for the documents of generation \(publication.generation)")
             let sizes = Dictionary(publication.documents.map { ($0.list, $0.json.utf8.count) }) { a, _ in a }
             let bytes = sizes.values.reduce(0, +)
@@ -439,11 +439,11 @@ struct SimulatedWorld {
             try expect(disk.staging.contains(staged.name), "\(staged.name) is written ahead, and is not staged")
             let isNamed = disk.generations.values.contains { disk.images(of: $0).contains(staged.image) }
             try expect(!isNamed, "\(staged.image.path) is written in place, and a generation names it")
-        case .later(.discard(let names)):
+        case .background(.discard(let names)):
             for name in names {
                 try expect(disk.staging.remove(name) != nil, "\(name) is discarded, and is not in staging/")
             }
-        case .later(.discardPartials(let urls)):
+        case .background(.discardPartials(let urls)):
             try expect(downloads.keys.allSatisfy { !urls.contains($0) }, "a file goes that is being written")
             disk.partials.subtract(urls)
         case .start(.publish(let new)):
@@ -461,7 +461,7 @@ struct SimulatedWorld {
         case .start(.measureSpace):
             try expect(!isLooking, "the disk is looked at twice at once")
             isLooking = true
-        case .later(.remember(let changes)): note(changes)
+        case .background(.remember(let changes)): note(changes)
         case .look: isLookWanted = true
         case .start(.inspect(let expected)): inspection = expected
         }

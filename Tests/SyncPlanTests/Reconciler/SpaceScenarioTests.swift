@@ -36,7 +36,7 @@ struct SpaceScenarioTests {
         var agent = Self.scenario()
         try agent.drop(["1.plist": Self.urls])
         while !agent.downloads.isEmpty { try agent.finishAll(.noRoom(Self.full)) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         for _ in 0..<10 {
             try agent.pass(.seconds(5))
             try agent.finishLook(.success(SimulatedDisk.space(free: 64 << 10)))
@@ -47,7 +47,7 @@ struct SpaceScenarioTests {
         while !agent.downloads.isEmpty {
             for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
         }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.requests.count == Self.urls.count + 2)
         #expect(agent.plan.status.inSync && !agent.plan.status.needsAttention)
         try agent.pass(.seconds(5))
@@ -62,7 +62,7 @@ struct SpaceScenarioTests {
         let large = try #require(agent.downloads.keys.min())
         try agent.finish(large, .noRoom(shortage))
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.status.icons.ready == 5 && agent.plan.status.downloads.blocked == 1)
         try agent.pass(.seconds(5))
         #expect(agent.trial == 800_000)
@@ -119,7 +119,7 @@ struct SpaceScenarioTests {
         try agent.finish(Self.urls[0], .noRoom(Shortage(bytes: 1000, isGeneral: false, reason: "too large")))
         #expect(agent.plan.status.downloads.reason != nil)
         try agent.drop(["1.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.icon(Self.urls[0]) == nil && agent.plan.status.downloads.reason == nil)
         #expect(!agent.plan.status.needsAttention)
     }
@@ -137,7 +137,7 @@ struct SpaceScenarioTests {
         #expect(agent.release == nil && agent.isOnDisk("old"))
         try agent.pass(.seconds(2))
         #expect(agent.trial == nil)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(!agent.isOnDisk("old") && agent.trial != nil)
     }
 
@@ -180,9 +180,9 @@ struct SpaceScenarioTests {
         let large = [url] + (0..<500).map { IconURL("ftp://h.example/\($0)") }
         try agent.publish(["1.plist": [url: "x"]])
         try agent.drop(["large.plist": large])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.pass(.seconds(2 * 86_400))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.drop(["large.plist": large + ["ftp://h.example/more"]])
         try agent.finish(url, with: "y")
         while let publication = agent.publication {
@@ -205,7 +205,7 @@ struct SpaceScenarioTests {
         #expect(ending.plan.isSettled)
         while agent.trial == nil { try agent.passToNextWake() }
         try agent.finishLook(Self.plenty)
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(try agent.published("1.plist") == [.ready(Sample.image("y"))])
         #expect(try agent.published("large.plist").first == .ready(Sample.image("y")) && agent.plan.status.inSync)
     }

@@ -30,7 +30,7 @@ struct SyncScenarioTests {
         let failed = agent.plan.syncReport(of: ["new.plist"])
         #expect(failed.isDone && failed.error != nil && agent.publication == nil)
         try agent.handle(.awaited([]))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.syncReport(of: []).isWhole && agent.plan.syncReport(of: ["new.plist"]).isWhole)
     }
 

@@ -27,10 +27,10 @@ struct EvictionReportTests {
         try agent.handle(.pin(url: Self.a, isPinned: true))
         #expect(try Self.fate(agent).0.reason == "pinned, named by 1.plist")
         try agent.handle(.pin(url: Self.a, isPinned: false))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
 
         try agent.drop(["1.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         (fate, isRetired) = try Self.fate(agent)
         #expect(fate.goes && fate.reason.contains("the grace period of generation") && isRetired)
         let generation = try #require(fate.generation)
@@ -50,7 +50,7 @@ struct EvictionReportTests {
         #expect(fate.goes && fate.reason.contains("a lease on generation \(generation)"))
         #expect(agent.plan.isEvictionSettled(at: agent.now))
         try agent.pass(.seconds(2))
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         #expect(agent.plan.evictionReport(on: Self.a, now: agent.now).icons.isEmpty)
     }
 
@@ -61,7 +61,7 @@ struct EvictionReportTests {
         try agent.publish(["1.plist": [Self.a: "x"]])
         try agent.publish(["2.plist": [b: "y"]])
         try agent.drop(["1.plist": nil, "2.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         let snapshot = agent.plan.evictionSnapshot(now: agent.now)
         let oldest = try #require(snapshot.superseded.first { $0 > 0 })
         let lease = EvictionReport.Lease(generation: oldest, pids: [7])
@@ -74,12 +74,12 @@ struct EvictionReportTests {
         // Its grace was over long ago, when the grace of the others is ended by hand.
         try agent.pass(.seconds(600))
         try agent.finishRelease(leases: [oldest])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.drop(["3.plist": [b]])
         try agent.finish(b, with: "y")
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.drop(["3.plist": nil])
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         try agent.handle(.evict(isConfirmed: true))
         if agent.releases != nil { try agent.finishRelease(leases: [oldest]) }
         #expect(!agent.plan.isEvictionSettled(at: agent.now))

@@ -21,7 +21,7 @@ struct QuestionCostTests {
         let word = "x"
         try agent.drop(["1.plist": urls(count)])
         while let url = agent.downloads.keys.first { try agent.finish(url, with: word) }
-        try agent.finishHousekeeping()
+        try agent.finishJobs()
         return agent
     }
 
@@ -47,10 +47,10 @@ struct QuestionCostTests {
         func cost(generations: Int) throws -> Duration {
             var agent = try Self.ready(300)
             try agent.drop(["1.plist": Array(Self.urls(300).dropFirst(100))])
-            try agent.finishHousekeeping()
+            try agent.finishJobs()
             for number in 0..<generations {
                 try agent.handle(.pin(url: "\(Self.host)/\(number)", isPinned: true))
-                try agent.finishHousekeeping()
+                try agent.finishJobs()
             }
             #expect(agent.plan.evictionReport(now: agent.now).icons.count == 100)
             let (plan, now) = (agent.plan, agent.now)
