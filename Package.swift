@@ -145,21 +145,22 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["CacheFormat", "DemoOrigin", nioCore, nioHPACK, nioPosix, nioSSL, subprocess, system],
+            dependencies: [
+                "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix, nioSSL, subprocess, system,
+            ],
             path: "Tests/TestSupport", swiftSettings: settings
         ),
         .testTarget(
-            name: "CacheFormatTests", dependencies: ["CacheFormat", "SyncPlan", "TestSupport"],
+            name: "CacheFormatTests", dependencies: ["CacheFormat", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "IconCacheTests", dependencies: ["CacheFormat", "IconCache", "TestSupport", system],
             swiftSettings: settings),
         .testTarget(
-            name: "IconCacheTests", dependencies: ["CacheFormat", "IconCache", "SyncPlan", "TestSupport", system],
-            swiftSettings: settings),
-        .testTarget(
-            name: "WebAddressesTests", dependencies: ["CacheFormat", "SyncPlan", "WebAddresses"],
+            name: "WebAddressesTests", dependencies: ["CacheFormat", "TestSupport", "WebAddresses"],
             swiftSettings: settings),
         .testTarget(
             name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "WebAddresses"], swiftSettings: settings),
-        .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "SyncPlan"], swiftSettings: settings),
+        .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "SyncPlanTests",
             dependencies: ["AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "SyncPlan", "WebAddresses"],

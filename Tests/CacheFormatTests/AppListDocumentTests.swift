@@ -47,11 +47,7 @@ struct AppListDocumentTests {
 
     @Test("is damaged if it is anything else", arguments: ["", "{}", "[]", "{ \"format\": 1 }", good + good])
     func damaged(text: String) {
-        let error = #expect(throws: FormatError.self) { try AppListDocument(json: Array(text.utf8)) }
-        guard case .damaged = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        expectDamaged { try AppListDocument(json: Array(text.utf8)) }
     }
 
     @Test(

@@ -52,13 +52,7 @@ struct ManifestTests {
     @Test(
         "is damaged if it is anything else", arguments: ["", "{", "[]", "null", "{}", "{ \"format\": 1 }", good + good])
     func damaged(text: String) {
-        let error = #expect(throws: FormatError.self) {
-            try Manifest(json: Array(text.utf8))
-        }
-        guard case .damaged = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        expectDamaged { try Manifest(json: Array(text.utf8)) }
     }
 
     @Test(
@@ -77,11 +71,7 @@ struct ManifestTests {
     @Test("is damaged if its bytes are no UTF-8")
     func encoding() {
         let bytes = Array(Self.good.utf8).map { $0 == UInt8(ascii: "a") ? 0xFF : $0 }
-        let error = #expect(throws: FormatError.self) { try Manifest(json: bytes) }
-        guard case .damaged = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        expectDamaged { try Manifest(json: bytes) }
     }
 
     @Test(

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import TestSupport
 import Testing
 
@@ -52,7 +51,7 @@ struct WrittenJSONTests {
 
     @Test("of changed bytes is what any reader of JSON takes it for, or not understood", arguments: 0..<10)
     func changed(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var understood = 0
         for text in [Array(Self.document.json.utf8), Array(Self.manifest.json.utf8)] {
             for _ in 0..<1000 {

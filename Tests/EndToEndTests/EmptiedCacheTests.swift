@@ -115,18 +115,17 @@ struct EmptiedCacheTests {
 extension World {
     /// Returns when everything that three icons need is in the cache again.
     fileprivate func healed() async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while true {
-            let check = CacheCheck(agent.cache)
-            let folders = ["icons", "lists", "generations", "by-url", "staging", "lock", "CACHEDIR.TAG"]
-            let isThere = folders.allSatisfy { access(agent.cache.appending($0).string, F_OK) == 0 }
-            if check.damages.isEmpty, check.images.count == 3, isThere,
-                try await agent.status(where: { _ in true }).inSync
-            {
-                return
+        let names = ["icons", "lists", "generations", "by-url", "staging", "lock", "CACHEDIR.TAG"]
+        var check = CacheCheck(agent.cache)
+        do {
+            try await waitUntil {
+                check = CacheCheck(agent.cache)
+                let isThere = names.allSatisfy { access(agent.cache.appending($0).string, F_OK) == 0 }
+                guard check.damages.isEmpty, check.images.count == 3, isThere else { return false }
+                return try await agent.status { _ in true }.inSync
             }
-            try #require(ContinuousClock.now < end, "not healed: \(check.damages), \(check.images.count) images")
-            try await Task.sleep(for: .milliseconds(20))
+        } catch is WaitTimeout {
+            Issue.record("not healed: \(check.damages), \(check.images.count) images")
         }
     }
 }

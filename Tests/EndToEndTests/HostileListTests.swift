@@ -23,10 +23,10 @@ struct HostileListTests {
                 try world.drop(["Mail"], as: "good.plist")
                 try await world.published(["Mail"], as: "good.plist")
                 var expected = try Self.dropOddFiles(world.agent.lists)
-                for hostile in HostileList.all { try Self.write(hostile.bytes, world.agent.lists, hostile.name) }
+                for hostile in HostileList.all { try Self.put(hostile.bytes, world.agent.lists, hostile.name) }
                 for hostile in HostileList.nested { expected[hostile.name] = .tooDeep(limit: 32) }
                 for hostile in HostileList.shared { expected[hostile.name] = .tooManyValues(limit: 8 << 20) }
-                try Self.write(Self.largest, world.agent.lists, "largest")
+                try Self.put(Self.largest, world.agent.lists, "largest")
                 let rejected = Set(HostileList.all.map(\.name)).union(expected.keys)
                 let report = try await world.agent.status(within: .seconds(200)) { report in
                     report.lists.count == rejected.count + 2
@@ -58,16 +58,14 @@ struct HostileListTests {
             ], referenceSize: 2)
     }()
 
-    private static func write(_ bytes: [UInt8], _ folder: FilePath, _ name: String) throws {
-        let file = try FileDescriptor.open(
-            folder.appending("\(name).plist"), .writeOnly, options: [.create], permissions: [.ownerReadWrite])
-        try file.closeAfter { _ = try file.writeAll(bytes) }
+    private static func put(_ bytes: [UInt8], _ folder: FilePath, _ name: String) throws {
+        try write(bytes, to: folder.appending("\(name).plist"))
     }
 
     /// - Returns: The verdicts that there are to be, by name.
     private static func dropOddFiles(_ folder: FilePath) throws -> [String: ListRejection] {
         func path(_ name: String) -> String { folder.appending("\(name).plist").string }
-        try write([], folder, "sparse")
+        try put([], folder, "sparse")
         try #require(truncate(path("sparse"), 1 << 30) == 0)
         try #require(symlink("loop.plist", path("loop")) == 0)
         try #require(symlink("/nowhere/a.plist", path("dangling")) == 0)
@@ -76,7 +74,7 @@ struct HostileListTests {
             "dangling": .unreadable("No such file or directory"),
         ]
         if geteuid() != 0 {
-            try write([], folder, "unreadable")
+            try put([], folder, "unreadable")
             try #require(chmod(path("unreadable"), 0) == 0)
             expected["unreadable"] = .unreadable("Permission denied")
         }
@@ -153,7 +151,7 @@ struct HostileListTests {
         try await World.with { world in
             let names = try FileManager.default.contentsOfDirectory(atPath: Self.corpus)
             for name in names {
-                try Self.write(try FileBytes.read(FilePath("\(Self.corpus)/\(name)")), world.agent.lists, name)
+                try Self.put(try FileBytes.read(FilePath("\(Self.corpus)/\(name)")), world.agent.lists, name)
             }
             try world.drop(["Mail"], as: "good.plist")
             #expect(try await world.agent.call("run", "--once").code == 1)

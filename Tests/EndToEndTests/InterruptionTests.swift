@@ -41,9 +41,7 @@ struct InterruptionTests {
                 let part = staging.appending(PartialDownload.file(of: IconURL(url)))
                 try await world.agent.whileRunning(endedBy: signal) { _ in
                     // The end of what was sent is held in memory, because it is too small to be written.
-                    for _ in 0..<3000 where (try? FileBytes.read(part).count) ?? 0 < 128 << 10 {
-                        try await Task.sleep(for: .milliseconds(10))
-                    }
+                    try await waitUntil { (try? FileBytes.read(part).count) ?? 0 >= 128 << 10 }
                 }
                 let bytes = try FileBytes.read(part)
                 #expect(bytes.elementsEqual(Self.icon.prefix(bytes.count)))
@@ -71,8 +69,7 @@ struct InterruptionTests {
             let name = try #require(try files(in: staging).first { $0.hasSuffix(".json") })
             let record = String(decoding: try FileBytes.read(staging.appending(name)), as: UTF8.self)
             let earlier = record.replacing("\"boot\": \"", with: "\"boot\": \"0")
-            let file = try FileDescriptor.open(staging.appending(name), .writeOnly, options: .truncate)
-            _ = try file.closeAfter { try file.writeAll(earlier.utf8) }
+            try write(earlier, to: staging.appending(name))
         }
         #expect(ranges == ["all", "all"])
     }

@@ -66,13 +66,7 @@ struct StateTests {
                 try await world.published(["Mail"])
             }
             // In this namespace `CLOCK_BOOTTIME` is eight hours ahead, as after a sleep, and `CLOCK_MONOTONIC` is not.
-            let program = world.folder.appending("after-sleep")
-            let call = "exec unshare --time --boottime 28800 --fork --kill-child '\(BuiltProducts.path("syncagent"))'"
-            let file = try FileDescriptor.open(
-                program, .writeOnly, options: [.create, .exclusiveCreate], permissions: .ownerReadWriteExecute)
-            try file.closeAfter { _ = try file.writeAll("#!/bin/sh\n\(call) \"$@\"\n".utf8) }
-            let later = World(origin: world.origin, agent: AgentProcess(program: program, folder: world.folder))
-                .setting("SYNCAGENT_CACHE_GRACE", "1h")
+            let later = try world.after(in: "unshare --time --boottime 28800 --fork --kill-child")
             try await later.agent.whileRunning(endedBy: .kill) { _ in
                 let status = try await later.agent.status { $0.inSync }
                 #expect(status.icons.retired == 1 && status.cache.images == 2, "\(status.json.line)")

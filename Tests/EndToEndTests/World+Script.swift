@@ -7,12 +7,16 @@ import TestSupport
 
 extension World {
     /// The same world, in which a shell does something before it becomes the program.
-    func after(_ commands: String) throws -> World {
-        let script = folder.appending("script")
-        let file = try FileDescriptor.open(
-            script, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWriteExecute)
-        let lines = "#!/bin/sh\n\(commands)\nexec '\(BuiltProducts.path("syncagent"))' \"$@\"\n"
-        try file.closeAfter { _ = try file.writeAll(lines.utf8) }
+    ///
+    /// - Parameters:
+    ///   - commands: What the shell does.
+    ///   - wrapper: A command that runs the program, with its options.
+    ///   - shell: The shell.
+    /// - Returns: The world, whose agent is run by a script.
+    /// - Throws: An error if the script cannot be made.
+    func after(_ commands: String = "", in wrapper: String = "", shell: String = "/bin/sh") throws -> World {
+        let program = BuiltProducts.path("syncagent")
+        let script = try makeScript("\(commands)\nexec \(wrapper) '\(program)' \"$@\"", in: folder, shell: shell)
         var world = self
         world.agent = AgentProcess(program: script, folder: folder)
         world.agent.environment = agent.environment
@@ -35,9 +39,7 @@ extension World {
         try await NameServer.run(answer) { server in
             try await with { world in
                 let resolver = world.folder.appending("resolv.conf")
-                let file = try FileDescriptor.open(
-                    resolver, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
-                try file.closeAfter { _ = try file.writeAll(server.configuration.utf8) }
+                try write(server.configuration, to: resolver)
                 let command = """
                     if [ "$1" != inside ]; then exec unshare -m "$0" inside "$@"; fi
                     shift

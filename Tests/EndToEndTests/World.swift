@@ -78,10 +78,6 @@ extension AppListDocument.App {
     }
 }
 
-func makeFolder(_ path: FilePath) throws {
-    try #require(mkdir(path.string, 0o755) == 0)
-}
-
 /// The names in a folder, at any depth, without folders.
 func files(in folder: FilePath) throws -> [String] {
     let entries = try #require(opendir(folder.string))

@@ -237,14 +237,14 @@ struct ChangesTests {
                             for try await _ in published.cache.changes(pollingEvery: Self.soon) {}
                         }
                     }
-                    try await until { try files.inotifyCount() > 0 }
+                    try await waitUntil { try files.inotifyCount() > 0 }
                     group.cancelAll()
                     try await group.waitForAll()
                 }
             }
             var changes = published.cache.changes(pollingEvery: Self.never).makeAsyncIterator()
             try await expect(&changes, [.listAdded("a"), Self.ready("u", "1")])
-            try await until { try files.inotifyCount() == 1 }
+            try await waitUntil { try files.inotifyCount() == 1 }
             #expect(try files.count() == 0)
         }
     }

@@ -99,7 +99,7 @@ struct IconCacheTests {
         arguments: ["empty", "missing", "missing/below", "file", "file/below"])
     func noCache(name: String) async throws {
         try await withTemporaryFolder { folder in
-            try check(mkdir(folder.appending("empty").string, 0o755))
+            try makeFolder(folder.appending("empty"))
             try write("", to: folder.appending("file"))
             let cache = IconCache(at: folder.pushing(FilePath(name)))
             let error = IconCacheError.noCache(path: cache.folder.string)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
-import SyncPlan
 import TestSupport
 import Testing
 
@@ -135,7 +134,7 @@ struct KnownStateTests {
 
     @Test("following a thousand random generations leads to what a newcomer is told")
     func random() {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         var state = KnownState()
         var lists: Set<ListName> = []
         var icons: [IconURL: AppListDocument.Image] = [:]

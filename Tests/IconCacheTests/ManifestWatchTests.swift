@@ -34,11 +34,11 @@ struct ManifestWatchTests {
             #expect(await hints.next() != nil)
             _ = try PublishedCache(at: cache)
             let files = OpenFiles(folder: cache)
-            try await until { try files.inotifyCount() == 1 }
+            try await waitUntil { try files.inotifyCount() == 1 }
             #expect(await hints.next() != nil)
             try cache.move(to: folder.appending("moved"))
             _ = try PublishedCache(at: cache)
-            try await until { try files.inotifyCount() == 1 }
+            try await waitUntil { try files.inotifyCount() == 1 }
             #expect(try OpenFiles(folder: folder.appending("moved")).inotifyCount() == 0)
         }
     }
@@ -50,9 +50,9 @@ struct ManifestWatchTests {
             var watches = (0..<10).map { _ in ManifestWatch(published.folder, pollingEvery: Self.never) }
             #expect(try files.inotifyCount() == 10)
             watches.removeLast(9)
-            try await until { try files.inotifyCount() == 1 }
+            try await waitUntil { try files.inotifyCount() == 1 }
             watches = []
-            try await until { try files.inotifyCount() == 0 }
+            try await waitUntil { try files.inotifyCount() == 0 }
         }
     }
 
@@ -85,12 +85,5 @@ struct ManifestWatchTests {
                 #expect(try OpenFiles(folder: published.folder).inotifyCount() == 0)
             }
         }
-    }
-}
-
-extension FilePath {
-    /// Renames what is there.
-    fileprivate func move(to path: FilePath) throws {
-        try check(rename(string, path.string))
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import TestSupport
 import Testing
 
 @testable import IconCache
@@ -67,7 +67,7 @@ struct RecentlyUsedTests {
 
     @Test("is what a list that is searched from end to end would keep", arguments: [UInt64(1), 2, 3, 4])
     func model(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var values = RecentlyUsed<String, Int>(limit: 50)
         /// The oldest first; the value of each key is its cost.
         var model: [(key: String, cost: Int)] = []

@@ -21,7 +21,7 @@ struct SnapshotTests {
             #expect(try !published.canLock("generations/1.json"))
             second.end()
             // A process that another test has just started has our files open until it runs its own program.
-            try await until { try published.canLock("generations/1.json") }
+            try await waitUntil { try published.canLock("generations/1.json") }
         }
     }
 
@@ -51,7 +51,7 @@ struct SnapshotTests {
             #expect(try FileBytes.read(snapshot.path(of: Sample.image("one"))) == Array("one".utf8))
             #expect(try published.cache.manifest() == new)
             // Another generation is not held by it.
-            try await until { try published.canLock("generations/2.json") }
+            try await waitUntil { try published.canLock("generations/2.json") }
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ImageChecks
-import SyncPlan
+import TestSupport
 import Testing
 
 @Suite("Damaged images")
@@ -33,7 +33,7 @@ struct ImageDamageTests {
         #else
             let rounds = 100_000
         #endif
-        var generator = SeededGenerator(seed: 2026)
+        var generator = SeededRandom(seed: 2026)
         var accepted = 0
         for _ in 0..<rounds {
             let sample = ImageSample.all[Int(generator.next() % UInt64(ImageSample.all.count))]
@@ -47,7 +47,7 @@ struct ImageDamageTests {
     }
 
     /// The sample with 1 to 4 bytes changed, most often near the beginning, and sometimes cut or with a part twice.
-    private func mutated(_ sample: ImageSample, using generator: inout SeededGenerator) -> [UInt8] {
+    private func mutated(_ sample: ImageSample, using generator: inout SeededRandom) -> [UInt8] {
         var bytes = sample.bytes
         let choice = generator.next()
         let reach = min(bytes.count, choice & 1 == 0 ? 48 : 512)

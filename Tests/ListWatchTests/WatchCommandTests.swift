@@ -24,7 +24,7 @@ struct WatchCommandTests {
             { try check(link($0.removingLastComponent().appending("beside").string, $0.appending("link").string)) }
         ),
         ("a symbolic link is made", { try check(symlink("nowhere", $0.appending("link").string)) }),
-        ("a folder is made", { try check(mkdir($0.appending("folder").string, 0o755)) }),
+        ("a folder is made", { try makeFolder($0.appending("folder")) }),
         ("the folder gets other permissions", { try check(chmod($0.string, 0o700)) }),
     ]
 
@@ -116,7 +116,7 @@ struct WatchCommandTests {
             let status = try await withWatch(folder.string) { watch in
                 #expect(try await watch.next() == "ready")
                 try folder.move(to: FilePath("\(folder).old"))
-                try check(mkdir(folder.string, 0o755))
+                try makeFolder(folder)
                 #expect(try await watch.rest() == ["lost move-self"])
             }
             #expect(status == .exited(0))
@@ -145,13 +145,13 @@ struct WatchCommandTests {
     func parent(isReplaced: Bool) async throws {
         try await withFolder { folder in
             let parent = folder.appending("parent")
-            try check(mkdir(parent.string, 0o755))
+            try makeFolder(parent)
             let watched = parent.appending("watched")
-            try check(mkdir(watched.string, 0o755))
+            try makeFolder(watched)
             let status = try await withWatch(watched.string) { watch in
                 #expect(try await watch.next() == "ready")
                 try parent.move(to: folder.appending("elsewhere"))
-                if isReplaced { for path in [parent, watched] { try check(mkdir(path.string, 0o755)) } }
+                if isReplaced { for path in [parent, watched] { try makeFolder(path) } }
                 try await watch.ask()
                 #expect(try await watch.rest() == ["lost replaced"])
             }
@@ -163,7 +163,7 @@ struct WatchCommandTests {
     func mountOver() async throws {
         try await withFolder { folder in
             let other = folder.removingLastComponent().appending("other")
-            try check(mkdir(other.string, 0o755))
+            try makeFolder(other)
             guard mount("tmpfs", other.string, "tmpfs", 0, "size=64k") == 0 else {
                 print("skipped: mounting a file system takes root's rights")
                 return
@@ -266,7 +266,7 @@ struct WatchCommandTests {
 private func withFolder(_ body: (FilePath) async throws -> Void) async throws {
     try await withTemporaryFolder { parent in
         let folder = parent.appending("lists")
-        try check(mkdir(folder.string, 0o755))
+        try makeFolder(folder)
         for file in [folder.appending("there"), folder.appending("other"), parent.appending("beside")] {
             try write("text", to: file)
         }
@@ -274,25 +274,7 @@ private func withFolder(_ body: (FilePath) async throws -> Void) async throws {
     }
 }
 
-private func write(_ text: String, to path: FilePath) throws {
-    let file = try FileDescriptor.open(
-        path, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: FilePermissions(rawValue: 0o644))
-    try file.closeAfter { _ = try file.writeAll(text.utf8) }
-}
-
 /// Leaves the file open until this process ends.
 private func writeKeepingOpen(_ path: FilePath) throws {
     _ = try FileDescriptor.open(path, .writeOnly, options: [.append, .closeOnExec]).writeAll("more".utf8)
-}
-
-/// Throws the error of a call that has just failed.
-private func check(_ result: Int32) throws {
-    if result != 0 { throw Errno(rawValue: errno) }
-}
-
-extension FilePath {
-    /// Gives a file or a folder another name.
-    func move(to other: FilePath) throws {
-        try check(rename(string, other.string))
-    }
 }

@@ -177,6 +177,7 @@ package final class RawOrigin: Sendable {
             while true { try await send(buffer, on: channel) }
         case .sendSlowly(let bytes, let pause):
             for byte in bytes {
+                // That nothing comes for so long is what the client sees.
                 try await Task.sleep(for: pause)
                 try await send(ByteBuffer(bytes: [byte]), on: channel)
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import TestSupport
 import Testing
 import WebAddresses
 
@@ -27,7 +27,7 @@ struct FetchTargetPlainTests {
 
     @Test("the short way to read a URL and the parser agree on random ones", arguments: 0..<10 as Range<UInt64>)
     func random(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         func any(_ texts: [String]) -> String { texts[Int.random(in: 0..<texts.count, using: &generator)] }
         var plain = 0
         for _ in 0..<2000 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import TestSupport
 import Testing
 import WebAddresses
 
@@ -131,7 +131,7 @@ struct FetchTargetTests {
 
     @Test("of hosts in any spelling those are no names whose last label is all digits")
     func randomNames() {
-        var generator = SeededGenerator(seed: 1)
+        var generator = SeededRandom(seed: 1)
         for _ in 0..<20_000 {
             let host = String(
                 (0..<Int.random(in: 0...7, using: &generator)).map { _ in

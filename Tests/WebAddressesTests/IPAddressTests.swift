@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import TestSupport
 import Testing
 import WebAddresses
 
@@ -73,7 +73,7 @@ struct IPAddressTests {
 
     @Test("four numbers from 0 to 255 without zeros before them are an address, and nothing like it")
     func random() {
-        var generator = SeededGenerator(seed: 1)
+        var generator = SeededRandom(seed: 1)
         for _ in 0..<20_000 {
             let text = String(
                 (0..<Int.random(in: 5...13, using: &generator)).map { _ in

@@ -40,11 +40,10 @@ struct Volume: Sendable {
     ///
     /// One that was just being started by an agent that was killed still has what the agent had open.
     func unmount() async throws {
-        let end = ContinuousClock.now + .seconds(5)
-        while umount2(path.string, 0) != 0 {
-            let error = Errno(rawValue: errno)
-            guard error == .resourceBusy, ContinuousClock.now < end else { throw error }
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil(atMost: .seconds(5)) {
+            if umount2(path.string, 0) == 0 { return true }
+            guard errno == EBUSY else { throw Errno(rawValue: errno) }
+            return false
         }
     }
 

@@ -53,6 +53,7 @@ extension World {
                         if sync?.code == 0 { acknowledged.note(synced: version) }
                     }
                 }
+                // The moment is what differs from one run to the next.
                 try await Task.sleep(for: moment)
                 try volume.cutPower()
                 group.cancelAll()

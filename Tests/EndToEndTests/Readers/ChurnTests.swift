@@ -29,6 +29,7 @@ struct ChurnTests {
                 group.addTask { try await Self.readByURL(churn, until: stop) }
                 group.addTask { try await Self.readByManifest(churn, until: stop) }
                 group.addTask {
+                    // How long they read is all that ends this.
                     try await Task.sleep(for: .seconds(Self.seconds))
                     try await Tool.run("touch", stop.string)
                 }
@@ -37,12 +38,9 @@ struct ChurnTests {
             print("\(try churn.cache.manifest().generation - before) generations in \(Self.seconds) s")
         } whenStill: { churn in
             let end = ContinuousClock.now
-            var strays = try CacheCheck(churn.world.agent.cache).strays()
-            while !strays.isEmpty, ContinuousClock.now - end < .seconds(5) {
-                try await Task.sleep(for: .milliseconds(50))
-                strays = try CacheCheck(churn.world.agent.cache).strays()
+            try await waitUntil(atMost: .seconds(5)) {
+                try CacheCheck(churn.world.agent.cache).strays().isEmpty
             }
-            #expect(strays.count == 0, "\(strays.prefix(3))")
             print("nothing left over \(ContinuousClock.now - end) after the last lease")
             try await churn.world.agent.status { $0.icons.retired == 0 && $0.inSync }
             #expect(try churn.world.expectWholeCache() == 120)

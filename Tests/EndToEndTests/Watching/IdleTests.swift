@@ -26,6 +26,7 @@ struct IdleTests {
                 // What has just been done has an end, and idle threads give up waiting after some seconds.
                 try await Task.sleep(for: .seconds(6))
                 let before = try [agent.value, watcher].map(Usage.init)
+                // That nothing happens for so long is what is measured.
                 try await Task.sleep(for: .seconds(Self.seconds))
                 let after = try [agent.value, watcher].map(Usage.init)
                 let wakeUps = zip(after, before).map { $0.wakeUps(since: $1) }

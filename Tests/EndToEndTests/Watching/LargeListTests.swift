@@ -16,16 +16,12 @@ struct LargeListTests {
         try await World.with { world in
             let icons = (0..<50_000).map { "\(world.origin.baseURL)/\($0).png" }
             let path = world.folder.appending("new")
-            let file = try FileDescriptor.open(
-                path, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
-            try file.closeAfter {
-                if format == "XML" {
-                    _ = try file.writeAll(propertyList(icons.map { ("App", $0) }).utf8)
-                } else {
-                    let encoder = PropertyListEncoder()
-                    encoder.outputFormat = .binary
-                    _ = try file.writeAll(try encoder.encode(icons.map { ["name": "App", "icon": $0] }))
-                }
+            if format == "XML" {
+                try write(propertyList(icons.map { ("App", $0) }), to: path)
+            } else {
+                let encoder = PropertyListEncoder()
+                encoder.outputFormat = .binary
+                try write(encoder.encode(icons.map { ["name": "App", "icon": $0] }), to: path)
             }
             try await world.agent.whileRunning { agent in
                 #expect(try await world.agent.call("pause").code == 0)

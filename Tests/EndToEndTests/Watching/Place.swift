@@ -30,14 +30,8 @@ enum Place: String, CaseIterable, Sendable {
             print("Skipped: no \(rawValue): \(failure)")
             return nil
         }
-        do {
-            let result = try await body(path)
-            for mountPoint in undo { umount2(mountPoint.string, Int32(MNT_DETACH)) }
-            return result
-        } catch {
-            for mountPoint in undo { umount2(mountPoint.string, Int32(MNT_DETACH)) }
-            throw error
-        }
+        defer { for mountPoint in undo { umount2(mountPoint.string, Int32(MNT_DETACH)) } }
+        return try await body(path)
     }
 
     /// - Returns: The place, and what is to be unmounted at the end.

@@ -29,11 +29,7 @@ struct PollingTests {
             return
         }
         try await World.with { plain in
-            let script = plain.folder.appending("limited")
-            let file = try FileDescriptor.open(
-                script, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWriteExecute)
-            let command = Self.limiting(limit, to: BuiltProducts.path("syncagent"))
-            try file.closeAfter { _ = try file.writeAll("#!/bin/sh\n\(command)\n".utf8) }
+            let script = try makeScript(Self.limiting(limit, to: BuiltProducts.path("syncagent")), in: plain.folder)
             var world = plain
             world.agent = AgentProcess(program: script, folder: plain.folder)
             world.agent.environment = plain.agent.environment

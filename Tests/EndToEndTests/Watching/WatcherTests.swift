@@ -63,27 +63,14 @@ struct WatcherTests {
     @Test("an agent that has 1,100 descriptors open when it starts watches all the same")
     func descriptors() async throws {
         try await World.with { plain in
-            let script = plain.folder.appending("many")
-            let file = try FileDescriptor.open(
-                script, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWriteExecute)
-            let lines = """
-                #!/bin/bash
-                ulimit -n 4096
-                for number in {1..1100}; do exec {file}</dev/null; done
-                exec '\(BuiltProducts.path("syncagent"))' "$@"
-
-                """
-            try file.closeAfter { _ = try file.writeAll(lines.utf8) }
-            var world = plain
-            world.agent = AgentProcess(program: script, folder: plain.folder)
-            world.agent.environment = plain.setting("SYNCAGENT_LISTS_RESCAN", "1h").agent.environment
-            let agent = world
-            try await agent.agent.whileRunning { process in
+            let open = "ulimit -n 4096; for number in {1..1100}; do exec {file}</dev/null; done"
+            let world = try plain.setting("SYNCAGENT_LISTS_RESCAN", "1h").after(open, shell: "/bin/bash")
+            try await world.agent.whileRunning { process in
                 try #require(access("/proc/\(process.value)/fd/1100", F_OK) == 0)
-                try await agent.agent.status { $0.watch.isEstablished }
+                try await world.agent.status { $0.watch.isEstablished }
                 for names in [["Mail"], ["Mail", "Maps"]] {
-                    try agent.drop(names)
-                    try await agent.published(names)
+                    try world.drop(names)
+                    try await world.published(names)
                 }
             }
         }
@@ -104,10 +91,7 @@ struct WatcherTests {
                 let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
                 for process in [agent.value, watcher] { try #require(kill(process, SIGSTOP) == 0) }
                 for number in 0..<count {
-                    let path = world.agent.lists.appending("\(number).txt")
-                    try FileDescriptor.open(
-                        path, .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite
-                    ).close()
+                    try write("", to: world.agent.lists.appending("\(number).txt"))
                 }
                 for list in lists { try world.drop(["Mail", list], as: list) }
                 let start = ContinuousClock.now

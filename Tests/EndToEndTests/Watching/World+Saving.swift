@@ -36,15 +36,7 @@ extension World {
     /// The same world with an agent that cannot open what its mode does not let it, also where root runs the tests.
     func heedingModes() throws -> World {
         guard geteuid() == 0, let program = Tool.path("setpriv") else { return self }
-        let script = folder.appending("heeding-modes")
-        let file = try FileDescriptor.open(
-            script, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWriteExecute)
-        let command = "\(program) --bounding-set=-all --inh-caps=-all '\(BuiltProducts.path("syncagent"))'"
-        try file.closeAfter { _ = try file.writeAll("#!/bin/sh\nexec \(command) \"$@\"\n".utf8) }
-        var world = self
-        world.agent = AgentProcess(program: script, folder: folder)
-        world.agent.environment = agent.environment
-        return world
+        return try after(in: "\(program) --bounding-set=-all --inh-caps=-all")
     }
 
     private func time(
@@ -97,11 +89,5 @@ extension World {
     private func run(_ script: String, _ environment: [String: String]) async throws {
         let result = try await Program.run("sh", "-ec", script, environment: environment)
         try #require(result.code == 0, "\(script): \(result.messages)")
-    }
-
-    private func write(_ text: String, to path: FilePath) throws {
-        let file = try FileDescriptor.open(
-            path, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
-        try file.closeAfter { _ = try file.writeAll(text.utf8) }
     }
 }

@@ -2,7 +2,6 @@
 import CacheFormat
 import FoundationEssentials
 import Glibc
-import Logging
 import SyncAgent
 import SyncPlan
 import SystemPackage
@@ -12,13 +11,12 @@ import Testing
 /// The database is of one process; what is seeded into it is what a damaged disk or a curious person leaves.
 @Suite("A database that lies")
 struct DatabaseTests {
-    private let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     private let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 100
 
     @Test("whatever its values are, the agent's decisions begin, and its questions are answered")
     func values() async throws {
         try await withTemporaryFolder { folder in
-            let whole = try await Self.whole(in: folder, logger)
+            let whole = try await Self.whole(in: folder)
             var generator = SeededGenerator(seed: 2026)
             for round in 0..<rounds {
                 try Self.write(whole, to: folder)
@@ -36,7 +34,7 @@ struct DatabaseTests {
     @Test("whatever its bytes are, too")
     func bytes() async throws {
         try await withTemporaryFolder { folder in
-            let whole = try await Self.whole(in: folder, logger)
+            let whole = try await Self.whole(in: folder)
             var generator = SeededGenerator(seed: 2027)
             for round in 0..<rounds {
                 var bytes = whole
@@ -59,7 +57,7 @@ struct DatabaseTests {
         let clock = AgentClock()
         let store: StateStore
         do {
-            store = try StateStore(folder: folder, clock: clock, logger: logger)
+            store = try StateStore(folder: folder, clock: clock, logger: .silent)
         } catch {
             // An agent that cannot use its database ends with a message; nothing here keeps it from that.
             Issue.record("\(error), \(comment)")
@@ -89,9 +87,9 @@ struct DatabaseTests {
     }
 
     /// The bytes of a database with a row in each table.
-    private static func whole(in folder: FilePath, _ logger: Logger) async throws -> [UInt8] {
+    private static func whole(in folder: FilePath) async throws -> [UInt8] {
         let clock = AgentClock()
-        let store = try StateStore(folder: folder, clock: clock, logger: logger)
+        let store = try StateStore(folder: folder, clock: clock, logger: .silent)
         let now = clock.now
         let response = StoredResponse(
             fields: HTTPFields([("ETag", "\"x\""), ("Cache-Control", "max-age=60")]), requestTime: now,

@@ -2,6 +2,7 @@
 import FoundationEssentials
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// Keeps whoever opens a file waiting within `open(2)`, with the path looked up already, until it is let go.
 ///

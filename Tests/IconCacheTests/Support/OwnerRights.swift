@@ -2,6 +2,7 @@
 import FoundationEssentials
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// What the owner of files may do, and root.
 enum OwnerRights {

@@ -32,9 +32,7 @@ struct ResumeOverSocketsTests {
                 let url = origin.baseURL + "/icon"
                 let part = "staging/" + PartialDownload.file(of: IconURL(url))
                 let first = Task { try await cache.fetch([url], settings) }
-                for _ in 0..<5000 where try cache.folder.entry(part)?.size ?? 0 == 0 {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
+                try await waitUntil { try cache.folder.entry(part)?.size ?? 0 > 0 }
                 hasBegun.open()
                 if isCancelled { first.cancel() }
                 let codes = try await first.value.map(\.code)

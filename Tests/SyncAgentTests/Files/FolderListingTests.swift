@@ -13,7 +13,7 @@ struct FolderListingTests {
     func names() async throws {
         try await withTemporaryFolder { path in
             let names = Set((0..<1000).map { "\($0)" } + [String(repeating: "n", count: 255), ".hidden", "ö", " "])
-            for name in names { try #require(mkdir(path.appending(name).string, 0o755) == 0) }
+            for name in names { try makeFolder(path.appending(name)) }
             let folder = open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             #expect(Set(try FolderListing.names(in: folder).map(\.name.text)) == names)
         }

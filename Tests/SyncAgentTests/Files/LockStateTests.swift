@@ -35,7 +35,7 @@ struct LockStateTests {
     func otherFileSystem() async throws {
         try await withTemporaryFolder { folder in
             let folders = [folder.appending("one"), folder.appending("other")]
-            for folder in folders { try #require(mkdir(folder.string, 0o755) == 0) }
+            for folder in folders { try makeFolder(folder) }
             try await SmallDisk.mounted("size=1m", at: folders[0]) {
                 try await SmallDisk.mounted("size=1m", at: folders[1]) {
                     try Self.hold(folders[0]) {}

@@ -97,6 +97,7 @@ struct TaskThreadsTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in [3, 1, 2, 0] {
                     group.addTask {
+                        // These are the sleeps that are tested.
                         try await Task.sleep(until: start + .milliseconds(100 * number), clock: .continuous)
                         #expect(ContinuousClock.now >= start + .milliseconds(100 * number))
                         #expect(Self.name == "task\n")

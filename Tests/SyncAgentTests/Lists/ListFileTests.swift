@@ -6,13 +6,14 @@ import Glibc
 import SyncAgent
 import SyncPlan
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Opening property lists")
 struct ListFileTests {
     @Test("a file is opened, and its fingerprint changes with it")
-    func fingerprint() throws {
-        try withFolder { folder in
+    func fingerprint() async throws {
+        try await withTemporaryFolder { folder in
             let path = folder.appending("a.plist")
             try write("(a)", to: path)
             let opened = try ListFile.open(path, maxBytes: ByteCount(3))
@@ -25,11 +26,11 @@ struct ListFileTests {
     }
 
     @Test("the contents are read from the first byte and hashed, and the offset stays")
-    func contents() throws {
-        try withFolder { folder in
+    func contents() async throws {
+        try await withTemporaryFolder { folder in
             let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
             let path = folder.appending("a.plist")
-            try Data(bytes).write(to: URL(filePath: path.string))
+            try write(bytes, to: path)
             let opened = try ListFile.open(path, maxBytes: ByteCount(bytes.count))
             defer { try? opened.descriptor.close() }
             try opened.descriptor.seek(offset: 7, from: .start)
@@ -44,11 +45,10 @@ struct ListFileTests {
     }
 
     @Test("what is no regular file, too large, or not there is rejected without waiting")
-    func rejections() throws {
-        try withFolder { folder in
+    func rejections() async throws {
+        try await withTemporaryFolder { folder in
             #expect(mkfifo(folder.appending("fifo").string, 0o600) == 0)
-            try FileManager.default.createDirectory(
-                atPath: folder.appending("folder").string, withIntermediateDirectories: false)
+            try makeFolder(folder.appending("folder"))
             try FileManager.default.createSymbolicLink(
                 atPath: folder.appending("link").string, withDestinationPath: "/dev/zero")
             try write("(abc)", to: folder.appending("file"))
@@ -62,16 +62,5 @@ struct ListFileTests {
                 #expect(rejection.code.rawValue == code, "\(name)")
             }
         }
-    }
-
-    private func write(_ text: String, to path: FilePath) throws {
-        try text.write(toFile: path.string, atomically: false, encoding: .utf8)
-    }
-
-    private func withFolder(_ body: (FilePath) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "lists-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try body(FilePath(folder.path))
     }
 }

@@ -3,7 +3,6 @@ import AppLists
 import CacheFormat
 import FoundationEssentials
 import Glibc
-import Logging
 import SyncAgent
 import SyncPlan
 import Synchronization
@@ -18,13 +17,6 @@ struct ListScannerTests {
             folder: folder,
             parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse"), timeout: .seconds(60)),
             maxBytes: .mebibytes(8))
-    }
-
-    /// Writes a list that was last changed long enough ago to be read at once.
-    private func write(_ text: String, to path: FilePath) throws {
-        let file = try FileDescriptor.open(
-            path, .writeOnly, options: [.create, .truncate], permissions: [.ownerReadWrite])
-        try file.closeAfter { _ = try file.writeAll(text.utf8) }
     }
 
     /// Scans until nothing is being written any more.
@@ -190,7 +182,7 @@ struct ListScannerTests {
         try await withTemporaryFolder { folder in
             let script = try parser(in: folder, doing: "sleep 2", with: "late")
             let lists = folder.appending("lists.d")
-            try #require(mkdir(lists.string, 0o755) == 0)
+            try makeFolder(lists)
             let new = Set((0..<5).map { ListName("new\($0).plist") })
             for name in new { try write("()", to: lists.appending(name.text)) }
             try write("(\"http://a/late\")", to: lists.appending("old.plist"))
@@ -213,7 +205,7 @@ struct ListScannerTests {
         try await withTemporaryFolder { folder in
             let script = try parser(in: folder, doing: "while :; do :; done", with: "hang")
             let lists = folder.appending("lists.d")
-            try #require(mkdir(lists.string, 0o755) == 0)
+            try makeFolder(lists)
             try write("(hang)", to: lists.appending("bad.plist"))
             var scanner = ListScanner(
                 folder: lists, parser: ParseHelper(executable: script, timeout: .seconds(1)), maxBytes: .mebibytes(8))
@@ -235,7 +227,7 @@ struct ListScannerTests {
         try await withTemporaryFolder { folder in
             let script = try parser(in: folder, doing: "while :; do :; done", with: "hang")
             let lists = folder.appending("lists.d")
-            try #require(mkdir(lists.string, 0o755) == 0)
+            try makeFolder(lists)
             let bad = ["1.plist", "2.plist", "3.plist"]
             try write("()", to: lists.appending("good.plist"))
             var other = self.scanner(lists)
@@ -261,19 +253,17 @@ struct ListScannerTests {
     @Test("a look that is given up begins no other list, and tells nothing of any", arguments: [false, true])
     func givenUp(isOnce: Bool) async throws {
         try await withTemporaryFolder { folder in
-            let script = folder.appending("parser")
-            try write("#!/bin/sh\necho $$ >> \"$0.pids\"\nexec sleep 600\n", to: script)
-            try #require(chmod(script.string, 0o755) == 0)
+            let script = try makeScript("echo $$ >> \"$0.pids\"\nexec sleep 600", in: folder)
             let pids = FilePath("\(script).pids")
             try write("", to: pids)
             let lists = folder.appending("lists.d")
-            try #require(mkdir(lists.string, 0o755) == 0)
+            try makeFolder(lists)
             let names = (1...20).map { ListName("\($0).plist") }
             for name in names { try write("()", to: lists.appending(name.text)) }
             let service = ListService(
                 folder: lists, watchProgram: BuiltProducts.path("syncagent-watch"), parseProgram: script,
                 settings: Settings().lists, old: Set(names), clock: AgentClock(),
-                logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() })
+                logger: .silent)
             let scans = Mutex(0)
             let task = Task {
                 if isOnce {
@@ -285,7 +275,7 @@ struct ListScannerTests {
             func begun() throws -> Int {
                 try String(contentsOfFile: pids.string, encoding: .utf8).split(separator: "\n").count
             }
-            while try begun() == 0 { await Task.yield() }
+            try await waitUntil { try begun() > 0 }
             task.cancel()
             await task.value
             #expect(scans.withLock(\.self) == 0)
@@ -303,7 +293,7 @@ struct ListScannerTests {
             settings.rescan = .milliseconds(300)
             let service = ListService(
                 folder: folder, watchProgram: "/nowhere", parseProgram: BuiltProducts.path("syncagent-parse"),
-                settings: settings, clock: AgentClock(), logger: Logger(label: "") { _ in SwiftLogNoOpLogHandler() })
+                settings: settings, clock: AgentClock(), logger: .silent)
             let scans = await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     while !Task.isCancelled {

@@ -72,7 +72,7 @@ struct ParseHelperTests {
                 #expect(started == count)
             }
             await helper.prepare()
-            while try pids().count < 3 { await Task.yield() }
+            try await waitUntil { try pids().count == 3 }
             await helper.dismiss()
             let left = try pids().filter { kill($0, 0) == 0 }
             #expect(left.isEmpty)
@@ -84,7 +84,7 @@ struct ParseHelperTests {
         try await withScript("[ -e \"$0.pid\" ] && exec cat; echo $$ > \"$0.pid\"; kill -KILL $$") { script in
             let helper = ParseHelper(executable: script, timeout: .seconds(60))
             await helper.prepare()
-            while pid(of: script).map({ kill($0, 0) == 0 && !isZombie($0) }) ?? true { await Task.yield() }
+            try await waitUntil { pid(of: script).map { kill($0, 0) != 0 || isZombie($0) } ?? false }
             #expect(await helper.parse(ParseRecord.encode(.success(AppList()))) == .success(AppList()))
         }
     }
@@ -130,7 +130,7 @@ struct ParseHelperTests {
     func cancellation() async throws {
         try await withScript("echo $$ > \"$0.pid\"; while :; do :; done") { script in
             let task = Task { await ParseHelper(executable: script, timeout: .seconds(600)).parse("()") }
-            while pid(of: script) == nil { await Task.yield() }
+            try await waitUntil { pid(of: script) != nil }
             task.cancel()
             #expect(await task.value == .failure(.cancelled))
             try expectGone(script)
@@ -227,11 +227,5 @@ private func withDescriptors<R>(_ free: Int, _ body: () async -> R) async throws
 
 /// Runs the body with a shell script of this body, in a folder of its own.
 private func withScript(_ text: String, _ body: (FilePath) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let script = folder.appending(path: "parser").path
-    try "#!/bin/sh\n\(text)\n".write(toFile: script, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
-    try await body(FilePath(script))
+    try await withTemporaryFolder { folder in try await body(makeScript(text, in: folder)) }
 }

@@ -171,10 +171,7 @@ struct WatchHelperTests {
                 signals.append(signal)
                 guard signal == .ready else { return }
                 for number in 0..<1000 {
-                    let file = try? FileDescriptor.open(
-                        lists.appending("\(number).plist"), .writeOnly, options: [.create, .closeOnExec],
-                        permissions: .ownerReadWrite)
-                    try? file?.close()
+                    try? write("", to: lists.appending("\(number).plist"))
                 }
                 rename(lists.string, "\(lists).moved")
             }
@@ -187,18 +184,6 @@ struct WatchHelperTests {
         let signals = Signals()
         try await WatchHelper(executable: executable, folder: folder).run { signals.append($0) }
         return signals.all
-    }
-
-    private func makeFolder(_ path: FilePath) throws {
-        try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
-    }
-
-    /// A shell script of this body, in a folder.
-    private func makeScript(_ text: String, in folder: FilePath) throws -> FilePath {
-        let script = folder.appending("helper")
-        try "#!/bin/sh\n\(text)\n".write(toFile: script.string, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.string)
-        return script
     }
 }
 

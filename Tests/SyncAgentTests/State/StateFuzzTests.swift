@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import Logging
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -13,7 +12,6 @@ import WebAddresses
 /// Whatever is in the database: the agent starts, and no image is lost by it.
 @Suite("A state that is not to be believed")
 struct StateFuzzTests {
-    private static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     private static let url: IconURL = "https://example.com/a.png"
     private static let retired: IconURL = "https://example.com/b.png"
 
@@ -44,7 +42,7 @@ struct StateFuzzTests {
         changes.values = RememberedValues(
             isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),
             folder: FolderIdentity(fileSystem: 1, device: 2, handle: [3]))
-        let store = try StateStore(folder: folder, clock: clock, logger: logger)
+        let store = try StateStore(folder: folder, clock: clock, logger: .silent)
         try await store.apply(changes)
         try await store.close()
     }
@@ -67,7 +65,7 @@ struct StateFuzzTests {
         let clock = AgentClock()
         let store: StateStore
         do {
-            store = try StateStore(folder: folder, clock: clock, logger: logger)
+            store = try StateStore(folder: folder, clock: clock, logger: .silent)
         } catch {
             Issue.record("\(comment): \(error)")
             return false
@@ -138,7 +136,7 @@ struct StateFuzzTests {
             #expect(columns.count > 30)
             for (table, column) in columns {
                 for value in values {
-                    try Self.put(whole, at: path)
+                    try write(whole, to: path)
                     let database = try Database(path)
                     try database.execute("PRAGMA ignore_check_constraints = ON")
                     let sql = "UPDATE OR IGNORE \(table) SET \(column) = \(value)"
@@ -172,7 +170,7 @@ struct StateFuzzTests {
                             in: 0...255, using: &generator)
                     }
                 }
-                try Self.put(bytes, at: path)
+                try write(bytes, to: path)
                 if try await Self.start(in: folder, "round \(round)") { restored += 1 }
             }
             // Most bytes are free space: a database that is whole otherwise is kept.
@@ -185,21 +183,15 @@ struct StateFuzzTests {
         try await withTemporaryFolder { folder in
             let memo = IconMemo(
                 url: Self.url, image: nil, response: nil, freshUntil: AgentClock.wallTime, failure: nil)
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: Self.logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(try await store.apply(MemoChanges(remembered: [memo])))
             try await store.dropTable("icon")
             #expect(try await !store.apply(MemoChanges(remembered: [memo])))
             #expect(try await store.apply(MemoChanges(forgotten: [memo.url])))
             try await store.close()
-            let again = try StateStore(folder: folder, clock: AgentClock(), logger: Self.logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(again.remembered.icons.isEmpty)
         }
-    }
-
-    private static func put(_ bytes: [UInt8], at path: FilePath) throws {
-        let file = try FileDescriptor.open(
-            path, .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
-        try file.closeAfter { _ = try file.writeAll(bytes) }
     }
 }
 

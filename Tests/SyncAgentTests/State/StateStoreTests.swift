@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
-import Logging
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -12,7 +11,6 @@ import WebAddresses
 
 @Suite("What is remembered over a restart")
 struct StateStoreTests {
-    private let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 
     private static var trail: FetchTrail? {
         guard let first = try? FetchTarget("https://example.com/b.png"),
@@ -65,15 +63,15 @@ struct StateStoreTests {
     @Test("memos come back as they were, the newest of each URL, without the forgotten ones")
     func remember() async throws {
         try await withTemporaryFolder { folder in
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             try await store.apply(MemoChanges(remembered: memos))
             try await store.close()
-            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             let byURL = { (memos: [IconMemo]) in memos.sorted { $0.url < $1.url } }
             #expect(byURL(Array(again.remembered.icons)) == byURL(memos))
             try await again.apply(MemoChanges(forgotten: [memos[0].url]))
             try await again.close()
-            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered.icons
+            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.icons
             #expect(byURL(Array(rest)) == byURL(Array(memos.dropFirst())))
         }
     }
@@ -82,22 +80,22 @@ struct StateStoreTests {
     func lists() async throws {
         try await withTemporaryFolder { folder in
             let memos = ["a", "b"].map { ListMemo(list: "\($0).plist", sha256: Digest.of($0), rules: "0.1.0\nicon") }
-            let first = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             var changes = MemoChanges(remembered: self.memos)
             changes.lists = memos
             try await first.apply(changes)
             try await first.close()
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.lists == memos)
             changes = MemoChanges()
             changes.forgottenLists = ["a.plist"]
             try await store.apply(changes)
             try await store.close()
-            #expect(try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered.lists == [memos[1]])
+            #expect(try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.lists == [memos[1]])
             let database = try Database(folder.appending(StateStore.files[0]))
             try database.execute("DROP TABLE list; PRAGMA user_version = 1")
             try database.close()
-            let old = try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered
+            let old = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered
             #expect(old.lists.isEmpty && old.icons.count == self.memos.count)
         }
     }
@@ -110,23 +108,23 @@ struct StateStoreTests {
             var changes = MemoChanges()
             changes.origins = [memo, OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))]
             changes.values = RememberedValues(isPaused: true)
-            let first = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             try await first.apply(changes)
             try await first.close()
             changes = MemoChanges()
             changes.forgottenOrigins = ["http://b"]
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.values.isPaused && store.remembered.origins.count == 2)
             try await store.apply(changes)
             try await store.close()
-            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(again.remembered.values.isPaused && again.remembered.origins == [memo])
             again.forgetRemembered()
             #expect(!again.remembered.values.isPaused && again.remembered.origins.isEmpty, "nothing of it is kept")
             changes.values = RememberedValues()
             try await again.apply(changes)
             try await again.close()
-            #expect(try !StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered.values.isPaused)
+            #expect(try !StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.values.isPaused)
         }
     }
 
@@ -140,11 +138,11 @@ struct StateStoreTests {
             ]
             for identity in identities {
                 changes.values = RememberedValues(folder: identity)
-                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
                 try await store.apply(changes)
                 try await store.close()
             }
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.values.folder == identities[1])
             try await store.close()
         }
@@ -156,10 +154,10 @@ struct StateStoreTests {
             for (number, expected) in [(nil, 0), (7, 7), (nil, 7), (12, 12)] as [(Int?, Int)] {
                 var changes = MemoChanges(remembered: memos)
                 changes.values = number.map { RememberedValues(newestGeneration: $0) }
-                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
                 try await store.apply(changes)
                 try await store.close()
-                let found = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                let found = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
                 #expect(found.remembered.values.newestGeneration == expected)
                 try await found.close()
             }
@@ -174,12 +172,12 @@ struct StateStoreTests {
             changes.superseded = [4: clock.now + .seconds(-300), 5: clock.now]
             let hold = EvictionBrake.Hold(since: clock.now + .seconds(-3600), generation: 5, images: 30, total: 40)
             changes.values = RememberedValues(hold: hold)
-            let first = try StateStore(folder: folder, clock: clock, logger: logger)
+            let first = try StateStore(folder: folder, clock: clock, logger: .silent)
             try await first.apply(changes)
             try await first.close()
 
             let later = AgentClock()
-            let store = try StateStore(folder: folder, clock: later, logger: logger)
+            let store = try StateStore(folder: folder, clock: later, logger: .silent)
             let age = later.now - (try #require(store.remembered.superseded[4]))
             #expect(age >= .seconds(300) && age < .seconds(310))
             let restored = try #require(store.remembered.values.hold)
@@ -192,7 +190,7 @@ struct StateStoreTests {
             changes.values = RememberedValues()
             try await store.apply(changes)
             try await store.close()
-            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: logger).remembered
+            let rest = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered
             #expect(Array(rest.superseded.keys) == [5] && rest.values.hold == nil)
         }
     }
@@ -222,7 +220,7 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let file = try CacheFolder(folder)
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.icons.isEmpty)
             try await store.apply(MemoChanges(remembered: memos))
             #expect(try file.entry("state.sqlite.damaged") != nil)
@@ -238,7 +236,7 @@ struct StateStoreTests {
                 return memo
             }
             do {
-                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
                 try await store.apply(MemoChanges(remembered: many))
                 try await store.close()
             }
@@ -248,7 +246,7 @@ struct StateStoreTests {
                     try file.writeAll(toAbsoluteOffset: Int64(page * 4096), [UInt8](repeating: 0xA5, count: 4096))
                 }
             }
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.icons.isEmpty)
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
         }
@@ -264,11 +262,11 @@ struct StateStoreTests {
                 return memo
             }
             do {
-                let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
                 #expect(try await store.apply(MemoChanges(remembered: many)))
                 try await store.close()
             }
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.icons.count == many.count)
             let file = try FileDescriptor.open(folder.appending("state.sqlite"), .readWrite)
             try file.closeAfter {
@@ -281,7 +279,7 @@ struct StateStoreTests {
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
             #expect(try await store.apply(MemoChanges(forgotten: [memos[0].url])))
             try await store.close()
-            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(again.remembered.icons.count == memos.count - 1 + 5000)
         }
     }
@@ -291,7 +289,7 @@ struct StateStoreTests {
         try await withTemporaryFolder { folder in
             let file = try CacheFolder(folder)
             try file.write([], to: "state.sqlite", mode: FilePermissions(rawValue: 0o644))
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             try await store.apply(MemoChanges(remembered: memos))
             let names = try file.names(in: ".").map(\.name)
             #expect(names.count > 1)
@@ -305,9 +303,9 @@ struct StateStoreTests {
     @Test("a folder that cannot hold a database is an error that names it")
     func unusable() async throws {
         try await withTemporaryFolder { folder in
-            try #require(mkdir(folder.appending("state.sqlite").string, 0o755) == 0)
+            try makeFolder(folder.appending("state.sqlite"))
             let error = #expect(throws: FileError.self) {
-                try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+                try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             }
             #expect(error?.path == folder.appending("state.sqlite").string)
         }

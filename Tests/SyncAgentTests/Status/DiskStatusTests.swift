@@ -33,20 +33,18 @@ struct DiskStatusTests {
             let memo = ListMemo(
                 list: difference == .memory ? "other.plist" : "apps.plist", sha256: .of("1"),
                 rules: ListLimits(settings.lists).rules + (difference == .rules ? "!" : ""))
-            let store = try StateStore(folder: folders.state, clock: AgentClock(), logger: CacheFixture.logger)
+            let store = try StateStore(folder: folders.state, clock: AgentClock(), logger: .silent)
             var changes = MemoChanges()
             changes.lists = [memo]
             try await store.apply(changes)
             try await store.close()
-            let file = try FileDescriptor.open(
-                folders.lists.appending("apps.plist"), .writeOnly, options: [.create], permissions: [.ownerReadWrite])
-            try file.closeAfter { _ = try file.writeAll((difference == .contents ? "2" : "1").utf8) }
+            try write(difference == .contents ? "2" : "1", to: folders.lists.appending("apps.plist"))
 
             // What changed a moment ago is not read yet.
             let change = try ListFile.open(folders.lists.appending("apps.plist"), maxBytes: .mebibytes(1))
             try change.descriptor.close()
-            while AgentClock.wallTime.sinceEpoch < change.fingerprint.changed + .milliseconds(100) {
-                await Task.yield()
+            try await waitUntil {
+                AgentClock.wallTime.sinceEpoch >= change.fingerprint.changed + .milliseconds(100)
             }
             let report = await DiskStatus(folders: folders, settings: settings, parser: "/nonexistent/parser").report()
             let row = try #require(report.lists.first)

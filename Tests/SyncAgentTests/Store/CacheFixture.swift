@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
-import Logging
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -19,8 +18,6 @@ struct CacheFixture {
     /// What was found when the folder was opened.
     let restored: RestoredState
 
-    static let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-
     /// Opens the folder as an agent does at its start.
     ///
     /// What is staged is in files, unless it is to be held.
@@ -28,11 +25,11 @@ struct CacheFixture {
         if !holdsImages { held.close() }
         self.path = path
         folder = try CacheFolder(path)
-        restored = try StartUpRecovery.run(folder, logger: Self.logger)
+        restored = try StartUpRecovery.run(folder, logger: .silent)
         staging = Staging(folder, held: held, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
         publisher = Publisher(folder, held: held, batch: 1, thread: thread)
-        evictor = Evictor(folder, thread: thread, logger: Self.logger)
+        evictor = Evictor(folder, thread: thread, logger: .silent)
     }
 
     /// Looks at the folder as an agent does first of all after its start.

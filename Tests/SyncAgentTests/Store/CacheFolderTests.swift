@@ -14,7 +14,7 @@ struct CacheFolderTests {
     private func withCache(_ body: (CacheFixture, Canary) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("cache")
-            try #require(mkdir(path.string, 0o755) == 0)
+            try makeFolder(path)
             try await body(CacheFixture(path), Canary(folder.appending("canary")))
         }
     }
@@ -63,7 +63,7 @@ struct CacheFolderTests {
             let staged = try await cache.stage("two")
             try #require(rename(cache.path.appending(name).string, cache.path.appending("aside").string) == 0)
             if ["icons", "by-url"].contains(name) {
-                try #require(mkdir(cache.path.appending(name).string, 0o755) == 0)
+                try makeFolder(cache.path.appending(name))
                 for fan in CacheLayout.fanOut {
                     try #require(symlink(canary.path.string, cache.path.appending("\(name)/\(fan)").string) == 0)
                 }

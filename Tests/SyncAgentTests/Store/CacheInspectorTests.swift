@@ -34,7 +34,7 @@ struct CacheInspectorTests {
             let cache = try CacheFixture(path)
             let manifest = try await cache.publish(1, [Self.a: "one", Self.b: "two"])
             let lock = try FolderLock(in: cache.folder.descriptor, at: path)
-            let inspector = CacheInspector(cache.publisher, lock: lock, logger: CacheFixture.logger)
+            let inspector = CacheInspector(cache.publisher, lock: lock, logger: .silent)
             try await body(
                 cache, inspector,
                 CacheExpectation(

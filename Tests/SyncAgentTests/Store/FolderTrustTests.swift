@@ -13,7 +13,7 @@ struct FolderTrustTests {
     private func withCache(_ body: (FilePath, Canary) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("cache")
-            try #require(mkdir(path.string, 0o755) == 0)
+            try makeFolder(path)
             let cache = try CacheFixture(path)
             try await cache.publish(1, ["http://a/1": "one"])
             _ = try FolderLock(in: cache.folder.descriptor, at: path)
@@ -167,7 +167,7 @@ struct Canary {
     init(_ path: FilePath) throws {
         self.path = path
         file = path.appending("file")
-        try #require(mkdir(path.string, 0o755) == 0)
+        try makeFolder(path)
         try add("file")
     }
 

@@ -156,7 +156,7 @@ struct HeldImagesTests {
             let (path, other) = (folder.appending("cache"), folder.appending("other"))
             for path in [path, other] { try AgentFolders.make(path, mode: .ownerReadWriteExecute) }
             let cache = try CacheFixture(path, holdsImages: true)
-            let inspector = CacheInspector(cache.publisher, lock: nil, logger: CacheFixture.logger)
+            let inspector = CacheInspector(cache.publisher, lock: nil, logger: .silent)
             let staged = try await cache.stage("one")
             try await prepare(cache, staged)
             try await CacheFixture(other).publish(1, ["http://a/1": "one"])

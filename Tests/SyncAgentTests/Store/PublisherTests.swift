@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
-import Logging
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -213,9 +211,9 @@ struct EvictorTests {
     func unremovable() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
-            let log = LogCount()
+            let log = RecordedLog()
             let evictor = Evictor(
-                cache.folder, thread: FileThread("tests"), logger: Logger(label: "tests") { _ in log })
+                cache.folder, thread: FileThread("tests"), logger: log.logger)
             let name = CacheLayout.generation(1)
             try cache.folder.makeFolder(name, mode: .ownerReadWriteExecute)
             try cache.folder.makeFolder("\(name)/inside", mode: .ownerReadWriteExecute)
@@ -223,7 +221,7 @@ struct EvictorTests {
                 let found = await evictor.release([GenerationRelease(generation: 1)])
                 #expect(found.removed.isEmpty && found.kept.isEmpty && found.failed == [1])
             }
-            #expect(log.count == 1)
+            #expect(log.messages.count == 1)
             cache.folder.remove("\(name)/inside")
             #expect(await evictor.release([GenerationRelease(generation: 1)]).removed == [1])
         }
@@ -256,27 +254,5 @@ struct EvictorTests {
             for name in obstacles { try #require(cache.folder.remove("\(name)/inside") == nil) }
             #expect(await cache.evictor.remove(failed).isEmpty)
         }
-    }
-}
-
-/// Counts what is logged.
-private struct LogCount: LogHandler {
-    private final class Counter: Sendable {
-        let value = Atomic(0)
-    }
-
-    private let counter = Counter()
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    var count: Int { counter.value.load(ordering: .relaxed) }
-
-    subscript(metadataKey key: String) -> Logger.MetadataValue? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        counter.value.add(1, ordering: .relaxed)
     }
 }

@@ -18,7 +18,7 @@ struct ScrubberTests {
             try await cache.publish(
                 1, ["http://a/one": "one", "http://a/two": "two", "http://a/three": "three", "http://a/four": "four"])
             try await body(
-                cache, Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger))
+                cache, Scrubber(cache.folder, publisher: cache.publisher, logger: .silent))
         }
     }
 
@@ -113,7 +113,7 @@ struct ScrubberTests {
                 return
             }
             for word in words { cache.folder.remove(Self.image(word)) }
-            let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger)
+            let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: .silent)
             let told = Mutex<[Set<Digest>]>([])
             _ = await scrubber.read(Set(words.map(Digest.of))) { lost in
                 let number = told.withLock { told in
@@ -138,7 +138,7 @@ struct ScrubberTests {
     func empty() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
-            let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: CacheFixture.logger)
+            let scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: .silent)
             #expect(await scrubber.found(among: [.of("one")]).isEmpty)
         }
     }
