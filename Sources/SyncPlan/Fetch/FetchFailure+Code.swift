@@ -65,15 +65,6 @@ extension FetchFailure.Code {
         }
     }
 
-    /// Whether it speaks of the server's trouble, and not of the icon (RFC 5861, section 4).
-    package var isServerTrouble: Bool {
-        switch self {
-        case .fetch(let cause): cause.isNoAnswer
-        case .http(let status): (500...599).contains(status)
-        case .image, .url: false
-        }
-    }
-
     /// Whether other settings, or another set of certificates, may allow it, so that it is judged anew at each start.
     package var dependsOnSettings: Bool {
         switch self {

@@ -127,8 +127,8 @@ extension FetchQueue {
             repeating: Array(repeating: [], count: Priority.allCases.count), count: Standing.allCases.count)
         /// How many of these are valid, by standing.
         var asking = Array(repeating: 0, count: Standing.allCases.count)
-        /// The number of its turn among the lists that ask, by standing.
-        var turns: [Int?] = Array(repeating: nil, count: Standing.allCases.count)
+        /// The number of its listTurn among the lists that ask, by standing.
+        var listTurns: [Int?] = Array(repeating: nil, count: Standing.allCases.count)
         /// What it was served, and what it is taken to have been before.
         var time: Int
         /// How many of its URLs are queued or being downloaded.
@@ -153,11 +153,11 @@ extension FetchQueue {
     }
 
     /// A list's place among those that ask; where its flow has been served more since, its place is further back.
-    struct Turn: Comparable {
+    struct ListTurn: Comparable {
         var time: Int
         var number: Int
         var list: ListName
 
-        static func < (a: Turn, b: Turn) -> Bool { (a.time, a.number) < (b.time, b.number) }
+        static func < (a: ListTurn, b: ListTurn) -> Bool { (a.time, a.number) < (b.time, b.number) }
     }
 }

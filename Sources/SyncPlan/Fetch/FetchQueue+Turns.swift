@@ -27,21 +27,24 @@ extension FetchQueue {
     }
 
     /// The list that was served least of those that ask origins of a standing.
-    private mutating func firstTurn(_ standing: Standing) -> Turn? {
+    private mutating func firstListTurn(_ standing: Standing) -> ListTurn? {
         let index = standing.rawValue
-        while var turn = turns[index].min {
-            guard let flow = flows[turn.list], flow.turns[index] == turn.number, flow.asking[index] > 0 else {
-                turns[index].removeMin()
-                if flows[turn.list]?.turns[index] == turn.number { flows[turn.list]?.turns[index] = nil }
+        while var listTurn = listTurns[index].min {
+            guard let flow = flows[listTurn.list], flow.listTurns[index] == listTurn.number, flow.asking[index] > 0
+            else {
+                listTurns[index].removeMin()
+                if flows[listTurn.list]?.listTurns[index] == listTurn.number {
+                    flows[listTurn.list]?.listTurns[index] = nil
+                }
                 continue
             }
             let time = max(flow.time, virtualTime - Flow.credit)
-            if turn.time == time { return turn }
+            if listTurn.time == time { return listTurn }
             lastNumber += 1
-            turn.time = time
-            turn.number = lastNumber
-            turns[index].replaceMin(with: turn)
-            flows[turn.list]?.turns[index] = turn.number
+            listTurn.time = time
+            listTurn.number = lastNumber
+            listTurns[index].replaceMin(with: listTurn)
+            flows[listTurn.list]?.listTurns[index] = listTurn.number
         }
         return nil
     }
@@ -52,7 +55,7 @@ extension FetchQueue {
     mutating func nextTurn() -> (list: ListName, origin: String)? {
         while true {
             let admitted = Standing.allCases.filter(isAdmitted)
-            guard let list = admitted.compactMap({ firstTurn($0) }).min()?.list,
+            guard let list = admitted.compactMap({ firstListTurn($0) }).min()?.list,
                 let origin = takeTurn(of: list, admitted)
             else { return nil }
             let slots = slots(of: origin)
@@ -106,10 +109,10 @@ extension FetchQueue {
         flows[list]?.asking[standing] += 1
         flows[list]?.turns[standing][priority.rawValue].append(Turn(origin: origin, number: lastNumber))
         sweepTurns(of: list, standing, priority.rawValue)
-        guard let flow = flows[list], flow.turns[standing] == nil else { return }
+        guard let flow = flows[list], flow.listTurns[standing] == nil else { return }
         lastNumber += 1
-        flows[list]?.turns[standing] = lastNumber
-        turns[standing].insert(Turn(time: flow.time, number: lastNumber, list: list))
+        flows[list]?.listTurns[standing] = lastNumber
+        listTurns[standing].insert(ListTurn(time: flow.time, number: lastNumber, list: list))
     }
 
     /// Takes turns away that are no longer valid, once they are the most.

@@ -70,7 +70,7 @@ package struct FetchQueue: Sendable {
     var lanes: [String: Lane] = [:]
     var flows: [ListName: Flow] = [:]
     /// The lists that have something to start from an origin of each standing, by what they have been served.
-    var turns: [Heap<Turn>] = Array(repeating: [], count: Standing.allCases.count)
+    var listTurns: [Heap<ListTurn>] = Array(repeating: [], count: Standing.allCases.count)
     /// The origins that have more than their share already, and could take more.
     var greedy: Set<String> = []
     /// The latest start of a download, as lists count what they are served.

@@ -43,7 +43,7 @@ private final class WrittenCache {
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         urls = (0..<count).map { Fixed.url($0, origin: $0 % 7) }
         for (number, url) in urls.enumerated() where number % 5 != 0 {
-            try write("", to: CacheLayout.byURL(url))
+            try write([], to: CacheLayout.byURL(url))
         }
         let apps = urls.map { url in
             AppListDocument.App(name: "App", icon: url, download: nil, state: .ready(Fixed.image(of: url)))

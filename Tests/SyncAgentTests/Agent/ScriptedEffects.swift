@@ -112,7 +112,7 @@ final class ScriptedEffects: AgentEffects {
             return .space(.success(DiskSpace(folder: "/cache", bytes: .init(free: .max, total: .max))))
         case .inspect:
             note(.inspect)
-            return .inspected(.whole)
+            return .inspected(CacheInspection())
         }
     }
 

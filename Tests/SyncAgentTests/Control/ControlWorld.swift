@@ -32,30 +32,29 @@ struct ControlWorld {
         self.folder = folder
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         for name in ["cache", "lists.d", "state"] { try AgentFolders.make(folder.appending(name), mode: open) }
-        let logger = CacheFixture.logger
         let cache = try CacheFixture(folder.appending("cache"))
         let clock = AgentClock()
-        let database = try StateStore(folder: folder.appending("state"), clock: clock, logger: logger)
+        let database = try StateStore(folder: folder.appending("state"), clock: clock, logger: .silent)
         // Neither helper is there: the folder is polled, and has no list to parse.
         let lists = ListService(
             folder: folder.appending("lists.d"), watchProgram: folder.appending("none"),
-            parseProgram: folder.appending("none"), settings: Settings().lists, clock: clock, logger: logger)
+            parseProgram: folder.appending("none"), settings: Settings().lists, clock: clock, logger: .silent)
         self.lists = lists
-        loop = AgentLoop(clock: clock, logger: logger) { post in
+        loop = AgentLoop(clock: clock, logger: .silent) { post in
             SystemEffects(
                 downloads: Downloads(settings: Settings(), staging: cache.staging, clock: clock) {
                     post($0.map(Reconciler.Event.init))
                 },
                 staging: cache.staging, publisher: cache.publisher, evictor: cache.evictor,
-                inspector: CacheInspector(cache.publisher, lock: nil, logger: logger), database: database,
+                inspector: CacheInspector(cache.publisher, lock: nil, logger: .silent), database: database,
                 relist: { lists.listAgain() })
         }
-        scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: logger)
+        scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: .silent)
     }
 
     func server(at path: FilePath? = nil, clients: Int = 8) throws -> ControlServer {
         try ControlServer(
-            at: path ?? socket, clients: clients, logger: CacheFixture.logger, loop: loop, lists: lists,
+            at: path ?? socket, clients: clients, logger: .silent, loop: loop, lists: lists,
             scrubber: scrubber)
     }
 
@@ -74,7 +73,7 @@ struct ControlWorld {
     func whileServing(_ server: ControlServer, _ body: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
-            while !ControlClient(socket: server.path).isAnswered { await Task.yield() }
+            try await waitUntil { ControlClient(socket: server.path).isAnswered }
             try await body()
             group.cancelAll()
             while let result = await group.nextResult() {

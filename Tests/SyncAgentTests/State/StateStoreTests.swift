@@ -46,13 +46,13 @@ struct StateStoreTests {
     @Test("a failure whose code no version knows any more is forgotten, and all else comes back")
     func unknownCode() async throws {
         try await withTemporaryFolder { folder in
-            let store = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             try await store.apply(MemoChanges(remembered: memos))
             try await store.close()
             let database = try Database(folder.appending("state.sqlite"))
             try database.execute("UPDATE icon SET failure = 'no-such-code' WHERE failure = 'http-503'")
             try database.close()
-            let again = try StateStore(folder: folder, clock: AgentClock(), logger: logger)
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             let icons = Array(again.remembered.icons)
             #expect(Set(icons.map(\.url)) == Set(memos.map(\.url)))
             #expect(icons.compactMap(\.failure?.code) == [.url(.schemeRefused)])
