@@ -146,7 +146,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix, nioSSL, subprocess, system,
+                "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix, nioSSL, subprocess,
+                system,
             ],
             path: "Tests/TestSupport", swiftSettings: settings
         ),

@@ -25,7 +25,9 @@ struct FolderScenarioTests {
 
     private static func expectDoubt(_ agent: AgentScenario) throws {
         let eviction = agent.plan.status.eviction
-        #expect(eviction.state == "suspended" && eviction.reason?.hasPrefix("/lists.d is empty, but another folder") == true)
+        #expect(
+            eviction.state == "suspended" && eviction.reason?.hasPrefix("/lists.d is empty, but another folder") == true
+        )
         #expect(agent.publication == nil && agent.release == nil && agent.isOnDisk("x"))
         #expect(agent.plan.status.lists.map(\.name) == ["1.plist"] && !agent.plan.status.inSync)
     }
