@@ -55,7 +55,7 @@ extension ImageRejection: CustomStringConvertible {
         case .notAnImage(let hint?):
             "the data is not an image of an accepted type: it looks like \(hint)"
         case .truncated(let type):
-            "the \(type.rawValue.uppercased()) image is cut short: it ends too early"
+            "the \(type.rawValue.uppercased()) image is truncated"
         case .damaged(let type, let what):
             "the \(type.rawValue.uppercased()) image is damaged: \(what)"
         case .tooLarge(let width, let height, let limits) where max(width, height) > limits.maxSide:

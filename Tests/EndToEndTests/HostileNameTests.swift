@@ -98,7 +98,7 @@ struct HostileNameTests {
             try world.agent.drop("junk", as: "apps.plist")
             let later = try await world.agent.call("run", "--once", "--log-level", "info")
             #expect(
-                later.messages.contains(" warning list rejected: its last good version stays "), "\(later.messages)"
+                later.messages.contains(" warning list rejected, keeping its last good version "), "\(later.messages)"
             )
             try world.remove("apps.plist")
             try #require(try await world.agent.call("run", "--once").code == 0)

@@ -52,7 +52,7 @@ struct ImageRejectionTests {
                 .damaged(.webp, what: "it has no picture"), "image-damaged",
                 "the WEBP image is damaged: it has no picture"
             ),
-            (.truncated(.png), "image-truncated", "the PNG image is cut short: it ends too early"),
+            (.truncated(.png), "image-truncated", "the PNG image is truncated"),
             (
                 .unsafe(.svg, what: "it has a document type (DOCTYPE)"), "image-unsafe",
                 "the SVG image is not safe to show: it has a document type (DOCTYPE)"

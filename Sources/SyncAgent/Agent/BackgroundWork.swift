@@ -27,11 +27,11 @@ struct BackgroundWork: Sendable {
         unstored.append(changes)
         let result = await effects.store(unstored)
         if case .failed(let reason) = result {
-            if isFirst { logger.warning("the state could not be stored", metadata: ["reason": "\(reason)"]) }
+            if isFirst { logger.warning("cannot store the state: retrying", metadata: ["reason": "\(reason)"]) }
             return
         }
         unstored = MemoChanges()
         if result == .storedInNewDatabase { noteMemoryLost() }
-        if !isFirst { logger.notice("the state is stored again") }
+        if !isFirst { logger.notice("state stored again") }
     }
 }

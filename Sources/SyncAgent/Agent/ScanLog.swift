@@ -66,7 +66,7 @@ struct ScanLog: Sendable {
         guard rejections.updateValue(rejection, forKey: name) != rejection else { return }
         logger.warning(
             hasGoodVersion
-                ? "list rejected: its last good version stays" : "list rejected: it has no good version",
+                ? "list rejected, keeping its last good version" : "list rejected: it has no good version",
             metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
     }
 }

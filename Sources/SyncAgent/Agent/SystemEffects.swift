@@ -22,9 +22,7 @@ struct SystemEffects: AgentEffects {
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {
         switch job {
         case .publish(let publication): return .published(await publisher.publish(publication))
-        case .release(let generations):
-            let done = await evictor.release(generations)
-            return .released((removed: done.removed, kept: done.kept), failed: done.failed)
+        case .release(let generations): return .released(await evictor.release(generations))
         case .remove(let plan): return .removed(failed: await evictor.remove(plan))
         case .measureSpace(let trial): return .space(await staging.measure(trial: trial))
         case .inspect(let expected): return .inspected(await inspector.inspect(expected))

@@ -26,10 +26,7 @@ package struct DiskStatus: Sendable {
     /// Of an agent that runs and cannot be asked, the cache tells all there is: its lists folder and settings may be others
     /// than those of whoever asks.
     package func report(agent: LockState = .free) async -> StatusReport {
-        let (restored, trouble) = restore()
-        var plan = restored
-        let isCurrent = agent == .free ? await readLists(into: &plan) : true
-        let known = plan.status
+        var restored = restore()
         var report = StatusReport(state: .stopped)
         switch agent {
         case .free: break
@@ -37,48 +34,73 @@ package struct DiskStatus: Sendable {
         case .unknown: report.state = .unknown
         }
         report.reachable = false
+        let hold = restored.plan.status.eviction
+        let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
+        let known = restored.plan.status
         (report.generation, report.published) = (known.generation, known.published)
-        (report.lists, report.icons, report.cache) = (known.lists, known.icons, known.cache)
-        report.eviction = agent == .free ? known.eviction : .unknown
-        report.publication.error = trouble.map { "\($0)" }
-        report.inSync = isCurrent && known.generation != nil && known.icons.pending == 0 && trouble == nil
+        (report.lists, report.icons) = (known.lists, known.icons)
+        countFiles(in: &report)
+        report.eviction =
+            if agent != .free {
+                .unknown
+            } else if known.eviction.state == "suspended" {
+                known.eviction
+            } else {
+                // What is held is in older generations, which are not read for this.
+                report.icons.retired > 0 ? hold : .active
+            }
+        report.publication.error = restored.trouble.map { "\($0)" }
+        report.inSync = isCurrent && known.generation != nil && known.icons.pending == 0 && restored.trouble == nil
         return report
     }
 
     /// Everything that the folders tell of one URL; `nil` if nothing does.
     ///
-    /// - Throws: ``IconCacheError`` or ``FileError`` if the cache cannot be read.
+    /// - Throws: ``IconCacheError`` if the cache cannot be read.
     package func report(on url: IconURL) throws -> IconReport? {
-        let (plan, trouble) = restore()
-        if let trouble { throw trouble }
-        return plan.report(on: url, now: AgentClock.wallTime)
+        let restored = restore()
+        if let trouble = restored.trouble { throw trouble }
+        var report = restored.plan.report(on: url, now: AgentClock.wallTime)
+        if !restored.hasMemory {
+            report?.next = "unknown: the state of the agent cannot be read"
+            report?.failure?.nextAttempt = nil
+        }
+        return report
     }
 
-    /// The plan that an agent would begin with, and what keeps readers from the newest generation.
-    private func restore() -> (plan: Reconciler, trouble: (any Error)?) {
+    private struct Restored {
+        /// The plan that an agent would begin with, but for older generations.
+        var plan: Reconciler
+        /// What keeps readers from the newest generation, or from a part of it.
+        var trouble: IconCacheError?
+        /// Whether what is remembered beside the cache could be read.
+        var hasMemory: Bool
+    }
+
+    private func restore() -> Restored {
         var state = RestoredState()
-        var trouble: (any Error)?
-        var snapshot: Snapshot?
-        // What an agent publishes meanwhile takes nothing away that is named by what is leased.
-        defer { snapshot?.end() }
+        var trouble: IconCacheError?
         do throws(IconCacheError) {
-            snapshot = try IconCache(at: folders.cache).snapshot()
+            let snapshot = try IconCache(at: folders.cache).snapshot()
+            defer { snapshot.end() }
+            state.manifests = [snapshot.manifest]
+            state.nextGeneration = snapshot.manifest.generation + 1
+            for (name, list) in snapshot.manifest.lists {
+                do throws(IconCacheError) {
+                    state.documents[list.sha256] = try snapshot.document(of: name)
+                } catch {
+                    trouble = error
+                }
+            }
         } catch .noCache {
             // Nothing has been published yet.
         } catch {
             trouble = error
         }
-        if snapshot != nil || trouble != nil {
-            do {
-                state = try GenerationReading(CacheFolder(folders.cache)).state
-            } catch {
-                trouble = trouble ?? error
-            }
-        }
-        let documents = state.documents
-        state.takeApart()
-        state.memory = StateStore.read(folder: folders.state) ?? Remembered(failuresIn: state.manifests.last, documents)
-        return (Reconciler(settings: settings, seed: 0, restored: state, now: AgentClock.wallTime), trouble)
+        let memory = StateStore.read(folder: folders.state)
+        state.memory = memory ?? Remembered(failuresIn: state.documents)
+        let plan = Reconciler(settings: settings, seed: 0, restored: state, now: AgentClock.wallTime)
+        return Restored(plan: plan, trouble: trouble, hasMemory: memory != nil)
     }
 
     /// Has the plan take in the lists that are in the folder now.
@@ -93,24 +115,36 @@ package struct DiskStatus: Sendable {
         guard case .listed(_, let present, let changed) = scan else { return false }
         return plan.isPublished && present.allSatisfy { changed[$0] != nil }
     }
+
+    /// Counts what is on disk: images, and names of URLs that no list names any more.
+    private func countFiles(in report: inout StatusReport) {
+        guard let folder = try? CacheFolder(folders.cache) else { return }
+        var urls = 0
+        for fan in CacheLayout.fanOut {
+            urls += (try? folder.names(in: "\(CacheLayout.byURL)/\(fan)").count) ?? 0
+            try? folder.keepingFoldersOpen {
+                for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
+                    report.cache.images += 1
+                    let file = try? folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)")
+                    report.cache.bytes += Int(file?.size ?? 0)
+                }
+            }
+        }
+        // Without a manifest nobody knows which of them are referenced.
+        if report.generation != nil { report.icons.retired = max(urls - report.icons.ready, 0) }
+    }
 }
 
 extension Remembered {
-    /// What a manifest and its documents tell of failures, where nothing is remembered beside them.
-    fileprivate init(failuresIn manifest: Manifest?, _ documents: [Digest: AppListDocument]) {
+    /// What published documents tell of failures, where nothing is remembered beside them.
+    fileprivate init(failuresIn documents: [Digest: AppListDocument]) {
         self.init()
-        for list in manifest?.lists.values.sorted(by: { $0.document < $1.document }) ?? [] {
-            for app in documents[list.sha256]?.apps ?? [] {
-                // A later version may have codes that this one does not know.
-                guard case .failed(let error) = app.state, let code = FetchFailure.Code(rawValue: error) else {
-                    continue
-                }
-                let failure = IconRecord.Failure(
-                    code: code, message: "the details are in the state folder, which cannot be read", attempts: 1,
-                    nextAttempt: .distantPast)
-                icons.append(
-                    IconMemo(url: app.icon, image: nil, response: nil, freshUntil: .distantPast, failure: failure))
-            }
+        for app in documents.values.lazy.flatMap(\.apps) {
+            // A later version may have codes that this one does not know.
+            guard case .failed(let error) = app.state, let code = FetchFailure.Code(rawValue: error) else { continue }
+            let failure = IconRecord.Failure(
+                code: code, message: "the agent knows the details", attempts: 0, nextAttempt: .distantPast)
+            icons.append(IconMemo(url: app.icon, image: nil, response: nil, freshUntil: .distantPast, failure: failure))
         }
     }
 }

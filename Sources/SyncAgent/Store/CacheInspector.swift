@@ -115,9 +115,14 @@ package actor CacheInspector {
         var search = FolderSearch(
             folder, removesOthers: expected.removesOthers && adopted == nil, doubtful: expected.doubtful)
         var restored: [String] = []
-        try folder.keepingFoldersOpen { () throws(FileError) in
-            try search.findImages(images, isThorough: isThorough, temporary: Self.temporary, &restored)
-            try search.findNames(of: images, temporary: Self.temporary, &restored)
+        do throws(FileError) {
+            try folder.keepingFoldersOpen { () throws(FileError) in
+                try search.findImages(images, isThorough: isThorough, temporary: Self.temporary, &restored)
+                try search.findNames(of: images, temporary: Self.temporary, &restored)
+            }
+        } catch {
+            if !restored.isEmpty { try? barrier.pass(files: restored) }
+            throw error
         }
         found.lostImages = search.lost
         found.restoredNames = restored.count

@@ -27,10 +27,8 @@ package actor Evictor {
     ///
     /// - Returns: Those that are gone, those that were kept because a reader holds a lease on them, and those that could not
     ///   be removed.
-    package func release(_ releases: [GenerationRelease]) -> (removed: [Int], kept: [Int], failed: Set<Int>) {
-        var removed: [Int] = []
-        var kept: [Int] = []
-        var failed: Set<Int> = []
+    package func release(_ releases: [GenerationRelease]) -> ReleaseResult {
+        var result = ReleaseResult()
         for release in releases {
             let generation = release.generation
             let name = CacheLayout.generation(generation)
@@ -39,7 +37,7 @@ package actor Evictor {
                 defer { try? file.close() }
                 let isFree = flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
                 guard isFree || release.ignoresLeases else {
-                    kept.append(generation)
+                    result.kept.append(generation)
                     continue
                 }
                 if !isFree {
@@ -50,17 +48,17 @@ package actor Evictor {
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Somebody else took it away: it names nothing any more.
             } catch {
-                failed.insert(generation)
+                result.failed.insert(generation)
                 if unremovable.insert(generation).inserted {
                     logger.warning(
                         "cannot remove a generation: retrying every minute", metadata: ["reason": "\(error)"])
                 }
                 continue
             }
-            removed.append(generation)
+            result.removed.append(generation)
             unremovable.remove(generation)
         }
-        return (removed, kept, failed)
+        return result
     }
 
     /// Which of these generations readers hold, and who they are.

@@ -143,6 +143,7 @@ struct FolderSearch {
         of images: [CacheExpectation.Naming], temporary: String, _ restored: inout [String]
     ) throws(FileError) {
         let digests = images.map { $0.url.map { Digest.of($0.text) } }
+        var failure: FileError?
         let fans = Fans(digests.lazy.map { $0 })
         for (fan, expected) in fans.named {
             let fan = "\(CacheLayout.byURL)/\(fan)"
@@ -154,11 +155,17 @@ struct FolderSearch {
                 if others.removeValue(forKey: digest.hex) == inode { continue }
                 let name = CacheLayout.byURL(digest)
                 guard try leadsElsewhere(name, image) else { continue }
-                try folder.replaceLink(image.path, at: name, temporary: temporary)
-                restored.append(name)
+                do throws(FileError) {
+                    try folder.replaceLink(image.path, at: name, temporary: temporary)
+                    restored.append(name)
+                } catch {
+                    // The others are put right all the same.
+                    failure = error
+                }
             }
             remove(others.keys, from: fan)
         }
+        if let failure { throw failure }
     }
 
     /// Whether a name does not lead to its image.

@@ -13,9 +13,10 @@ package enum OfflineRepair {
     /// Has the names of images that are whole lead to them again.
     ///
     /// - Parameter path: The cache folder.
+    /// - Returns: Why not all of it could be repaired; `nil` if that takes downloads only.
     /// - Throws: ``FolderError`` if an agent holds the folder or others can change it, ``FileError`` if it cannot be used,
     ///   and ``IconCacheError`` if there is no manifest that could be read.
-    package static func run(_ path: FilePath) async throws {
+    package static func run(_ path: FilePath) async throws -> String? {
         let folder = try CacheFolder(path)
         try folder.checkTrust()
         let lock = try FolderLock(in: folder.descriptor, at: path)
@@ -34,6 +35,6 @@ package enum OfflineRepair {
         }
         let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
-        _ = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)
+        return await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected).trouble
     }
 }

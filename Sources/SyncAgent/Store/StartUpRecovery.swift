@@ -49,6 +49,10 @@ struct StartUpRecovery {
         if try folder.makeTag(temporary: Self.temporary) { named.append(CacheLayout.tag) }
     }
 
+    private func remove(_ name: String) {
+        if let error = folder.remove(name) { logger.warning("cannot remove a file", metadata: ["reason": "\(error)"]) }
+    }
+
     /// Removes what must not be there when a later start finds it.
     private func discard(_ name: String) throws(FileError) {
         if let error = folder.remove(name) { throw error }
@@ -59,22 +63,83 @@ struct StartUpRecovery {
     // MARK: Generations
 
     private mutating func readGenerations() throws {
-        let reading = try GenerationReading(folder)
-        for flaw in reading.flaws {
-            logger.warning("file in the cache unusable", metadata: ["reason": "\(flaw)"])
+        let numbers = try folder.generationNumbers.sorted()
+        let published = try readManifest(CacheLayout.manifest)
+        isDoubtful = published == nil
+        state.nextGeneration = max(numbers.last ?? 0, published?.generation ?? 0) + 1
+        for number in numbers {
+            let name = CacheLayout.generation(number)
+            // A generation after the published one never became true.
+            guard number <= published?.generation ?? .max, let manifest = try readManifest(name) else {
+                try discard(name)
+                continue
+            }
+            guard manifest.generation == number else {
+                logger.warning("generation file with a wrong number", metadata: ["file": "\(name)"])
+                try discard(name)
+                continue
+            }
+            try restore(manifest)
         }
-        (state.manifests, state.documents) = (reading.state.manifests, reading.state.documents)
-        (state.isDamaged, state.nextGeneration) = (reading.state.isDamaged, reading.state.nextGeneration)
-        isDoubtful = reading.published == nil
-        for name in reading.useless { try discard(name) }
-        if let published = reading.published, reading.lacksNumber {
+        if let published, state.manifests.last?.generation != published.generation {
             let name = CacheLayout.generation(published.generation)
             try folder.link(CacheLayout.manifest, to: name)
             named.append(name)
+            try restore(published)
         }
         for entry in try folder.names(in: CacheLayout.lists) {
             let digest = entry.name.hasSuffix(".json") ? Digest(hex: entry.name.dropLast(5)) : nil
             if digest.flatMap({ state.documents[$0] }) == nil { try discard("\(CacheLayout.lists)/\(entry.name)") }
+        }
+    }
+
+    /// Takes a generation in; a list whose document is damaged is as it was in the generation before.
+    private mutating func restore(_ manifest: Manifest) throws {
+        var whole = manifest
+        for (name, list) in manifest.lists where try !readDocument(list) {
+            whole.lists[name] = state.manifests.last?.lists[name]
+        }
+        state.isDamaged = whole != manifest
+        state.manifests.append(whole)
+    }
+
+    /// - Returns: `nil` if there is no such file, or it is damaged.
+    private func readManifest(_ name: String) throws -> Manifest? {
+        guard let bytes = try read(name) else { return nil }
+        do {
+            return try Manifest(json: bytes)
+        } catch .damaged(let reason) {
+            logger.warning("generation damaged", metadata: ["file": "\(name)", "reason": "\(reason)"])
+            return nil
+        } catch {
+            throw IconCacheError(error, in: folder.path.appending(name).string)
+        }
+    }
+
+    /// - Returns: Whether the document is whole.
+    private mutating func readDocument(_ list: Manifest.List) throws -> Bool {
+        if state.documents[list.sha256] != nil { return true }
+        if let bytes = try read(list.document), Digest.of(bytes) == list.sha256 {
+            do {
+                state.documents[list.sha256] = try AppListDocument(json: bytes)
+                return true
+            } catch .damaged {
+                // As if its digest were another one.
+            } catch {
+                throw IconCacheError(error, in: folder.path.appending(list.document).string)
+            }
+        }
+        logger.warning("list document damaged", metadata: ["document": "\(list.document)"])
+        return false
+    }
+
+    /// - Returns: `nil` if there is no such file.
+    private func read(_ name: String) throws(FileError) -> [UInt8]? {
+        do {
+            return try folder.read(name)
+        } catch {
+            guard error.errno == .noSuchFileOrDirectory else { throw error }
+            return nil
         }
     }
 
@@ -120,7 +185,7 @@ struct StartUpRecovery {
     /// Reads what the generations name, and notes what is not there, or not as it should be.
     private mutating func readImages() throws(FileError) {
         for image in Self.images(of: state.documents.values) {
-            if try folder.isPlausible(image, at: image.path), try Digest.of(folder.read(image.path)) == image.sha256 {
+            if try folder.isPlausible(image, at: image.path), try read(image.path).map(Digest.of) == image.sha256 {
                 continue
             }
             logger.warning("image missing or damaged", metadata: ["path": "\(image.path)"])

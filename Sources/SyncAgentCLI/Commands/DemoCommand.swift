@@ -11,7 +11,7 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo", abstract: "Show the agent at work in a temporary folder.",
         discussion: """
             A web server on loopback draws icons, an agent watches a lists folder, and lists are added, changed and \
-            damaged. Exit code 0 means that every promise held. The folder is removed at the end.
+            damaged. Exit code 0 means that all checks passed. The folder is removed at the end.
             """)
 
     func run() async throws {
@@ -27,7 +27,7 @@ struct DemoCommand: AsyncParsableCommand {
             guard let failure = error as? AgentProcess.Failure else { throw error }
             throw Exit.because("The demo failed: \(failure)", code: .attention)
         }
-        try Message.output(["", "Every promise held. The README describes the next steps."])
+        try Message.output(["", "All checks passed. The README describes the next steps."])
     }
 
     private static func makeTemporaryFolder() throws -> FilePath {

@@ -20,7 +20,7 @@ struct EvictCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only show whether the image of this URL would be evicted, and why.", valueName: "url"))
     var explain: IconURL?
 
-    @Flag(help: "Release a held eviction.")
+    @Flag(help: "Confirm a held eviction: its images are removed now. This cannot be undone.")
     var confirm = false
 
     @Flag(help: "Print one JSON document.")

@@ -55,8 +55,9 @@ struct VerifyCommand: AsyncParsableCommand {
 
     /// Repairs what takes no download, and tells what is left.
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
+        let trouble: String?
         do {
-            try await OfflineRepair.run(folders.cache)
+            trouble = try await OfflineRepair.run(folders.cache)
         } catch let error as FolderError where error.isHeld {
             throw Exit.because("\(error)", code: .busy)
         } catch {
@@ -66,7 +67,9 @@ struct VerifyCommand: AsyncParsableCommand {
         let repaired = Set(result.damage).subtracting(left.damage).count
         Message.error("\(repaired) of \(counted(result.damage.count, "damaged file")) repaired.")
         let lost = Set(left.damage.compactMap(\.image)).count
-        if lost > 0 {
+        if let trouble {
+            Message.error("Cannot repair everything: \(trouble).")
+        } else if lost > 0 {
             Message.error(
                 "\(counted(lost, "image")) must be downloaded again: start the agent, then run syncagent "
                     + "verify --repair again.")

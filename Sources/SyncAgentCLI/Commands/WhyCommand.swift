@@ -49,8 +49,13 @@ struct WhyCommand: AsyncParsableCommand {
         add("next", report.next)
         for (index, hop) in report.trail.enumerated() { add(index == 0 ? "requests" : "", Self.text(of: hop)) }
         if let failure = report.failure {
-            let times = failure.attempts == 1 ? "once" : "\(failure.attempts) times in a row"
-            add("failed", "\(times), \(failure.code): \(failure.message)")
+            let times =
+                switch failure.attempts {
+                case 0: ""
+                case 1: "once, "
+                case let attempts: "\(attempts) times in a row, "
+                }
+            add("failed", "\(times)\(failure.code): \(failure.message)")
         }
         if let stale = report.stale { add("stale", stale) }
         if let response = report.response {

@@ -127,7 +127,7 @@ extension FetchQueue {
             repeating: Array(repeating: [], count: Priority.allCases.count), count: Standing.allCases.count)
         /// How many of these are valid, by standing.
         var asking = Array(repeating: 0, count: Standing.allCases.count)
-        /// The number of its listTurn among the lists that ask, by standing.
+        /// The number of its turn among the lists that ask, by standing.
         var listTurns: [Int?] = Array(repeating: nil, count: Standing.allCases.count)
         /// What it was served, and what it is taken to have been before.
         var time: Int

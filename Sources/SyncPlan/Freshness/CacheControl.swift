@@ -3,8 +3,8 @@
 /// What a response's `Cache-Control` says to a private cache (RFC 9111, section 5.2.2).
 ///
 /// Names are read in any case, arguments as tokens or quoted strings. Of a directive that comes twice, the first one
-/// counts (section 4.2.1). Directives for shared caches (`s-maxage`, `proxy-revalidate`), unknown ones, and those on the use of stale responses are ignored: a ready icon stays in
-/// any case.
+/// counts (section 4.2.1). Directives for shared caches (`s-maxage`, `proxy-revalidate`), unknown ones, and those on the
+/// use of stale responses are ignored: a ready icon stays in any case.
 package struct CacheControl: Equatable, Sendable {
     /// A directive that is there or not; an argument changes nothing, but for `no-cache`.
     package enum Flag: String, Sendable, CaseIterable {

@@ -13,7 +13,7 @@ extension Reconciler {
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some are kept for readers that hold a lease on them, and
         /// some could not be removed.
-        case released((removed: [Int], kept: [Int]), failed: Set<Int> = [])
+        case released(ReleaseResult)
         /// The evictor has removed what it was given, but for what it could not remove.
         case removed(failed: RetirementPlan = RetirementPlan())
         /// The cache's file system was looked at; a failure tells why the trial could not be written.
@@ -50,9 +50,9 @@ extension Reconciler {
             applyFetch(outcome, trail, isMultiplexed: isMultiplexed, of: url, now: now, to: &actions)
         case .published(let result):
             applyPublication(result, now: now, to: &actions)
-        case .released(let release, let failed):
-            retention.end(removed: release.removed, kept: release.kept, failed: failed, at: now)
-            if !release.removed.isEmpty { unstored.note(generations: release.removed, at: now) }
+        case .released(let result):
+            retention.end(result, at: now)
+            if !result.removed.isEmpty { unstored.note(generations: result.removed, at: now) }
         case .removed(let failed):
             retention.end(failed: failed, in: catalog, at: now)
             space.prioritize(at: now)

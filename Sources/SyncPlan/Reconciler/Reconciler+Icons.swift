@@ -18,7 +18,7 @@ extension Reconciler {
         }
     }
 
-    /// The same for all icons.
+    /// The same for all icons at the start; a refused URL is judged again, because another version may allow it.
     mutating func considerAll(now: Timestamp) {
         var notes: [(url: IconURL, time: Timestamp)] = []
         notes.reserveCapacity(catalog.icons.count)
@@ -29,8 +29,11 @@ extension Reconciler {
             case .fresh(let time) where icon.noted == nil, .waiting(let time) where icon.noted == nil:
                 catalog.updateIcon(at: index) { $0.noted = time }
                 notes.append((url, time))
+            case .refused:
+                catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now }
+                consider(url, now: now)
             case .fetch, .fresh, .waiting: consider(url, now: now)
-            case .refused, .inline, .unreferenced, .underWay: break
+            case .inline, .unreferenced, .underWay: break
             }
         }
         downloads.note(notes)

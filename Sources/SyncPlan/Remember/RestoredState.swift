@@ -166,8 +166,8 @@ extension Reconciler {
                 $0.freshUntil = isAhead ? now : min(memo.freshUntil, latestFresh)
             }
             guard var failure = memo.failure, let latest else { return }
-            // A refused URL is judged again, because another version may allow it; so is what depends on settings.
-            failure.nextAttempt = failure.code.dependsOnSettings ? now : min(failure.nextAttempt ?? now, latest)
+            // What depends on settings is judged again: they may be others now.
+            failure.nextAttempt = failure.code.dependsOnSettings ? now : failure.nextAttempt.map { min($0, latest) }
             $0.failure = failure
         }
     }

@@ -185,16 +185,16 @@ struct Retention: Sendable {
     }
 
     /// The release of generations ended: some are gone, readers hold some, and some could not be removed.
-    mutating func end(removed: [Int], kept: [Int], failed: Set<Int>, at now: Timestamp) {
-        for generation in removed {
+    mutating func end(_ result: ReleaseResult, at now: Timestamp) {
+        for generation in result.removed {
             ledger.release(generation)
             unreleased[generation] = nil
         }
-        for generation in kept {
+        for generation in result.kept {
             let delay = unreleased[generation].map { min($0.delay * 2, Self.leaseRetry.longest) }
             unreleased[generation] = Retry(after: delay ?? Self.leaseRetry.first, now: now)
         }
-        for generation in failed {
+        for generation in result.failed {
             unreleased[generation] = Retry(after: Self.removalRetry, now: now)
         }
         state = .idle

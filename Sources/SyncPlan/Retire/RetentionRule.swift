@@ -35,3 +35,19 @@ package struct GenerationRelease: Hashable, Sendable {
         self.ignoresLeases = ignoresLeases
     }
 }
+
+/// What came of releasing generations.
+package struct ReleaseResult: Equatable, Sendable {
+    /// The generations whose files are gone.
+    package var removed: [Int]
+    /// Those that readers hold a lease on.
+    package var kept: [Int]
+    /// Those whose files could not be removed.
+    package var failed: Set<Int>
+
+    package init(removed: [Int] = [], kept: [Int] = [], failed: Set<Int> = []) {
+        self.removed = removed
+        self.kept = kept
+        self.failed = failed
+    }
+}

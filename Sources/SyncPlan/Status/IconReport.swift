@@ -79,10 +79,10 @@ package struct IconReport: Codable, Equatable, Sendable {
 
     private static func next(for icon: IconRecord, now: Timestamp) -> String {
         switch FetchPlan(for: icon, now: now) {
-        case .fetch(let reason): "a download when the agent runs: \(reason.rawValue)"
+        case .fetch(let reason): "download at the next start (\(reason.rawValue))"
         case .inline: "no request: the image is in the URL itself"
-        case .fresh(let time): "no request until \(time): the image is fresh"
-        case .waiting(let time): "no request until \(time): the last attempt failed"
+        case .fresh(let time): "refresh at \(time)"
+        case .waiting(let time): "retry at \(time)"
         case .refused: "no retry: the failure is permanent"
         case .unreferenced: "no request: no list names it"
         case .underWay:

@@ -89,7 +89,7 @@ struct PlannedWorld {
                 events.append(.fetched(url: request.url, outcome, isMultiplexed: false))
             case .start(.publish(let publication)): events.append(.published(publish(publication)))
             case .start(.release(let releases)):
-                events.append(.released((removed: releases.map(\.generation), kept: [])))
+                events.append(.released(ReleaseResult(removed: releases.map(\.generation))))
             case .start(.remove): events.append(.removed())
             case .start(.measureSpace): events.append(.space(.success(Fixed.space)))
             case .start(.inspect): events.append(.inspected(CacheInspection()))

@@ -103,7 +103,7 @@ final class ScriptedEffects: AgentEffects {
             return .published(.published(manifest, written: WrittenBytes()))
         case .release(let releases):
             note(.release)
-            return .released((removed: [], kept: releases.map(\.generation)))
+            return .released(ReleaseResult(kept: releases.map(\.generation)))
         case .remove:
             note(.remove)
             return .removed()

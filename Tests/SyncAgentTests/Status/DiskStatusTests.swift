@@ -53,4 +53,22 @@ struct DiskStatusTests {
             #expect(row.error == nil || difference != .nothing)
         }
     }
+
+    @Test("a copy of a cache needs no more than the manifest and what it names")
+    func copy() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = folder.appending("cache")
+            try await CacheFixture(cache).publish(1, ["https://e.org/a": "a"])
+            for name in ["generations/1.json", "generations"] {
+                try #require(remove(cache.appending(name).string) == 0)
+            }
+            let folders = AgentFolders(
+                lists: folder.appending("none"), cache: cache, state: folder.appending("none"),
+                socket: folder.appending("none"))
+            let status = DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
+            let report = await status.report(agent: .held(nil))
+            #expect(report.generation == 1 && report.icons.ready == 1 && report.publication.error == nil)
+            #expect(try status.report(on: "https://e.org/a")?.state == "ready")
+        }
+    }
 }

@@ -64,7 +64,7 @@ struct PassingWorld {
                 events.append(.fetched(url: request.url, answer(to: request), isMultiplexed: false))
             case .start(.publish(let publication)): events.append(.published(publish(publication)))
             case .start(.release(let releases)):
-                events.append(.released((removed: releases.map(\.generation), kept: [])))
+                events.append(.released(ReleaseResult(removed: releases.map(\.generation))))
             case .start(.remove(let plan)):
                 for image in plan.images { files.remove(image.path) }
                 for url in plan.urls { files.remove(url.text) }

@@ -79,7 +79,7 @@ struct SimulatedDisk {
         let kept = releases.filter { leases.contains($0.generation) && !$0.ignoresLeases }.map(\.generation)
         let removed = releases.map(\.generation).filter { !kept.contains($0) && !failing.contains($0) }
         for number in removed { generations[number] = nil }
-        return .released((removed: removed, kept: kept), failed: failing)
+        return .released(ReleaseResult(removed: removed, kept: kept, failed: failing))
     }
 
     mutating func remove(_ plan: RetirementPlan) throws(Violation) {

@@ -99,7 +99,7 @@ struct TimedWorld {
             case .start(.publish(let publication)):
                 after(.milliseconds(20), .published(publish(publication)))
             case .start(.release(let releases)):
-                after(.milliseconds(1), .released((removed: releases.map(\.generation), kept: [])))
+                after(.milliseconds(1), .released(ReleaseResult(removed: releases.map(\.generation))))
             case .start(.remove): after(.milliseconds(1), .removed())
             case .start(.inspect): after(.microseconds(200), .inspected(CacheInspection()))
             case .cancel, .writeAhead, .start(.measureSpace), .look, .background: break

@@ -38,7 +38,7 @@ struct RetentionTests {
         #expect(retention.begin(in: Catalog(), now: superseded + Self.grace + .seconds(-1)) == nil)
         let now = superseded + Self.grace
         #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1] && !retention.isIdle)
-        retention.end(removed: [1], kept: [], failed: [], at: now)
+        retention.end(ReleaseResult(removed: [1]), at: now)
         #expect(retention.isIdle)
         let plan = try #require(Self.removal(retention.begin(in: Catalog(), now: now)))
         #expect(plan.images.map(\.sha256) == [Sample.image("x").sha256])
@@ -53,13 +53,13 @@ struct RetentionTests {
         var now = Sample.start + .seconds(10) + Self.grace
         for delay in [2, 4, 8, 16, 30, 30] {
             #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1])
-            retention.end(removed: [], kept: [1], failed: [], at: now)
+            retention.end(ReleaseResult(kept: [1]), at: now)
             #expect(retention.nextStep == now + .seconds(delay))
             #expect(retention.begin(in: Catalog(), now: now) == nil && retention.isIdle)
             now = now + .seconds(delay)
         }
         #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1])
-        retention.end(removed: [], kept: [], failed: [1], at: now)
+        retention.end(ReleaseResult(failed: [1]), at: now)
         #expect(retention.nextStep == now + .seconds(60))
     }
 
@@ -68,7 +68,7 @@ struct RetentionTests {
         var retention = Self.retention([["a": "x"], ["a": "y"]])
         let now = Sample.start + .seconds(10) + Self.grace
         _ = retention.begin(in: Catalog(), now: now)
-        retention.end(removed: [1], kept: [], failed: [], at: now)
+        retention.end(ReleaseResult(removed: [1]), at: now)
         let plan = try #require(Self.removal(retention.begin(in: Catalog(), now: now)))
         retention.end(failed: plan, in: Catalog(), at: now)
         #expect(retention.begin(in: Catalog(), now: now) == nil && retention.nextStep == now + .seconds(60))
