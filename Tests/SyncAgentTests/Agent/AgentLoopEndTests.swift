@@ -69,68 +69,6 @@ struct AgentLoopEndTests {
     }
 }
 
-@Suite("What the loop remembers", .timeLimit(.minutes(1)))
-struct AgentLoopMemoryTests {
-    private static let icon: IconURL = "https://a.example/1"
-
-    /// A script in which the icon's download fails, which is to be remembered.
-    private static func script(
-        storing store: @escaping @Sendable (MemoChanges) async -> StoreResult
-    ) -> ScriptedEffects.Script {
-        var script = ScriptedEffects.Script()
-        script.download = { _ in .failed(.timeout("60 s")) }
-        script.store = store
-        return script
-    }
-
-    /// Has changes stored at once, and returns them.
-    private static func store(
-        _ agent: ScriptedLoop, _ calls: inout AsyncStream<ScriptedEffects.Call>.Iterator, pausing isPaused: Bool
-    ) async throws -> MemoChanges {
-        agent.loop.post(.paused(isPaused))
-        return try await calls.nextStored { $0.values?.isPaused == isPaused }
-    }
-
-    @Test("what cannot be stored is kept, and stored with what comes later; that is logged once")
-    func fullDisk() async throws {
-        let isFull = Atomic(true)
-        let log = RecordedLog()
-        let script = Self.script { _ in
-            isFull.load(ordering: .relaxed) ? .failed(reason: "no space left on device") : .stored
-        }
-        try await ScriptedLoop.with(script, logger: log.logger) { agent, calls in
-            agent.drop(["a.plist": [Self.icon]])
-            _ = try await agent.status { $0.icons.failed == 1 }
-            for isPaused in [true, false] {
-                let changes = try await Self.store(agent, &calls, pausing: isPaused)
-                #expect(changes.remembered.map(\.url) == [Self.icon])
-            }
-            isFull.store(false, ordering: .relaxed)
-            let stored = try await Self.store(agent, &calls, pausing: true)
-            #expect(stored.remembered.map(\.url) == [Self.icon])
-            let later = try await Self.store(agent, &calls, pausing: false)
-            #expect(later.remembered.isEmpty)
-            let messages = log.messages.filter { $0.contains("state") }
-            #expect(messages.count == 2, "\(messages)")
-        }
-    }
-
-    @Test("when what was stored is lost, everything is stored again")
-    func lostMemory() async throws {
-        let isDamaged = Atomic(false)
-        let script = Self.script { _ in
-            isDamaged.exchange(false, ordering: .relaxed) ? .storedInNewDatabase : .stored
-        }
-        try await ScriptedLoop.with(script) { agent, calls in
-            agent.drop(["a.plist": [Self.icon]])
-            _ = try await calls.nextStored { $0.remembered.map(\.url) == [Self.icon] }
-            isDamaged.store(true, ordering: .relaxed)
-            #expect(try await Self.store(agent, &calls, pausing: true).remembered.isEmpty)
-            #expect(try await calls.nextStored { _ in true }.remembered.map(\.url) == [Self.icon])
-        }
-    }
-}
-
 extension ScriptedEffects {
     /// Everything that was stored, in order.
     fileprivate var stored: [MemoChanges] {

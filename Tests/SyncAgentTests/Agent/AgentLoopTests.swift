@@ -188,25 +188,19 @@ struct AgentLoopTests {
 
     @Test("the status is built once after a change, however often it is asked for")
     func status() async throws {
-        let latest = LatestStatus()
-        let report = try #require(await statusOfNothing())
-        var built = 0
-        for change in [1, 1, 1, 2, 2] {
-            _ = latest.get(after: change) {
-                built += 1
-                return report
-            }
-        }
-        #expect(built == 2)
-    }
-
-    private func statusOfNothing() async throws -> StatusReport? {
-        var status: StatusReport?
         try await ScriptedLoop.with { agent, _ in
-            status = await agent.loop.status()
+            let status = try #require(await agent.loop.status())
             #expect(await agent.loop.status() == status)
+            let latest = LatestStatus()
+            var built = 0
+            for change in [1, 1, 1, 2, 2] {
+                _ = latest.get(after: change) {
+                    built += 1
+                    return status
+                }
+            }
+            #expect(built == 2)
         }
-        return status
     }
 }
 
