@@ -58,6 +58,7 @@ struct DiskStatusTests {
     func copy() async throws {
         try await withTemporaryFolder { folder in
             let cache = folder.appending("cache")
+            try AgentFolders.make(cache, mode: .ownerReadWriteExecute)
             try await CacheFixture(cache).publish(1, ["https://e.org/a": "a"])
             for name in ["generations/1.json", "generations"] {
                 try #require(remove(cache.appending(name).string) == 0)
