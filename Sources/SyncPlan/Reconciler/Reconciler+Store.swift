@@ -224,17 +224,6 @@ extension Reconciler {
 
     // MARK: Evictions
 
-    /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.
-    var evictionDoubt: String? {
-        if let unavailable = folder.unavailable { return unavailable }
-        if let failure = publishing.failure, publishing.isInDoubt {
-            return "the newest manifest may not be durable (\(failure))"
-        }
-        return folder.doubt
-    }
-
-    var mayEvict: Bool { folder.isScanned && cache.isSearched && evictionDoubt == nil && !isStopping }
-
     private mutating func evict(now: Timestamp, to actions: inout [Action]) {
         switch retention.begin(in: catalog, now: now) {
         case .remove(let plan):

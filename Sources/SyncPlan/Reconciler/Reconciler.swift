@@ -137,6 +137,17 @@ package struct Reconciler: Sendable {
     /// Whether nothing is being done on disk that must not meet a publication or an eviction.
     var isStoreIdle: Bool { !cache.isUnderWay && publishing.inFlight == nil && retention.isIdle }
 
+    /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.
+    var evictionDoubt: String? {
+        if let unavailable = folder.unavailable { return unavailable }
+        if let failure = publishing.failure, publishing.isInDoubt {
+            return "the newest manifest may not be durable (\(failure))"
+        }
+        return folder.doubt
+    }
+
+    var mayEvict: Bool { folder.isScanned && cache.isSearched && evictionDoubt == nil && !isStopping }
+
     // MARK: What is known
 
     /// What changed since this was last asked, and is to be remembered over a restart.
