@@ -60,15 +60,14 @@ struct EventLog: Sendable {
         switch outcome {
         case .image(let staged, _):
             logger.debug("icon downloaded", metadata: ["url": "\(LogURL(url))", "bytes": "\(staged.image.bytes)"])
-        case .failed(let failure):
-            logger.warning(
-                "icon not downloaded",
-                metadata: ["url": "\(LogURL(url))", "code": "\(failure.code)", "reason": "\(failure.message)"])
-        case .noRoom(let shortage):
-            logger.warning(
-                "icon not downloaded",
-                metadata: ["url": "\(LogURL(url))", "code": "\(shortage.code)", "reason": "\(shortage.reason)"])
+        case .failed(let failure): warn(url, code: "\(failure.code)", reason: failure.message)
+        case .noRoom(let shortage): warn(url, code: "\(shortage.code)", reason: shortage.reason)
         case .notModified, .cancelled: break
         }
+    }
+
+    private func warn(_ url: IconURL, code: String, reason: String) {
+        logger.warning(
+            "icon not downloaded", metadata: ["url": "\(LogURL(url))", "code": "\(code)", "reason": "\(reason)"])
     }
 }

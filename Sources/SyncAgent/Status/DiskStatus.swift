@@ -33,8 +33,8 @@ package struct DiskStatus: Sendable {
         case .held(let process): (report.state, report.pid) = (.running, process)
         case .unknown: report.state = .unknown
         }
-        report.reachable = false
-        let hold = restored.plan.status.eviction
+        // Before the lists are taken in, which may end a hold whose generations are not known.
+        let hold = restored.plan.evictionStatus
         let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
         let known = restored.plan.status
         (report.generation, report.published) = (known.generation, known.published)
@@ -46,7 +46,6 @@ package struct DiskStatus: Sendable {
             } else if known.eviction.state == "suspended" {
                 known.eviction
             } else {
-                // What is held is in older generations, which are not read for this.
                 report.icons.retired > 0 ? hold : .active
             }
         report.publication.error = restored.trouble.map { "\($0)" }

@@ -137,7 +137,7 @@ package actor Staging {
     /// - Throws: ``FileError``, or a `Shortage`.
     package func append(_ bytes: [UInt8], to name: String) throws {
         try look(for: bytes.count)
-        guard let file = open[name] else { preconditionFailure("only a file that was begun is written to") }
+        guard let file = open[name] else { preconditionFailure("the staged file is not open") }
         do {
             _ = try file.writeAll(bytes)
         } catch {

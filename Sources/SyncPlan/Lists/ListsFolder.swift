@@ -97,7 +97,7 @@ extension ListedFolder {
     ///   - isEmpty: Whether there is no list in it, although there were some.
     ///   - known: The folder that they were in, if that is known.
     /// - Returns: `nil` if it is not doubted.
-    package func doubt(isEmpty: Bool, since known: FolderIdentity?) -> String? {
+    func doubt(isEmpty: Bool, since known: FolderIdentity?) -> String? {
         guard isEmpty, known?.isSame(as: identity) != true else { return nil }
         return
             "\(path) is empty, but another folder held the lists: is its file system mounted? All lists are kept until "

@@ -57,7 +57,8 @@ extension Reconciler {
         }
     }
 
-    var evictionStatus: StatusReport.Eviction {
+    /// Whether anything is evicted at the moment, and if not, why.
+    package var evictionStatus: StatusReport.Eviction {
         if let doubt = evictionDoubt { return .suspended(doubt) }
         return retention.brake.status
     }
@@ -65,7 +66,7 @@ extension Reconciler {
 
 extension EvictionBrake {
     /// What it has to do with evictions.
-    package var status: StatusReport.Eviction {
+    var status: StatusReport.Eviction {
         guard let hold = heldNow, let end else { return .active }
         return .held(
             "one change retired \(hold.images) of \(hold.total) images: held until \(end), or until you "
