@@ -87,17 +87,26 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks", "LocalHTTP",
-                "SyncPlan", "Transfers", "WebAddresses", system, logging, deque, heap, hummingbird, hummingbirdCore,
-                lifecycle, nioCore, nioHTTP1,
+                "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks", "SyncPlan",
+                "Transfers", "WebAddresses", system, logging, deque, heap,
+            ],
+            swiftSettings: stayingOnThread
+        ),
+
+        // The agent's servers: the control socket, and what listens on loopback.
+        .target(
+            name: "AgentServer",
+            dependencies: [
+                "AppLists", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", system, logging, hummingbird,
+                hummingbirdCore, lifecycle, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: stayingOnThread
         ),
         .executableTarget(
             name: "SyncAgentCLI",
             dependencies: [
-                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "SyncAgent", "SyncPlan",
-                "WebAddresses", logging, subprocess, system,
+                "AgentServer", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks",
+                "SyncAgent", "SyncPlan", "WebAddresses", logging, subprocess, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -171,6 +180,14 @@ let package = Package(
             dependencies: [
                 "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP", "SyncAgent",
                 "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, nioCore, nioHTTP1, system,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AgentServerTests",
+            dependencies: [
+                "AgentServer", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "TestSupport", logging, nioCore,
+                nioHTTP1, system,
             ],
             swiftSettings: settings
         ),

@@ -2,7 +2,6 @@
 import Glibc
 import IconCache
 package import Logging
-import NIOCore
 package import SyncPlan
 package import SystemPackage
 
@@ -44,15 +43,15 @@ package struct Agent: Sendable {
     /// - Parameters:
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
     ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
+    ///   - makeServer: Makes what answers others while the agent runs, and ends when its task is cancelled.
     /// - Returns: The state at the end.
-    /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used, ``ControlServer/InUse`` if another agent
-    ///   answers at the socket, and ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version.
+    /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used,
+    ///   ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version, and what the server throws.
     package func run(
-        once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable
+        once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable,
+        makeServer: (RunningAgent) throws -> @Sendable () async throws -> Void
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
-        // Before there are any: each takes three descriptors.
-        NIOSingletons.groupLoopCountSuggestion = budget.eventLoops
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         try AgentFolders.make(folders.cache, mode: open)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
@@ -96,7 +95,7 @@ package struct Agent: Sendable {
             } else {
                 try await run(
                     plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
-                    wakeUps: wakeUps)
+                    wakeUps: wakeUps, makeServer: makeServer)
             }
         // Else what was stored may be left in the log of the database.
         try? await store.close()
@@ -148,13 +147,10 @@ package struct Agent: Sendable {
 
     private func run(
         _ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService, _ scrubber: Scrubber, clock: AgentClock,
-        wakeUps: some AsyncSequence<Void, Never> & Sendable
+        wakeUps: some AsyncSequence<Void, Never> & Sendable,
+        makeServer: (RunningAgent) throws -> @Sendable () async throws -> Void
     ) async throws -> StatusReport {
-        let socketFolder = folders.socket.removingLastComponent()
-        try AgentFolders.make(socketFolder, mode: [.ownerReadWriteExecute])
-        try FolderTrust.checkSocketFolder(socketFolder)
-        let control = try ControlServer(
-            at: folders.socket, clients: budget.clients, logger: logger, loop: loop, lists: lists, scrubber: scrubber)
+        let server = try makeServer(RunningAgent(loop: loop, lists: lists, scrubber: scrubber))
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }
             group.addTask {
@@ -162,7 +158,7 @@ package struct Agent: Sendable {
                 return nil
             }
             group.addTask {
-                try await control.run()
+                try await server()
                 return nil
             }
             group.addTask {

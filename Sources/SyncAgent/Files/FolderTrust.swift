@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// What the agent expects of one of its folders: that nobody else can change it, and that nothing in it leads elsewhere.
 ///
 /// What others cannot change now they may have prepared earlier: a link in place of a folder has files written and removed
 /// elsewhere, and a second name of a file has it overwritten.
-struct FolderTrust {
+package struct FolderTrust {
     enum Kind {
         case folder, file
         /// A file that is written to where it is: its other names would have what is written, too.
@@ -51,7 +51,7 @@ struct FolderTrust {
     /// Checks a folder in which the agent puts a socket: there must be no one else who can put another one in its place.
     ///
     /// In a folder such as `/tmp`, which all may write to, and whose sticky bit keeps names for their owners, nobody can.
-    static func checkSocketFolder(_ path: FilePath) throws {
+    package static func checkSocketFolder(_ path: FilePath) throws {
         var status = stat()
         guard stat(path.string, &status) == 0 else { throw FileError("stat", path.string, Errno(rawValue: errno)) }
         guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0

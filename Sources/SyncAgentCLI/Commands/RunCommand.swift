@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentServer
 import ArgumentParser
 import CLinux
 import Glibc
@@ -59,9 +60,9 @@ struct RunCommand: AsyncParsableCommand {
         // What is large goes back to the system at once; by itself the library raises this limit with each such block.
         mallopt(M_MMAP_THRESHOLD, 4 << 20)
         let budget = try Self.descriptors(for: settings.fetch.concurrency)
+        ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
-        var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
-        logger.logLevel = logLevel
+        let logger = Self.logger(at: logLevel)
         let agent = Agent(
             folders: folders, settings: settings, proxies: proxies, helpers: helpers, budget: budget,
             logger: logger)
@@ -72,7 +73,11 @@ struct RunCommand: AsyncParsableCommand {
         }
         do {
             let report = try await withSignals {
-                try await agent.run(once: once, wakeUps: $0)
+                try await agent.run(once: once, wakeUps: $0) { agent in
+                    try ControlServer(
+                        at: folders.socket, clients: budget.clients, logger: logger, agent: agent
+                    ).run
+                }
             }
             if once { try Self.end(report) }
         } catch let error as FolderError {
@@ -173,6 +178,12 @@ struct RunCommand: AsyncParsableCommand {
                 code: .badConfiguration)
         }
         return budget
+    }
+
+    private static func logger(at level: Logger.Level) -> Logger {
+        var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
+        logger.logLevel = level
+        return logger
     }
 
     private static func level(_ text: String) throws -> Logger.Level {

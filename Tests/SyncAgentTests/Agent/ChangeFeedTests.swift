@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncAgent
@@ -45,19 +45,5 @@ struct ChangeFeedTests {
         await Task.yield()
         watcher.cancel()
         await watcher.value
-    }
-}
-
-/// Counts from several tasks.
-final class Counter: Sendable {
-    private let number = Mutex(0)
-
-    var last: Int { number.withLock(\.self) }
-
-    func next() -> Int {
-        number.withLock { number in
-            number += 1
-            return number
-        }
     }
 }

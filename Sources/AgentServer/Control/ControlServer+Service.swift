@@ -42,3 +42,12 @@ extension ControlServer {
         }
     }
 }
+
+extension ControlServer {
+    /// Sets how many threads wait for sockets: to be called before any server or client is made.
+    ///
+    /// Each takes three descriptors.
+    package static func limitThreads(to count: Int) {
+        NIOSingletons.groupLoopCountSuggestion = count
+    }
+}

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import AgentServer
 @testable import SyncAgent
 
 @Suite("The control client", .timeLimit(.minutes(1)))

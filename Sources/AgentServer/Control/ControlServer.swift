@@ -5,10 +5,11 @@ import FoundationEssentials
 import Glibc
 import Hummingbird
 import LocalHTTP
-import Logging
+package import Logging
 import NIOCore
+package import SyncAgent
 import SyncPlan
-import SystemPackage
+package import SystemPackage
 
 /// Answers on the control socket.
 package struct ControlServer: Sendable {
@@ -16,9 +17,7 @@ package struct ControlServer: Sendable {
     /// The most clients at once: others wait until one is gone.
     let clients: Int
     private let logger: Logger
-    let loop: AgentLoop
-    let lists: ListService
-    let scrubber: Scrubber
+    let agent: RunningAgent
     let board: StatusBoard
     /// What would be evicted.
     private let eviction: SharedAnswer<EvictionReport?>
@@ -29,13 +28,12 @@ package struct ControlServer: Sendable {
     ///   - path: The socket.
     ///   - clients: The most clients at once.
     ///   - logger: Where troubles of the server go.
-    ///   - loop: What is asked, and told.
-    ///   - lists: What looks at the lists folder.
-    ///   - scrubber: What reads images that are said to be damaged.
+    ///   - agent: What is asked, and told.
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
-    init(
-        at path: FilePath, clients: Int, logger: Logger, loop: AgentLoop, lists: ListService, scrubber: Scrubber
-    ) throws {
+    package init(at path: FilePath, clients: Int, logger: Logger, agent: RunningAgent) throws {
+        let folder = path.removingLastComponent()
+        try AgentFolders.make(folder, mode: [.ownerReadWriteExecute])
+        try FolderTrust.checkSocketFolder(folder)
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen on", path.string, .fileNameTooLong)
         }
@@ -48,15 +46,13 @@ package struct ControlServer: Sendable {
         self.path = path
         self.clients = clients
         self.logger = logger
-        self.loop = loop
-        self.lists = lists
-        self.scrubber = scrubber
-        board = StatusBoard(loop, lists)
-        eviction = SharedAnswer { await loop.evictionReport() }
+        self.agent = agent
+        board = StatusBoard(agent)
+        eviction = SharedAnswer { await agent.evictionReport() }
     }
 
     /// Answers until the task is cancelled.
-    func run() async throws {
+    package func run() async throws {
         let router = Router()
         router.get("v1/status/stream") { _, _ in
             Response(
@@ -67,7 +63,7 @@ package struct ControlServer: Sendable {
                 })
         }
         router.post("v1/sync") { _, _ in
-            lists.lookAgain()
+            agent.lookAgain()
             return try Self.answer(await board.text())
         }
         router.post("v1/sync/stream") { request, _ in
@@ -82,25 +78,24 @@ package struct ControlServer: Sendable {
         router.get("v1/status") { _, _ in try Self.answer(await board.text()) }
         router.post("v1/icon") { request, _ in
             let url = try await Self.url(in: request)
-            guard let report = await loop.report(on: url) else { throw HTTPError(.notFound) }
+            guard let report = await agent.report(on: url) else { return try Self.answer(String?.none) }
+            guard let report else { throw HTTPError(.notFound) }
             return try Self.answer(report.json)
         }
         for (name, isPaused) in [("pause", true), ("resume", false)] {
             router.post("v1/\(name)") { _, _ in
-                loop.post(.paused(isPaused))
+                agent.setPaused(isPaused)
                 return try Self.answer(await board.text())
             }
         }
         router.get("v1/eviction") { _, _ in try Self.answer(await eviction.get()?.json) }
         router.post("v1/eviction") { request, _ in
             let url = try await Self.url(in: request)
-            return try Self.answer(await loop.evictionReport(on: url)?.json)
+            return try Self.answer(await agent.evictionReport(on: url)?.json)
         }
         router.post("v1/evict") { request, _ in
             let isConfirmed = request.uri.queryParameters.get("confirm") == "true"
-            await loop.post(
-                .evict(isConfirmed: isConfirmed), andWaitUntil: { $0.isEvictionSettled(at: loop.now) },
-                atMost: Self.patience)
+            await agent.evict(isConfirmed: isConfirmed)
             return try Self.answer(await eviction.get()?.json)
         }
         router.post("v1/repair") { request, _ in
@@ -110,22 +105,16 @@ package struct ControlServer: Sendable {
                 }
                 return digest
             }
-            await recheck(Set(suspects))
+            await agent.recheck(Set(suspects))
             return try Self.answer(await board.text())
         }
         for (name, isPinned) in [("pin", true), ("unpin", false)] {
             router.post("v1/\(name)") { request, _ in
                 let url = try await Self.url(in: request)
-                if isPinned, let flaw = await loop.ask({ $0.flaw(inPin: url) }) ?? nil {
+                if isPinned, let flaw = await agent.flaw(inPin: url) {
                     throw Self.refusal("the URL cannot be pinned: \(flaw)")
                 }
-                await loop.post(
-                    .pin(url: url, isPinned: isPinned),
-                    andWaitUntil: {
-                        $0.arePinsPublished && !(isPinned && $0.isComing(url)) || $0.pinReport.error != nil
-                    },
-                    atMost: Self.patience)
-                return try Self.answer(await loop.ask(\.pinReport)?.json)
+                return try Self.answer(await agent.pin(url, isPinned)?.json)
             }
         }
         var quiet = logger
@@ -143,9 +132,6 @@ package struct ControlServer: Sendable {
             throw FileError("listen on", path.string, Errno(rawValue: error.errnoCode))
         }
     }
-
-    /// How long an answer may wait for what was asked for; clients wait a little longer.
-    private static let patience: Duration = .seconds(8)
 
     /// The longest request, in bytes: it names a quarter of a million images.
     private static let longestRequest = 16 << 20
@@ -180,18 +166,6 @@ package struct ControlServer: Sendable {
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    }
-
-    /// Has images fetched again that are damaged, if they are: whoever says so may be wrong.
-    ///
-    /// To read them all may take longer than the answer may wait.
-    private func recheck(_ suspects: Set<Digest>) async {
-        let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        Task { [loop, scrubber] in
-            if await scrubber.read(suspects, report: { loop.post(.damaged($0)) }) { loop.post(.suspected) }
-            end.finish()
-        }
-        await wait(atMost: Self.patience) { for await _ in ended {} }
     }
 
     /// Another agent answers at the socket.

@@ -4,6 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import AgentServer
 @testable import SyncAgent
 
 @Suite("The file of the control socket")

@@ -8,6 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import AgentServer
 @testable import SyncAgent
 
 @Suite("The control server", .timeLimit(.minutes(1)))

@@ -5,6 +5,7 @@ import SyncPlan
 import SystemPackage
 import TestSupport
 
+@testable import AgentServer
 @testable import SyncAgent
 
 /// A control server at a Unix socket in a temporary folder, with an agent's loop behind it, and a client.
@@ -32,7 +33,11 @@ struct ControlWorld {
         self.folder = folder
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         for name in ["cache", "lists.d", "state"] { try AgentFolders.make(folder.appending(name), mode: open) }
-        let cache = try CacheFixture(folder.appending("cache"))
+        let cache = try CacheFolder(folder.appending("cache"))
+        _ = try StartUpRecovery.run(cache, logger: .silent)
+        let (held, thread) = (HeldImages(), FileThread("tests"))
+        let staging = Staging(cache, held: held, reserve: .percent(0), partials: [])
+        let publisher = Publisher(cache, held: held, batch: 1, thread: thread)
         let clock = AgentClock()
         let database = try StateStore(folder: folder.appending("state"), clock: clock, logger: .silent)
         // Neither helper is there: the folder is polled, and has no list to parse.
@@ -42,20 +47,21 @@ struct ControlWorld {
         self.lists = lists
         loop = AgentLoop(clock: clock, logger: .silent) { post in
             SystemEffects(
-                downloads: Downloads(settings: Settings(), staging: cache.staging, clock: clock) {
+                downloads: Downloads(settings: Settings(), staging: staging, clock: clock) {
                     post($0.map(Reconciler.Event.init))
                 },
-                staging: cache.staging, publisher: cache.publisher, evictor: cache.evictor,
-                inspector: CacheInspector(cache.publisher, lock: nil, logger: .silent), database: database,
+                staging: staging, publisher: publisher,
+                evictor: Evictor(cache, thread: thread, logger: .silent),
+                inspector: CacheInspector(publisher, lock: nil, logger: .silent), database: database,
                 relist: { lists.listAgain() })
         }
-        scrubber = Scrubber(cache.folder, publisher: cache.publisher, logger: .silent)
+        scrubber = Scrubber(cache, publisher: publisher, logger: .silent)
     }
 
     func server(at path: FilePath? = nil, clients: Int = 8) throws -> ControlServer {
         try ControlServer(
-            at: path ?? socket, clients: clients, logger: .silent, loop: loop, lists: lists,
-            scrubber: scrubber)
+            at: path ?? socket, clients: clients, logger: .silent,
+            agent: RunningAgent(loop: loop, lists: lists, scrubber: scrubber))
     }
 
     /// Runs the body while the loop runs and the lists folder is looked at.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 
+@testable import AgentServer
 @testable import SyncAgent
 
 @Suite("One answer for all who ask at the same time")

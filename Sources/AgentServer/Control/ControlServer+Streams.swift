@@ -2,6 +2,7 @@
 import CacheFormat
 import Hummingbird
 import NIOCore
+import SyncAgent
 import SyncPlan
 
 /// Answers that go on: one JSON document a line, whenever it has become another.
@@ -12,7 +13,7 @@ extension ControlServer {
     /// Writes the status, until the agent ends.
     @concurrent func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
-        for await _ in loop.changes {
+        for await _ in agent.changes {
             guard let line = await board.line() else { return }
             try await write(line, after: &last, to: &writer)
         }
@@ -23,10 +24,9 @@ extension ControlServer {
         var last = ""
         // A client takes an answer that does not begin for one that never will.
         try await write(SyncReport().json.line, after: &last, to: &writer)
-        await lists.look()
-        loop.post(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
-        for await _ in loop.changes {
-            guard let report = await loop.ask({ $0.syncReport(of: names) }) else { return }
+        await agent.look(for: names)
+        for await _ in agent.changes {
+            guard let report = await agent.syncReport(of: names) else { return }
             try await write(report.json.line, after: &last, to: &writer)
             if report.isDone { return }
         }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+import Glibc
+package import SyncPlan
+
+/// The agent while it runs, as its servers see it: what they may ask, and what they may have it do.
+///
+/// An answer is `nil` when the agent is about to end.
+package struct RunningAgent: Sendable {
+    /// How long an answer may wait for what was asked for; clients wait a little longer.
+    private static let patience: Duration = .seconds(8)
+
+    private let loop: AgentLoop
+    private let lists: ListService
+    private let scrubber: Scrubber
+
+    /// - Parameters:
+    ///   - loop: What decides.
+    ///   - lists: What looks at the lists folder.
+    ///   - scrubber: What reads images that are said to be damaged.
+    package init(loop: AgentLoop, lists: ListService, scrubber: Scrubber) {
+        self.loop = loop
+        self.lists = lists
+        self.scrubber = scrubber
+    }
+
+    // MARK: What is asked
+
+    /// An element at once and whenever something may have changed that the status tells; ends with the agent.
+    ///
+    /// Elements that are not taken become one.
+    package var changes: ChangeFeed.Changes { loop.changes }
+
+    package func status() async -> StatusReport? {
+        guard var report = await loop.status() else { return nil }
+        report.pid = Int(getpid())
+        let watch = lists.watch
+        (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
+        return report
+    }
+
+    /// Everything known of one URL; `.some(nil)` if it is unknown.
+    package func report(on url: IconURL) async -> IconReport?? {
+        await loop.ask { [now = loop.now] in $0.report(on: url, now: now) }
+    }
+
+    /// What is evicted and what stays: of one icon, or of all that no list names.
+    package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
+        await loop.evictionReport(on: url)
+    }
+
+    /// How far the icons of some lists are; of all, if none is named.
+    package func syncReport(of names: [ListName]) async -> SyncReport? {
+        await loop.ask { $0.syncReport(of: names) }
+    }
+
+    /// Why a URL cannot be pinned, as a clause; `nil` if it can.
+    package func flaw(inPin url: IconURL) async -> String? {
+        await loop.ask { $0.flaw(inPin: url) } ?? nil
+    }
+
+    // MARK: What it is to do
+
+    /// Has the lists folder looked at.
+    package func lookAgain() { lists.lookAgain() }
+
+    /// Looks at the lists folder, and has the icons of some lists go before all others.
+    package func look(for names: [ListName]) async {
+        await lists.look()
+        loop.post(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
+    }
+
+    /// Has downloads begun no more, or again.
+    package func setPaused(_ isPaused: Bool) { loop.post(.paused(isPaused)) }
+
+    /// Has what is retired removed without its grace; if it is confirmed, also what is held.
+    package func evict(isConfirmed: Bool) async {
+        await loop.post(
+            .evict(isConfirmed: isConfirmed), andWaitUntil: { [loop] in $0.isEvictionSettled(at: loop.now) },
+            atMost: Self.patience)
+    }
+
+    /// Has an icon kept although no list names it, or no more.
+    ///
+    /// - Returns: All that are kept so.
+    package func pin(_ url: IconURL, _ isPinned: Bool) async -> PinReport? {
+        await loop.post(
+            .pin(url: url, isPinned: isPinned),
+            andWaitUntil: { $0.arePinsPublished && !(isPinned && $0.isComing(url)) || $0.pinReport.error != nil },
+            atMost: Self.patience)
+        return await loop.ask(\.pinReport)
+    }
+
+    /// Has images fetched again that are damaged, if they are: whoever says so may be wrong.
+    ///
+    /// To read them all may take longer than the answer may wait.
+    package func recheck(_ suspects: Set<Digest>) async {
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        Task { [loop, scrubber] in
+            if await scrubber.read(suspects, report: { loop.post(.damaged($0)) }) { loop.post(.suspected) }
+            end.finish()
+        }
+        await wait(atMost: Self.patience) { for await _ in ended {} }
+    }
+}
