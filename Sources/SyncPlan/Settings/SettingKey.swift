@@ -117,7 +117,31 @@ extension SettingKey {
         .flag("images.allowSVG", \.images.allowSVG),
         .duration("refresh.minimum", \.refresh.minimum, atLeast: .seconds(1)),
         .duration("refresh.default", \.refresh.default, atLeast: .seconds(1)),
+        .optional("control.group", "the name of a group", \.control.group) { text in
+            text.utf8.count <= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x3A && $0 < 0x7F }
+        },
+        .value(
+            "control.readers", "everyone or group", \.control.readers, { Settings.Control.Readers(rawValue: $0) },
+            \.rawValue),
+        .listen("dashboard.listen", \.dashboard.listen, onlyLoopback: true),
+        .listen("serve.listen", \.serve.listen, onlyLoopback: false),
+        .optional("metrics.textfile", "an absolute path that ends in .prom", \.metrics.textfile) {
+            $0.hasPrefix("/") && $0.hasSuffix(".prom")
+        },
+        .listen("metrics.listen", \.metrics.listen, onlyLoopback: true),
     ]
+
+    private static func listen(
+        _ name: String, _ path: any WritableKeyPath<Settings, ListenAddress?> & Sendable, onlyLoopback: Bool
+    ) -> SettingKey {
+        let kind = onlyLoopback ? "a loopback address" : "an address"
+        return value(
+            name, "\(kind) with a port, such as 127.0.0.1:8080 or [::1]:8080", path,
+            { text -> ListenAddress?? in
+                if text.isEmpty { return .some(nil) }
+                return ListenAddress(text).flatMap { !onlyLoopback || $0.isLoopback ? .some($0) : nil }
+            }, { $0?.description ?? "" })
+    }
 
     private static let hosts =
         "hosts in ASCII such as icons.example.com, .example.com, *.example.com or 10.1.2.3, with commas between"

@@ -165,6 +165,48 @@ package struct Settings: Equatable, Sendable {
         package var `default`: Duration = .seconds(86_400)
     }
 
+    package struct Control: Equatable, Sendable {
+        /// The group whose members may change things, as the owner and root may.
+        ///
+        /// None by default.
+        package var group: String?
+        /// Who may ask the agent for what it knows.
+        ///
+        /// The default is everyone on the machine.
+        package var readers: Readers = .everyone
+
+        package enum Readers: String, CaseIterable, Sendable {
+            case everyone
+            /// The owner, root, and the members of ``Control/group``.
+            case group
+        }
+    }
+
+    package struct Dashboard: Equatable, Sendable {
+        /// The loopback address of the dashboard's page.
+        ///
+        /// None by default: there is no page.
+        package var listen: ListenAddress?
+    }
+
+    package struct Serve: Equatable, Sendable {
+        /// The address where images are served by URL or digest, to anybody.
+        ///
+        /// None by default.
+        package var listen: ListenAddress?
+    }
+
+    package struct Metrics: Equatable, Sendable {
+        /// The file that metrics are written to, for node_exporter; an absolute path that ends in `.prom`.
+        ///
+        /// None by default.
+        package var textfile: String?
+        /// The loopback address where Prometheus asks for metrics.
+        ///
+        /// None by default.
+        package var listen: ListenAddress?
+    }
+
     package var lists = Lists()
     package var cache = Cache()
     package var eviction = Eviction()
@@ -172,6 +214,10 @@ package struct Settings: Equatable, Sendable {
     package var network = Network()
     package var images = Images()
     package var refresh = Refresh()
+    package var control = Control()
+    package var dashboard = Dashboard()
+    package var serve = Serve()
+    package var metrics = Metrics()
 
     package init() {}
 }

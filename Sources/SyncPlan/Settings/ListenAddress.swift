@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import WebAddresses
+
+/// An address and a port to listen at: `127.0.0.1:8080`, `[::1]:8080`.
+package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The IP address, without brackets.
+    package let host: String
+    /// The port; 0 for one that is free.
+    package let port: Int
+    /// Whether only this machine reaches it.
+    package let isLoopback: Bool
+
+    /// Reads an address with its port; `nil` if the text is anything else.
+    ///
+    /// `localhost` is 127.0.0.1.
+    package init?(_ text: some StringProtocol) {
+        guard let colon = text.lastIndex(of: ":"), case let digits = text[text.index(after: colon)...],
+            !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(digits)
+        else { return nil }
+        var host = String(text[..<colon])
+        if host == "localhost" { host = "127.0.0.1" }
+        if host.hasPrefix("[") {
+            guard host.hasSuffix("]") else { return nil }
+            host = String(host.dropFirst().dropLast())
+            guard host.contains(":") else { return nil }
+        } else if host.contains(":") {
+            return nil
+        }
+        guard let address = IPAddress(host) else { return nil }
+        self.host = host
+        self.port = Int(port)
+        let bytes = address.bytes
+        isLoopback = bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
