@@ -97,8 +97,8 @@ let package = Package(
         .target(
             name: "AgentServer",
             dependencies: [
-                "AppLists", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", system, logging, hummingbird,
-                hummingbirdCore, lifecycle, nioCore, nioHTTP1, nioPosix,
+                "AppLists", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "WebAddresses", system, logging,
+                hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: stayingOnThread
         ),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
 import SyncPlan
 import SystemPackage
@@ -35,11 +36,12 @@ struct ControlRequestTests {
     func pins(url: String, reason: String) async throws {
         try await World.with { world in
             try await world.agent.whileRunning { _ in
-                let answer = try await Self.post(url, to: "pin", world)
+                let body = JSON.object([("url", .string(url))]).line
+                let answer = try await Self.post(body, to: "pin", world)
                 #expect(answer.status == "400" && answer.text.contains(reason), "\(answer)")
                 let report = try await world.agent.status { $0.inSync }
                 #expect(report.lists.isEmpty && report.icons.referenced == 0)
-                #expect(try await Self.post(url, to: "unpin", world).status == "200")
+                #expect(try await Self.post(body, to: "unpin", world).status == "200")
             }
         }
     }
@@ -52,18 +54,21 @@ struct ControlRequestTests {
             try world.drop(["Mail"])
             try await world.agent.whileRunning { _ in
                 try await world.published(["Mail"])
-                for body in ["", "apps.plist", "{}", "[1]", "[\"a\"", "null", String(repeating: "[", count: 100_000)] {
+                for body in [
+                    "apps.plist", "[]", "[1]", "{\"lists\":1}", "{\"a\":", "null",
+                    String(repeating: "[", count: 100_000),
+                ] {
                     for route in ["sync/stream", "repair"] {
                         let answer = try await Self.post(body, to: route, world)
                         #expect(answer.status == "400", "\(route) \(body.prefix(20)): \(answer)")
                     }
                 }
-                let digest = try await Self.post("[\"0\"]", to: "repair", world)
+                let digest = try await Self.post("{\"images\":[\"0\"]}", to: "repair", world)
                 #expect(digest.status == "400" && digest.text.contains("is not a SHA-256 digest"), "\(digest)")
-                let eviction = try await Self.post("", to: "eviction", world)
+                let eviction = try await Self.post("{\"url\":\"\"}", to: "eviction", world)
                 #expect(eviction.status == "200" && eviction.text.contains("\"icons\": []"), "\(eviction)")
                 let long = String(repeating: "a", count: 100_000)
-                #expect(try await Self.post(long, to: "pin", world).status == "413")
+                #expect(try await Self.post("{\"url\":\"\(long)\"}", to: "pin", world).status == "413")
                 let unknown = try await world.agent.call("why", "http://h.example/\(long)")
                 #expect(
                     unknown.code == 1 && unknown.messages.contains("No app list names"),

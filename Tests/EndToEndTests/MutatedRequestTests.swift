@@ -32,19 +32,22 @@ struct MutatedRequestTests {
 
     /// What is changed: all requests that there are.
     private static let seeds: [[UInt8]] = [
-        request("GET", "status"), request("GET", "status/stream"), request("POST", "sync"),
-        request("POST", "sync/stream", "apps.plist\nother.plist\n"),
-        request("POST", "icon", "http://127.0.0.1:1/a.png"),
-        request("POST", "pause"), request("POST", "resume"), request("POST", "eviction", "http://127.0.0.1:1/a.png"),
-        request("POST", "eviction"), request("POST", "evict?confirm=true"),
-        request("POST", "repair", String(repeating: "0a", count: 32) + "\n"),
-        request("POST", "pin", "http://127.0.0.1:1/a.png"), request("POST", "unpin", "http://127.0.0.1:1/a.png"),
-        request("POST", "pin", "data:image/gif;base64,AAAA"),
+        request("GET", "status"), request("GET", "status/stream"), request("GET", "health"), request("GET", "lists"),
+        request("GET", "lists/apps.plist"), request("GET", "pins"), request("GET", "settings"), request("POST", "sync"),
+        request("POST", "sync/stream", "{\"lists\":[\"apps.plist\",\"other.plist\"]}"),
+        request("GET", "why?url=http%3A%2F%2F127.0.0.1%3A1%2Fa.png"), request("POST", "why", url),
+        request("POST", "pause"), request("POST", "resume"), request("POST", "eviction", url),
+        request("GET", "eviction"), request("POST", "evict", "{\"confirm\":true}"),
+        request("POST", "repair", "{\"images\":[\"\(String(repeating: "0a", count: 32))\"]}"),
+        request("POST", "pin", url), request("POST", "unpin", url),
+        request("POST", "pin", "{\"url\":\"data:image/gif;base64,AAAA\"}"),
         Array(
             """
-            POST /v1/icon HTTP/1.1\r\nHost: agent\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhttp:\r\nb\r\n//127.0.0.1\r\n0\r\n\r\n
+            POST /v1/why HTTP/1.1\r\nHost: agent\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"url":\r\nb\r\n"//127.0.0"\r\n1\r\n}\r\n0\r\n\r\n
             """.utf8),
     ]
+
+    private static let url = "{\"url\":\"http://127.0.0.1:1/a.png\"}"
 
     private static func request(_ method: String, _ path: String, _ body: String = "") -> [UInt8] {
         Array(

@@ -54,12 +54,13 @@ struct UnreachableAgentTests {
     }
 
     @Test(
-        "by another user",
+        "by another user, if control.readers is group",
         .enabled(
             if: geteuid() == 0 && Tool.areInstalled("setpriv"),
             "becoming another user takes root's rights and setpriv"))
     func otherUser() async throws {
         try await World.with { world in
+            let world = world.setting("SYNCAGENT_CONTROL_READERS", "group")
             try world.drop(["Mail"])
             try #require(chmod(world.folder.string, 0o755) == 0)
             let program = BuiltProducts.path("syncagent").string

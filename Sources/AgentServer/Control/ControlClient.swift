@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 import FoundationEssentials
 import Glibc
 import LocalHTTP
 import NIOCore
 import NIOHTTP1
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
 
 /// Asks a running agent.
@@ -21,104 +21,8 @@ package struct ControlClient: Sendable {
         self.socket = socket
     }
 
-    /// The agent's status; `nil` if no agent answers.
-    package func status() async throws -> StatusReport? {
-        try await unlessItEnds {
-            try await decoded(StatusReport.self, from: "v1/status")
-        }
-    }
-
-    /// Everything that the agent knows of one URL.
-    ///
-    /// - Returns: `nil` if no agent answers; `.some(nil)` if it does not know the URL.
-    package func report(on url: IconURL) async throws -> IconReport?? {
-        try await unlessItEnds {
-            do {
-                return try await decoded(IconReport.self, from: "v1/icon", method: .POST, body: url.text)
-            } catch let error as Unexpected where [404, 413].contains(error.status) {
-                // One that is too long for a request is too long for a list.
-                return nil
-            }
-        }
-    }
-
-    /// Has the agent stop or go on starting downloads.
-    ///
-    /// - Returns: The status from then on; `nil` if no agent answers.
-    package func pause(_ isPaused: Bool) async throws -> StatusReport? {
-        try await unlessItEnds {
-            try await decoded(StatusReport.self, from: isPaused ? "v1/pause" : "v1/resume", method: .POST)
-        }
-    }
-
-    /// What goes and what stays: of one icon, or of all that no list names.
-    ///
-    /// - Returns: `nil` if no agent answers.
-    package func evictionReport(on url: IconURL? = nil) async throws -> EvictionReport? {
-        try await unlessItEnds {
-            try await decoded(
-                EvictionReport.self, from: "v1/eviction", method: url == nil ? .GET : .POST, body: url?.text)
-        }
-    }
-
-    /// Has the agent remove what is retired without waiting for its grace.
-    ///
-    /// If `isConfirmed`, an eviction that is held goes on too. The answer is what stays then, and why; `nil` if no agent
-    /// answers.
-    package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
-        try await unlessItEnds {
-            try await decoded(EvictionReport.self, from: "v1/evict?confirm=\(isConfirmed)", method: .POST)
-        }
-    }
-
-    /// Has the agent fetch images again that are damaged on disk.
-    ///
-    /// - Returns: The status after that; `nil` if no agent answers.
-    package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
-        try await unlessItEnds {
-            let body = JSON.array(images.map { .string($0.hex) }).line
-            return try await decoded(StatusReport.self, from: "v1/repair", method: .POST, body: body)
-        }
-    }
-
-    /// Has the agent keep an icon although no list names it, or no more.
-    ///
-    /// - Returns: All that are kept so; `nil` if no agent answers.
-    package func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport? {
-        try await unlessItEnds {
-            try await decoded(PinReport.self, from: isPinned ? "v1/pin" : "v1/unpin", method: .POST, body: url.text)
-        }
-    }
-
-    /// Has the agent look at the lists folder.
-    ///
-    /// - Returns: The status; `nil` if no agent answers.
-    package func sync() async throws -> StatusReport? {
-        try await unlessItEnds { try await decoded(StatusReport.self, from: "v1/sync", method: .POST) }
-    }
-
-    /// The same, and how far the icons of some lists are, until nothing more comes for now.
-    ///
-    /// With no lists it waits for all of them.
-    ///
-    /// - Returns: The last report, which is not done if the agent ended before; `nil` if no agent answers.
-    package func sync(waitingFor lists: [ListName], _ progress: (SyncReport) -> Void) async throws -> SyncReport? {
-        let body = JSON.array(lists.map(JSON.text)).line
-        return try await last(of: SyncReport.self, from: "v1/sync/stream", method: .POST, body: body) {
-            progress($0)
-            return false
-        }
-    }
-
-    /// The agent's status now, and again whenever it has become another, until one is the last or the agent ends.
-    ///
-    /// - Returns: The last status; `nil` if no agent answers.
-    package func status(until isLast: (StatusReport) async throws -> Bool) async throws -> StatusReport? {
-        try await last(of: StatusReport.self, from: "v1/status/stream", until: isLast)
-    }
-
-    private func last<Document: Decodable>(
-        of type: Document.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil,
+    func last<Document: Decodable>(
+        of type: Document.Type, from path: String, _ method: HTTPMethod = .GET, body: RequestDocument? = nil,
         until isLast: (Document) async throws -> Bool
     ) async throws -> Document? {
         var last: Document?
@@ -144,7 +48,7 @@ package struct ControlClient: Sendable {
     }
 
     /// - Returns: `nil` if no agent answers, or one that ended meanwhile.
-    private func unlessItEnds<Answer>(_ ask: () async throws -> Answer) async throws -> Answer? {
+    func unlessItEnds<Answer>(_ ask: () async throws -> Answer) async throws -> Answer? {
         guard isAnswered else { return nil }
         do {
             return try await ask()
@@ -157,8 +61,8 @@ package struct ControlClient: Sendable {
         }
     }
 
-    private func decoded<Answer: Decodable>(
-        _ type: Answer.Type, from path: String, method: HTTPMethod = .GET, body: String? = nil
+    func decoded<Answer: Decodable>(
+        _ type: Answer.Type, from path: String, _ method: HTTPMethod = .GET, body: RequestDocument? = nil
     ) async throws -> Answer {
         try await ask(method, path, body: body) { connection in
             try JSONDecoder().decode(type, from: Data(try await connection.rest(upTo: Self.longest)))
@@ -167,16 +71,18 @@ package struct ControlClient: Sendable {
 
     /// Asks over a connection of its own, and hands it over when the agent does what it was asked to.
     private func ask<Answer>(
-        _ method: HTTPMethod, _ path: String, body: String? = nil,
+        _ method: HTTPMethod, _ path: String, body: RequestDocument? = nil,
         _ read: (inout LocalConnection) async throws -> Answer
     ) async throws -> Answer {
         try await LocalConnection.open(to: .socket(socket.string)) { connection in
             let head = try await connection.ask(
-                method, "/" + path, body: body.map { Array($0.utf8) }, patience: Self.patience)
+                method, "/v1/" + path, fields: body == nil ? [] : [("content-type", "application/json")],
+                body: try body.map { Array(try JSONEncoder().encode($0)) }, patience: Self.patience)
             guard head.status == .ok else {
                 let text = try? await connection.rest(upTo: 1 << 16)
                 let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, from: Data($0)) }
-                throw Unexpected(status: head.status.code, reason: document?.error.message)
+                throw Unexpected(
+                    status: head.status.code, code: document?.error.code, reason: document?.error.message)
             }
             return try await read(&connection)
         }
@@ -184,18 +90,23 @@ package struct ControlClient: Sendable {
 
     /// How the server says why it refuses a request.
     private struct Refusal: Decodable {
-        struct Reason: Decodable { var message: String }
+        struct Reason: Decodable {
+            var code: String?
+            var message: String
+        }
         var error: Reason
     }
 
     /// The agent did not do what it was asked to.
     package struct Unexpected: Error, CustomStringConvertible {
-        var status: UInt
-        /// What is wrong with the request, as a clause; `nil` if the agent does not say: it may be of another version.
+        package var status: UInt
+        /// The stable code of the refusal, such as `forbidden`.
+        package var code: String?
+        /// Why the request was refused, as a sentence; `nil` if the agent does not say: it may be of another version.
         package var reason: String?
 
         package var description: String {
-            reason.map { "The agent refused the request: \($0)." }
+            reason.map { "The agent refused the request: \($0)" }
                 ?? "The agent answered with status \(status): it may be another version than this program. Restart it."
         }
     }

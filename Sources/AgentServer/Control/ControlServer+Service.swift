@@ -14,7 +14,7 @@ extension ControlServer {
     ///
     /// Hummingbird's `Application` would wake up every second to have the date at hand, which no client of this one asks for.
     func service(
-        _ router: Router<BasicRequestContext>, socket: BoundSocket, logger: Logger
+        _ router: Router<APIContext>, socket: BoundSocket, logger: Logger
     ) throws -> any Service {
         let responder = router.buildResponder()
         // Requests that do not come to their end hold a descriptor each.
@@ -24,9 +24,10 @@ extension ControlServer {
                 address: .unixDomainSocket(path: path.string),
                 availableConnectionsDelegate: MaximumAvailableConnections(clients)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
-        ) { request, writer, channel in
-            let context = BasicRequestContext(
-                source: ApplicationRequestContextSource(channel: channel, logger: logger))
+        ) { [access] request, writer, channel in
+            let context = APIContext(
+                source: ApplicationRequestContextSource(channel: channel, logger: logger),
+                caller: access.caller(await PeerCredentials.peer(of: channel, for: access)))
             let response: Response
             do {
                 response = try await responder.respond(to: request, context: context)
@@ -36,8 +37,9 @@ extension ControlServer {
                 response = Response(status: .internalServerError)
             }
             try await writer.write(response: response.head, body: response.body)
-        } onServerRunning: { [path] _ in
-            chmod(path.string, 0o600)
+        } onServerRunning: { [path, access] _ in
+            // Until here only the owner could connect: the agent's umask takes the right to write from all others.
+            access.open(path)
             socket.noteBound()
         }
     }

@@ -59,6 +59,9 @@ package struct RunningAgent: Sendable {
         await loop.ask { $0.flaw(inPin: url) } ?? nil
     }
 
+    /// The icons that stay although no list names them.
+    package func pinReport() async -> PinReport? { await loop.ask(\.pinReport) }
+
     // MARK: What it is to do
 
     /// Has the lists folder looked at.

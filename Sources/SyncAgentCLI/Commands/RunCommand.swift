@@ -53,6 +53,7 @@ struct RunCommand: AsyncParsableCommand {
             }
         }
         let proxies = try Self.proxies(settings)
+        let access = try Self.access(settings)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
         // Two heaps for all threads: with one for each, what is free in one is of no use to the others.
@@ -71,11 +72,13 @@ struct RunCommand: AsyncParsableCommand {
                 "open file limit is low: fewer concurrent downloads than fetch.concurrency",
                 metadata: ["downloads": "\(budget.downloads)"])
         }
+        let document = SettingsDocument.json(settings, folders)
         do {
             let report = try await withSignals {
                 try await agent.run(once: once, wakeUps: $0) { agent in
-                    try ControlServer(
-                        at: folders.socket, clients: budget.clients, logger: logger, agent: agent
+                    let api = API(agent: agent, settings: { document }, logger: logger)
+                    return try ControlServer(
+                        at: folders.socket, clients: budget.clients, logger: logger, api: api, access: access
                     ).run
                 }
             }
@@ -142,6 +145,15 @@ struct RunCommand: AsyncParsableCommand {
                 group.cancelAll()
             }
             throw CancellationError()
+        }
+    }
+
+    /// Who may use the control socket.
+    private static func access(_ settings: Settings) throws -> SocketAccess {
+        do throws(SocketAccess.UnknownGroup) {
+            return try SocketAccess(settings)
+        } catch {
+            throw Exit.because("\(error)", code: .badConfiguration)
         }
     }
 

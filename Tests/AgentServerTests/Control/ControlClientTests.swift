@@ -55,7 +55,7 @@ struct ControlClientTests {
                 #expect(
                     lines == [
                         "GET /v1/status HTTP/1.1", "GET /v1/status/stream HTTP/1.1", "POST /v1/pause HTTP/1.1",
-                        "POST /v1/resume HTTP/1.1", "GET /v1/eviction HTTP/1.1", "POST /v1/evict?confirm=true HTTP/1.1",
+                        "POST /v1/resume HTTP/1.1", "GET /v1/eviction HTTP/1.1", "POST /v1/evict HTTP/1.1",
                         "POST /v1/sync HTTP/1.1",
                     ])
             }
@@ -65,12 +65,13 @@ struct ControlClientTests {
     @Test("a refusal is told with the agent's reason, or as what may be another version")
     func refusals() async throws {
         try await Self.withPath { path in
-            let body = "{ \"error\": { \"message\": \"the URL is not UTF-8\" } }"
+            let body = "{ \"error\": { \"code\": \"bad-request\", \"message\": \"The URL is not UTF-8.\" } }"
             try await ScriptedSocket.with(Self.answer("400 Bad Request", body), at: path) { _ in
                 let error = await #expect(throws: ControlClient.Unexpected.self) {
                     try await ControlClient(socket: path).status()
                 }
-                #expect(error?.description == "The agent refused the request: the URL is not UTF-8.")
+                #expect(error?.description == "The agent refused the request: The URL is not UTF-8.")
+                #expect(error?.code == "bad-request" && error?.status == 400)
             }
         }
         try await Self.withPath { path in

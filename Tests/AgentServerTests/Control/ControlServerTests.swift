@@ -90,16 +90,26 @@ struct ControlServerTests {
     @Test(
         "a request that is malformed or too long is refused with its status, and the next one is answered",
         arguments: [
-            (.POST, "repair", "", 400, "not a JSON array of strings"), (.POST, "repair", "{}", 400, "not a JSON array"),
-            (.POST, "repair", "[1]", 400, "not a JSON array"),
-            (.POST, "repair", "[\"0\"]", 400, "not a SHA-256 digest"),
-            (.POST, "sync/stream", "apps.plist", 400, "not a JSON array"),
-            (.POST, "pin", "", 400, "cannot be pinned"), (.POST, "pin", "ftp://h.example/", 400, "cannot be pinned"),
-            (.POST, "icon", "https://h.example/a.png", 404, ""), (.GET, "icon", nil, 404, ""),
-            (.POST, "status", "", 404, ""), (.GET, "pause", nil, 404, ""), (.GET, "none", nil, 404, ""),
-            (.POST, "pin", String(repeating: "a", count: 100_000), 413, ""),
-            (.POST, "icon", String(repeating: "a", count: 100_000), 413, ""),
-            (.POST, "repair", "[" + String(repeating: " ", count: 17 << 20) + "]", 413, ""),
+            (.POST, "repair", "", 400, "names no images"), (.POST, "repair", "{}", 400, "names no images"),
+            (.POST, "repair", "[1]", 400, "not a JSON object"),
+            (.POST, "repair", "{\"images\":[1]}", 400, "not a JSON object"),
+            (.POST, "repair", "{\"images\":[\"0\"]}", 400, "not a SHA-256 digest"),
+            (.POST, "sync/stream", "apps.plist", 400, "not a JSON object"),
+            (.POST, "sync", "{\"list\":[\"apps.plist\"]}", 400, "unknown member “list”"),
+            (.POST, "pin", "", 400, "names no URL"), (.POST, "pin", "{\"url\":\"\"}", 400, "cannot be pinned"),
+            (.POST, "pin", "{\"url\":\"ftp://h.example/\"}", 400, "cannot be pinned"),
+            (.POST, "why", "{\"url\":\"https://h.example/a.png\"}", 404, "\"code\": \"no-such-icon\""),
+            (.GET, "why?url=https%3A%2F%2Fh.example%2Fa.png", nil, 404, "\"code\": \"no-such-icon\""),
+            (.GET, "why", nil, 400, "names no URL"), (.GET, "why?url=%zz", nil, 400, "not percent-encoded"),
+            (.GET, "why?url=%FF", nil, 400, "not percent-encoded UTF-8"),
+            (.GET, "why?url=a&url=b", nil, 400, "twice"), (.GET, "status?a", nil, 400, "unknown parameter “a”"),
+            (.POST, "status", "", 405, "use GET, HEAD"), (.GET, "pause", nil, 405, "use POST"),
+            (.DELETE, "lists/a.plist", nil, 405, "use GET, HEAD"),
+            (.GET, "none", nil, 404, "\"code\": \"no-such-path\""),
+            (.GET, "lists/none.plist", nil, 404, "\"code\": \"no-such-list\""),
+            (.POST, "pin", "{\"url\":\"\(String(repeating: "a", count: 100_000))\"}", 413, "longer than 65536 bytes"),
+            (.POST, "why", String(repeating: "a", count: 1_000_000), 413, "\"code\": \"too-large\""),
+            (.POST, "repair", "[" + String(repeating: " ", count: 17 << 20) + "]", 413, "longer than"),
         ] as [(HTTPMethod, String, String?, UInt, String)])
     func refusals(method: HTTPMethod, route: String, body: String?, status: UInt, reason: String) async throws {
         try await ControlWorld.with { world in
@@ -109,11 +119,33 @@ struct ControlServerTests {
         }
     }
 
-    @Test("a URL that is not UTF-8 is refused", arguments: ["pin", "icon", "eviction"])
+    @Test("a URL that is not UTF-8 is refused", arguments: ["pin", "why", "eviction"])
     func encoding(route: String) async throws {
         try await ControlWorld.with { world in
-            let answer = try await Self.ask(.POST, "/v1/\(route)", [0x68, 0xFF], at: world.socket)
-            #expect(answer.status == 400 && answer.text.contains("not UTF-8"), "\(answer)")
+            let body = Array("{\"url\":\"h".utf8) + [0xFF] + Array("\"}".utf8)
+            let answer = try await Self.ask(.POST, "/v1/\(route)", body, at: world.socket)
+            #expect(answer.status == 400 && answer.type == "application/json", "\(answer)")
+        }
+    }
+
+    @Test("what is asked with GET is asked with HEAD too, without the body")
+    func head() async throws {
+        try await ControlWorld.with { world in
+            for (path, status) in [("status", 200), ("status/stream", 200), ("none", 404), ("pause", 405)]
+                as [(String, UInt)]
+            {
+                let answer = try await Self.ask(.HEAD, "/v1/\(path)", at: world.socket)
+                #expect(answer.status == status && answer.text.isEmpty, "\(path): \(answer)")
+            }
+        }
+    }
+
+    @Test("health, lists, pins and settings are JSON documents", arguments: ["health", "lists", "pins", "settings"])
+    func documents(route: String) async throws {
+        try await ControlWorld.with { world in
+            let answer = try await Self.ask(.GET, "/v1/\(route)", at: world.socket)
+            #expect(answer.status == 200 && answer.type == "application/json")
+            #expect(answer.text.hasPrefix("{ \"format\": 1, "), "\(answer)")
         }
     }
 
@@ -139,16 +171,18 @@ struct ControlServerTests {
         }
     }
 
-    @Test("only the owner may use the socket, and it is gone when the server has ended")
-    func file() async throws {
+    @Test(
+        "those may connect to the socket who may read, and it is gone when the server has ended",
+        arguments: [(true, 0o666), (false, 0o600)] as [(Bool, mode_t)])
+    func file(isOpenToAll: Bool, mode: mode_t) async throws {
         try await withTemporaryFolder { folder in
             let world = try ControlWorld(in: folder)
             try await world.whileLooping {
-                try await world.whileServing(try world.server()) {
+                try await world.whileServing(try world.server(isOpenToAll: isOpenToAll)) {
                     var entry = stat()
                     // The mode is set right after the socket answers.
-                    repeat { try #require(lstat(world.socket.string, &entry) == 0) } while entry.st_mode & 0o077 != 0
-                    #expect(entry.st_mode & 0o777 == 0o600)
+                    repeat { try #require(lstat(world.socket.string, &entry) == 0) } while entry.st_mode & 0o777 != mode
+                    #expect(entry.st_mode & 0o777 == mode)
                 }
                 #expect(access(world.socket.string, F_OK) != 0)
                 #expect(try await world.client.status() == nil)

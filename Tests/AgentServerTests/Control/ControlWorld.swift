@@ -18,6 +18,15 @@ struct ControlWorld {
     var socket: FilePath { folder.appending("control.sock") }
     var client: ControlClient { ControlClient(socket: socket) }
 
+    var api: API {
+        let folders = AgentFolders(
+            lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
+            socket: socket)
+        return API(
+            agent: RunningAgent(loop: loop, lists: lists, scrubber: scrubber),
+            settings: { SettingsDocument.json(Settings(), folders) }, logger: .silent)
+    }
+
     /// Runs the body while the server answers, and ends everything after it.
     static func with(_ body: @escaping @Sendable (ControlWorld) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -58,10 +67,10 @@ struct ControlWorld {
         scrubber = Scrubber(cache, publisher: publisher, logger: .silent)
     }
 
-    func server(at path: FilePath? = nil, clients: Int = 8) throws -> ControlServer {
+    func server(at path: FilePath? = nil, clients: Int = 8, isOpenToAll: Bool = true) throws -> ControlServer {
         try ControlServer(
-            at: path ?? socket, clients: clients, logger: .silent,
-            agent: RunningAgent(loop: loop, lists: lists, scrubber: scrubber))
+            at: path ?? socket, clients: clients, logger: .silent, api: api,
+            access: SocketAccess(owner: geteuid(), isOpenToAll: isOpenToAll))
     }
 
     /// Runs the body while the loop runs and the lists folder is looked at.

@@ -5,10 +5,24 @@ import NIOCore
 import SyncAgent
 import SyncPlan
 
-/// Answers that go on: one JSON document a line, whenever it has become another.
-extension ControlServer {
+// Looking at the lists folder, and answers that go on: one JSON document a line, whenever it has changed.
+extension API {
     /// How long a document is the newest one: nobody reads faster.
     private static let pace: Duration = .milliseconds(50)
+
+    var syncRoutes: [APIRoute] {
+        [
+            .change("sync") { request, _ in
+                let lists = try await RequestDocument(request, [.lists]).lists ?? []
+                if lists.isEmpty { agent.lookAgain() } else { await agent.look(for: Set(lists).sorted()) }
+                return try Self.answer(await board.text())
+            },
+            .change("sync/stream") { request, _ in
+                let lists = Set(try await RequestDocument(request, [.lists]).lists ?? []).sorted()
+                return Self.stream { try await streamSync(of: lists, to: &$0) }
+            },
+        ]
+    }
 
     /// Writes the status, until the agent ends.
     @concurrent func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
@@ -20,7 +34,7 @@ extension ControlServer {
     }
 
     /// Has the folder looked at, and writes how far the icons of the lists are, until nothing more comes for now.
-    @concurrent func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
+    @concurrent private func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         // A client takes an answer that does not begin for one that never will.
         try await write(SyncReport().json.line, after: &last, to: &writer)

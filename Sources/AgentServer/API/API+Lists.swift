@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Hummingbird
+import SyncAgent
+import SyncPlan
+import WebAddresses
+
+// App lists.
+extension API {
+    var listRoutes: [APIRoute] {
+        [
+            .read("lists") { request, _ in
+                _ = try request.query([])
+                guard let report = await agent.status() else { throw APIError.stopping }
+                return try Self.answer(["format": 1, "lists": .lines(.array(report.lists.map(\.json)))])
+            },
+            .read("lists/{name}") { request, context in
+                _ = try request.query([])
+                let text = context.parameters.get("name").flatMap { PercentEncoding.decode($0[...].utf8) }
+                guard let name = text.flatMap({ String(validating: $0, as: UTF8.self) }) else {
+                    throw APIError.badRequest("The name of the list is not percent-encoded UTF-8.")
+                }
+                guard let report = await agent.status() else { throw APIError.stopping }
+                guard let list = report.lists.first(where: { $0.name == ListName(name) }) else {
+                    throw APIError.notFound(
+                        "no-such-list", "The agent knows no list of this name. GET /v1/lists names all of them.")
+                }
+                return try Self.answer(["format": 1, "list": list.json])
+            },
+        ]
+    }
+}

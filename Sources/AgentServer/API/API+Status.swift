@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Hummingbird
+import SyncAgent
+import SyncPlan
+
+// How the agent is, and what it was told.
+extension API {
+    var statusRoutes: [APIRoute] {
+        [
+            .read("health") { request, _ in
+                _ = try request.query([])
+                return try Self.answer(await agent.status()?.health)
+            },
+            .read("status") { request, _ in
+                _ = try request.query([])
+                return try Self.answer(await board.text())
+            },
+            .read("status/stream") { request, _ in
+                _ = try request.query([])
+                return Self.stream { try await streamStatus(to: &$0) }
+            },
+            .read("settings") { request, _ in
+                _ = try request.query([])
+                return try Self.answer(settings())
+            },
+        ]
+    }
+}
+
+extension StatusReport {
+    /// Whether all is well, in a few words for monitors.
+    var health: JSON {
+        [
+            "format": 1, "state": .string(state.rawValue), "version": .string(version),
+            "pid": pid.map(JSON.number) ?? .null, "generation": generation.map(JSON.number) ?? .null,
+            "inSync": .bool(inSync), "needsAttention": .bool(needsAttention),
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import Hummingbird
+package import Logging
+import NIOCore
+package import SyncAgent
+import SyncPlan
+
+/// What can be asked of the agent over HTTP, whoever listens: version 1 of the API, under `/v1`.
+///
+/// A listener makes an ``APIContext`` for each request, which says what its sender may do.
+package struct API: Sendable {
+    let agent: RunningAgent
+    let board: StatusBoard
+    /// What would be evicted.
+    let eviction: SharedAnswer<EvictionReport?>
+    /// The document of the effective settings.
+    let settings: @Sendable () -> JSON
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - agent: What is asked, and told.
+    ///   - settings: The document of the effective settings.
+    ///   - logger: Where errors of the server itself go.
+    package init(agent: RunningAgent, settings: @escaping @Sendable () -> JSON, logger: Logger) {
+        self.agent = agent
+        self.settings = settings
+        self.logger = logger
+        board = StatusBoard(agent)
+        eviction = SharedAnswer { await agent.evictionReport() }
+    }
+
+    /// Everything that can be asked.
+    package var routes: [APIRoute] {
+        statusRoutes + listRoutes + iconRoutes + syncRoutes + downloadRoutes + pinRoutes + storeRoutes
+    }
+
+    /// Makes the router of these routes, for one listener; it may add others.
+    package func router() -> Router<APIContext> {
+        let router = Router(context: APIContext.self)
+        router.add(middleware: ErrorDocuments(routes: routes, logger: logger))
+        for route in routes { route.add(to: router) }
+        return router
+    }
+
+    // MARK: Answers
+
+    /// - Throws: ``APIError/stopping`` if there is no document.
+    static func answer(_ json: JSON?) throws -> Response { try answer(json.map { $0.text + "\n" }) }
+
+    static func answer(_ text: String?) throws -> Response {
+        guard let text else { throw APIError.stopping }
+        return Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    /// An answer that goes on: one JSON document a line.
+    static func stream(
+        _ write: @escaping @concurrent @Sendable (inout any ResponseBodyWriter) async throws -> Void
+    ) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/x-ndjson"],
+            body: ResponseBody { writer in
+                try await write(&writer)
+                try await writer.finish(nil)
+            })
+    }
+}

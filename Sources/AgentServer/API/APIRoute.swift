@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Hummingbird
+
+/// One thing that can be asked of the agent.
+package struct APIRoute: Sendable {
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    package typealias Answer = @Sendable (Request, APIContext) async throws -> Response
+
+    package let method: Method
+    /// The path, with its parameters in braces: `/v1/lists/{name}`.
+    package let path: String
+    /// What a client must be allowed to do.
+    package let access: Access
+    private let answer: Answer
+
+    /// A route that changes nothing.
+    static func read(_ path: String, by method: Method = .get, _ answer: @escaping Answer) -> APIRoute {
+        APIRoute(method: method, path: "/v1/\(path)", access: .read, answer: answer)
+    }
+
+    /// A route that changes something.
+    static func change(_ path: String, _ answer: @escaping Answer) -> APIRoute {
+        APIRoute(method: .post, path: "/v1/\(path)", access: .change, answer: answer)
+    }
+
+    /// Answers a request, if its sender may make it.
+    @concurrent func respond(to request: Request, _ context: APIContext) async throws -> Response {
+        guard context.caller.access >= access else { throw APIError.forbidden(access, context.caller) }
+        return try await answer(request, context)
+    }
+
+    /// Whether a path is this route's.
+    func matches(_ path: String) -> Bool {
+        let (own, others) = (self.path.split(separator: "/"), path.split(separator: "/"))
+        return own.count == others.count && zip(own, others).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    }
+
+    func add(to router: Router<APIContext>) {
+        let path = RouterPath(path)
+        switch method {
+        case .post: router.on(path, method: .post) { try await respond(to: $0, $1) }
+        case .get:
+            router.on(path, method: .get) { try await respond(to: $0, $1) }
+            router.on(path, method: .head) { try await respond(to: $0, $1) }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+package import CacheFormat
+import FoundationEssentials
+import Hummingbird
+import NIOCore
+import WebAddresses
+
+/// The JSON object that a request has in its body; a body without bytes counts as an empty object.
+///
+/// Which members a route takes is a part of the route. Others are refused: a member whose name is misspelt would have the
+/// agent do something that was not meant.
+package struct RequestDocument: Codable, Equatable, Sendable {
+    package var url: IconURL?
+    package var urls: [IconURL]?
+    package var lists: [ListName]?
+    package var images: [String]?
+    package var failed: Bool?
+    package var confirm: Bool?
+
+    package init() {}
+
+    /// The longest body, in bytes: it names a quarter of a million images.
+    static let longest = 16 << 20
+    /// The longest body that names one URL, in bytes: with every character escaped.
+    private static let longestURL = 6 * AppEntry.maxIconBytes
+
+    /// Reads the body of a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - members: The members that it may have.
+    /// - Throws: ``APIError`` if it is too long, is no such object, or has other members.
+    init(_ request: Request, _ members: Set<Member>) async throws {
+        let limit = members == [.url] ? Self.longestURL : Self.longest
+        let body: ByteBuffer
+        do {
+            body = try await request.body.collect(upTo: limit)
+        } catch is NIOTooManyBytesError {
+            throw APIError.tooLarge("The request", limit: limit)
+        }
+        try self.init(Data(body.readableBytesView), members)
+    }
+
+    init(_ body: Data, _ members: Set<Member>) throws(APIError) {
+        self.init()
+        guard !body.isEmpty else { return }
+        let expected = members.map(\.rawValue).sorted().map { "“\($0)”" }.joined(separator: ", ")
+        do {
+            let found = try JSONDecoder().decode(Names.self, from: body).names
+            if let other = found.first(where: { name in !members.contains { $0.rawValue == name } }) {
+                throw APIError.badRequest("The request has an unknown member “\(other.prefix(64))”: use \(expected).")
+            }
+            self = try JSONDecoder().decode(Self.self, from: body)
+        } catch let error as APIError {
+            throw error
+        } catch {
+            throw .badRequest("The request is not a JSON object with the members \(expected) in their types.")
+        }
+    }
+
+    /// A member that an object may have.
+    enum Member: String, Sendable { case url, urls, lists, images, failed, confirm }
+
+    /// The names of the members of an object, whatever they are.
+    private struct Names: Decodable {
+        struct Name: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        var names: [String]
+
+        init(from decoder: any Decoder) throws {
+            names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+        }
+    }
+}
+
+extension Request {
+    /// The URL that the query names, or the body.
+    ///
+    /// - Throws: ``APIError`` if there is none, or one that is longer than any that an app list can name.
+    func iconURL() async throws -> IconURL {
+        if method == .post {
+            guard let url = try await RequestDocument(self, [.url]).url else {
+                throw APIError.badRequest("The request names no URL: send {\"url\": \"https://…\"}.")
+            }
+            return try Self.checked(url)
+        }
+        guard let url = try query(["url"])["url"] else {
+            throw APIError.badRequest("The request names no URL: add ?url=… to the path, percent-encoded.")
+        }
+        return try Self.checked(IconURL(url))
+    }
+
+    private static func checked(_ url: IconURL) throws -> IconURL {
+        guard url.text.utf8.count <= AppEntry.maxIconBytes else {
+            throw APIError.tooLarge("The URL", limit: AppEntry.maxIconBytes)
+        }
+        return url
+    }
+
+    /// The parameters of the query, each of which may be there once.
+    ///
+    /// - Throws: ``APIError`` if there is another one, one twice, or one that is not percent-encoded UTF-8.
+    func query(_ names: Set<String>) throws -> [String: String] {
+        var values: [String: String] = [:]
+        for part in (uri.query ?? "").split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(pair[0]), let value = Self.decoded(pair.count > 1 ? pair[1] : "") else {
+                throw APIError.badRequest("The query is not percent-encoded UTF-8.")
+            }
+            guard names.contains(name) else {
+                let known = names.isEmpty ? "this path takes none" : "use \(names.sorted().joined(separator: ", "))"
+                throw APIError.badRequest("The query has an unknown parameter “\(name.prefix(64))”: \(known).")
+            }
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw APIError.badRequest("The query has the parameter “\(name)” twice.")
+            }
+        }
+        return values
+    }
+
+    /// A name or value of the query; as in forms, a plus is a space.
+    private static func decoded(_ text: Substring) -> String? {
+        let text = text.utf8.contains(UInt8(ascii: "+")) ? String(text.map { $0 == "+" ? " " : $0 }) : String(text)
+        return PercentEncoding.decode(text[...].utf8).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+import NIOHTTP1
+package import SyncPlan
+
+/// An answer is `nil` if no agent answers, or one that is about to stop.
+extension ControlClient {
+    /// The agent's status.
+    package func status() async throws -> StatusReport? {
+        try await unlessItEnds { try await decoded(StatusReport.self, from: "status") }
+    }
+
+    /// The agent's status now, and again whenever it changes, until one is the last or the agent ends.
+    ///
+    /// - Returns: The last status.
+    package func status(until isLast: (StatusReport) async throws -> Bool) async throws -> StatusReport? {
+        try await last(of: StatusReport.self, from: "status/stream", until: isLast)
+    }
+
+    /// Everything that the agent knows of one URL.
+    ///
+    /// - Returns: `nil` if no agent answers; `.some(nil)` if it does not know the URL.
+    package func report(on url: IconURL) async throws -> IconReport?? {
+        try await unlessItEnds {
+            do {
+                return try await decoded(IconReport.self, from: "why", .POST, body: .of(url))
+            } catch let error as Unexpected where [404, 413].contains(error.status) {
+                // One that is too long for a request is too long for a list.
+                return nil
+            }
+        }
+    }
+
+    /// Pauses new downloads, or resumes them.
+    ///
+    /// - Returns: The status from then on.
+    package func pause(_ isPaused: Bool) async throws -> StatusReport? {
+        try await unlessItEnds { try await decoded(StatusReport.self, from: isPaused ? "pause" : "resume", .POST) }
+    }
+
+    /// What goes and what stays: of one icon, or of all that no list names.
+    package func evictionReport(on url: IconURL? = nil) async throws -> EvictionReport? {
+        try await unlessItEnds {
+            guard let url else { return try await decoded(EvictionReport.self, from: "eviction") }
+            return try await decoded(EvictionReport.self, from: "eviction", .POST, body: .of(url))
+        }
+    }
+
+    /// Removes what is retired without waiting for its grace.
+    ///
+    /// If `isConfirmed`, an eviction that is held goes on too. The answer is what stays then, and why.
+    package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
+        var body = RequestDocument()
+        body.confirm = isConfirmed
+        return try await unlessItEnds { try await decoded(EvictionReport.self, from: "evict", .POST, body: body) }
+    }
+
+    /// Downloads images again that are damaged on disk.
+    ///
+    /// - Returns: The status after that.
+    package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
+        var body = RequestDocument()
+        body.images = images.map(\.hex).sorted()
+        return try await unlessItEnds { try await decoded(StatusReport.self, from: "repair", .POST, body: body) }
+    }
+
+    /// Keeps an icon although no list names it, or no more.
+    ///
+    /// - Returns: All that are kept so.
+    package func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport? {
+        try await unlessItEnds {
+            try await decoded(PinReport.self, from: isPinned ? "pin" : "unpin", .POST, body: .of(url))
+        }
+    }
+
+    /// The icons that stay although no list names them.
+    package func pins() async throws -> PinReport? {
+        try await unlessItEnds { try await decoded(PinReport.self, from: "pins") }
+    }
+
+    /// Rescans the lists folder.
+    ///
+    /// - Returns: The status.
+    package func sync() async throws -> StatusReport? {
+        try await unlessItEnds { try await decoded(StatusReport.self, from: "sync", .POST) }
+    }
+
+    /// The same, and how far the icons of some lists are, until nothing more comes for now.
+    ///
+    /// With no lists it waits for all of them.
+    ///
+    /// - Returns: The last report, which is not done if the agent ended before.
+    package func sync(waitingFor lists: [ListName], _ progress: (SyncReport) -> Void) async throws -> SyncReport? {
+        var body = RequestDocument()
+        body.lists = lists
+        return try await last(of: SyncReport.self, from: "sync/stream", .POST, body: body) {
+            progress($0)
+            return false
+        }
+    }
+}
+
+extension RequestDocument {
+    fileprivate static func of(_ url: IconURL) -> RequestDocument {
+        var document = RequestDocument()
+        document.url = url
+        return document
+    }
+}
