@@ -77,7 +77,7 @@ public final class IconMemory: Sendable {
     /// Reads the image at a path, with the identity of the file that it was read from; `nil` if there is none.
     private func read(_ path: FilePath) throws(IconCacheError) -> Image? {
         do {
-            let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+            let file = try FileBytes.open(path)
             return try file.closeAfter {
                 let status = try file.stat()
                 let bytes = try FileBytes.read(file, expecting: min(Int(status.size), costLimit))
@@ -85,7 +85,7 @@ public final class IconMemory: Sendable {
             }
         } catch {
             let errno = error as? Errno ?? .ioError
-            guard errno.isAbsence else { throw .unreadable(path: path.string, errno: errno) }
+            guard errno.isAbsence else { throw IconCacheError(reading: path, errno) }
             return nil
         }
     }

@@ -6,13 +6,30 @@ package import SystemPackage
 package enum FileBytes {
     /// Reads a file.
     package static func read(_ path: FilePath) throws(Errno) -> [UInt8] {
+        let file = try open(path)
+        defer { try? file.close() }
+        return try read(file)
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// A pipe in its place is not waited for, and a device is not read: they fail with ``notAFile``.
+    static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
+        let file: FileDescriptor
         do {
-            let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
-            return try file.closeAfter { try read(file) }
+            file = try .open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
         } catch {
             throw error as? Errno ?? .ioError
         }
+        var status = stat()
+        let isRead = fstat(file.rawValue, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+        if isRead { return file }
+        try? file.close()
+        throw notAFile
     }
+
+    /// What reading from a position fails with where there is a pipe, a socket or a device.
+    package static let notAFile = Errno.illegalSeek
 
     /// Reads an open file from its beginning; the file offset stays as it is.
     ///

@@ -91,7 +91,7 @@ extension IconCache {
 
     /// The error for a manifest that could not be opened or read.
     func unreadable(_ errno: Errno) -> IconCacheError {
-        errno.isAbsence ? absence : .unreadable(path: manifestPath.string, errno: errno)
+        errno.isAbsence ? absence : IconCacheError(reading: manifestPath, errno)
     }
 
     /// The error for a missing manifest: nothing was ever published here, or it was removed.

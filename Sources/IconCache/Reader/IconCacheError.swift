@@ -14,6 +14,14 @@ public enum IconCacheError: Error, Equatable, Sendable {
 }
 
 extension IconCacheError {
+    /// The error for a file that could not be opened or read.
+    init(reading path: FilePath, _ errno: Errno) {
+        self =
+            errno == FileBytes.notAFile
+            ? .damaged(path: path.string, reason: "it is not a regular file")
+            : .unreadable(path: path.string, errno: errno)
+    }
+
     /// The error for the contents of a file.
     package init(_ error: FormatError, in path: String) {
         self =

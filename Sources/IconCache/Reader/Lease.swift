@@ -34,20 +34,12 @@ struct Lease: ~Copyable {
             // name was locked in time.
             if try lease.isStill(at: path) { return lease }
         }
-        return Lease(manifest: try openFile(path), isHeld: false)
+        return Lease(manifest: try FileBytes.open(path), isHeld: false)
     }
 
     private static func open(_ path: FilePath) throws(Errno) -> Lease {
-        let file = try openFile(path)
+        let file = try FileBytes.open(path)
         return Lease(manifest: file, isHeld: lock(file))
-    }
-
-    private static func openFile(_ path: FilePath) throws(Errno) -> FileDescriptor {
-        do {
-            return try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
-        } catch {
-            throw error as? Errno ?? .ioError
-        }
     }
 
     private static func lock(_ file: FileDescriptor) -> Bool {

@@ -90,7 +90,7 @@ public final class Snapshot: Sendable {
         do {
             json = try FileBytes.read(path)
         } catch {
-            throw .unreadable(path: path.string, errno: error)
+            throw IconCacheError(reading: path, error)
         }
         guard Digest.of(json) == list.sha256 else {
             throw .damaged(path: path.string, reason: "its digest differs from the one in the manifest")

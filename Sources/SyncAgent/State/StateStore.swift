@@ -12,6 +12,8 @@ package import SystemPackage
 /// new one begun; also while it is in use.
 package actor StateStore {
     private(set) var database: Database
+    /// The file that is open.
+    private var identity: Identity?
     /// Whether the database was closed to be opened anew, and could not be.
     private var isClosed = false
     private let thread = FileThread("state")
@@ -38,6 +40,7 @@ package actor StateStore {
         self.logger = logger
         let remembered: Remembered
         (database, remembered, _) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        identity = Self.identity(of: Self.path(in: folder))
         kept = Mutex(remembered)
     }
 
@@ -69,6 +72,17 @@ package actor StateStore {
         }
     }
 
+    /// What tells a file from another one at the same path.
+    private struct Identity: Equatable {
+        var device: dev_t
+        var inode: ino_t
+    }
+
+    private static func identity(of path: FilePath) -> Identity? {
+        var status = stat()
+        return lstat(path.string, &status) == 0 ? Identity(device: status.st_dev, inode: status.st_ino) : nil
+    }
+
     private static func path(in folder: FilePath) -> FilePath { folder.appending(files[0]) }
 
     /// Gives the database another name, in place of one that was set aside before; nothing must have it open.
@@ -88,10 +102,17 @@ package actor StateStore {
 
     /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.
     package static func read(folder: FilePath) -> Remembered? {
+        // SQLite would wait for somebody to write to a pipe.
+        guard files.allSatisfy({ isFileOrAbsent(folder.appending($0)) }) else { return nil }
         guard let database = try? Database(path(in: folder), readOnly: true) else { return nil }
         // Not half of what was stored, and not half of what is being stored.
         try? database.execute("BEGIN")
         return try? Remembered(database, clock: AgentClock())
+    }
+
+    private static func isFileOrAbsent(_ path: FilePath) -> Bool {
+        var status = stat()
+        return stat(path.string, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Sees to it that only the agent can read the database, whoever can read the folder: URLs may hold secrets.
@@ -143,6 +164,13 @@ package actor StateStore {
     @discardableResult
     package func apply(_ changes: MemoChanges) throws -> Bool {
         if isClosed { return try reopen(storing: changes) }
+        // SQLite goes on writing to a file that nobody will find again.
+        if Self.identity(of: Self.path(in: folder)) != identity {
+            logger.error("state database removed: starting with a new one", metadata: ["folder": "\(folder)"])
+            try AgentFolders.make(folder, mode: .ownerReadWriteExecute)
+            _ = try reopen(storing: changes)
+            return false
+        }
         do {
             try write(changes)
             return true
@@ -172,6 +200,7 @@ package actor StateStore {
         if let damage { try Self.setAside(Self.path(in: folder), because: damage, logger: logger) }
         let isNew: Bool
         (database, _, isNew) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        identity = Self.identity(of: Self.path(in: folder))
         isClosed = false
         return isNew || damage != nil
     }

@@ -95,7 +95,9 @@ package struct Verification: Sendable {
         } catch let error as FileError {
             return error.saysMissing ? .missing : .unreadable(error)
         } catch {
-            return .unreadable(folder.failure("read", name, error as? Errno ?? .ioError))
+            let errno = error as? Errno ?? .ioError
+            return errno == FileBytes.notAFile
+                ? .wrong("it is not a regular file") : .unreadable(folder.failure("read", name, errno))
         }
     }
 

@@ -284,6 +284,35 @@ struct StateStoreTests {
         }
     }
 
+    @Test(
+        "a database that is removed while it is in use is noticed, and a new one begun",
+        arguments: ["rm state/*", "rm -r state", "mv state aside; mkdir state", "mv state/state.sqlite aside"])
+    func removedInUse(script: String) async throws {
+        try await withTemporaryFolder { above in
+            let folder = above.appending("state")
+            try makeFolder(folder)
+            let log = RecordedLog()
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: log.logger)
+            #expect(try await store.apply(MemoChanges(remembered: [memos[0]])))
+            try #require(try await Program.run("sh", "-ec", "cd '\(above)'; \(script)").code == 0)
+            // What was stored before is to be stored again.
+            #expect(try await !store.apply(MemoChanges(remembered: [memos[1]])))
+            #expect(try await store.apply(MemoChanges(remembered: [memos[2]])))
+            #expect(log.messages == ["state database removed: starting with a new one"])
+            try await store.close()
+            let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            #expect(Set(again.remembered.icons.map(\.url)) == [memos[1].url, memos[2].url])
+        }
+    }
+
+    @Test("a pipe in the place of the database is no database, and nobody waits for it", .timeLimit(.minutes(1)))
+    func pipe() async throws {
+        try await withTemporaryFolder { folder in
+            try #require(mkfifo(folder.appending("state.sqlite").string, 0o600) == 0)
+            #expect(StateStore.read(folder: folder) == nil)
+        }
+    }
+
     @Test("nobody else can read the database, even one that others could")
     func isPrivate() async throws {
         try await withTemporaryFolder { folder in
