@@ -66,6 +66,7 @@ struct FolderSearch {
         _ restored: inout [String]
     ) throws(FileError) {
         inodes.reserveCapacity(images.count * fans.count / 256)
+        var failure: FileError?
         for (fan, expected) in fans {
             let fan = "\(CacheLayout.icons)/\(fan)"
             var others = try listing(of: fan)
@@ -76,22 +77,29 @@ struct FolderSearch {
                 // A path of another form is in no listing, or in that of another folder.
                 let name = path.hasPrefix(fan + "/") ? String(path.dropFirst(fan.utf8.count + 1)) : nil
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
-                var isThere = try isThere(
-                    image, at: path, isThorough: isThorough || doubtful.contains(image.sha256))
-                if !isThere {
-                    let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
-                    isThere = try putBack(image, from: names, temporary: temporary)
-                    if isThere { restored.append(path) }
-                }
-                if isThere {
-                    inodes[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
-                } else {
-                    lost.insert(image.sha256)
-                    if removesOthers { folder.remove(path) }
+                do throws(FileError) {
+                    var isThere = try isThere(
+                        image, at: path, isThorough: isThorough || doubtful.contains(image.sha256))
+                    if !isThere {
+                        let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
+                        isThere = try putBack(image, from: names, temporary: temporary)
+                        if isThere { restored.append(path) }
+                    }
+                    if isThere {
+                        inodes[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
+                    } else {
+                        lost.insert(image.sha256)
+                        if removesOthers { folder.remove(path) }
+                    }
+                } catch {
+                    // The others are put back all the same.
+                    failure = error
                 }
             }
-            remove(others.keys, from: fan)
+            // What could not be looked at may be among them.
+            if failure == nil { remove(others.keys, from: fan) }
         }
+        if let failure { throw failure }
     }
 
     private func isThere(

@@ -153,6 +153,20 @@ struct CacheInspectorTests {
         }
     }
 
+    @Test("an image that cannot be put back keeps no other from being put back")
+    func blocked() async throws {
+        try await withCache { cache, inspector, expected in
+            let (blocked, other) = (Self.image("two").path, Self.image("one").path)
+            let script = "cd '\(cache.path)'; rm '\(blocked)' '\(other)'; mkdir -p '\(blocked)/full'"
+            try #require(try await Program.run("sh", "-ec", script).code == 0)
+            #expect(await inspector.inspect(expected).trouble?.contains(blocked) == true)
+            #expect(cache.exists(other))
+            try #require(try await Program.run("rm", "-r", cache.path.appending(blocked).string).code == 0)
+            let found = await inspector.inspect(expected)
+            #expect(found.trouble == nil && found.summary == "1 name")
+        }
+    }
+
     @Test("a document or an image of another folder that cannot be read stays, and is no loss")
     func unreadableElsewhere() async throws {
         try await withCache { cache, inspector, expected in
