@@ -15,6 +15,8 @@ struct StartUpRecovery {
     private var state = RestoredState()
     /// Whether there is no sign that the current generation passed its barrier: then its images are read and compared.
     private var isDoubtful = false
+    /// Whether the document of the pins is damaged, and they are those of an earlier generation or none.
+    private var hasOldPins = false
     /// The files that were given a name.
     private var named: [String] = []
 
@@ -87,6 +89,12 @@ struct StartUpRecovery {
             named.append(name)
             try restore(published)
         }
+        if hasOldPins {
+            // They are nowhere else.
+            logger.error(
+                "pins damaged: the latest changes are lost; compare syncagent list pins",
+                metadata: ["pins": "\(state.manifests.last?.lists[Reconciler.pinList]?.apps ?? 0)"])
+        }
         for entry in try folder.names(in: CacheLayout.lists) {
             let digest = entry.name.hasSuffix(".json") ? Digest(hex: entry.name.dropLast(5)) : nil
             if digest.flatMap({ state.documents[$0] }) == nil { try discard("\(CacheLayout.lists)/\(entry.name)") }
@@ -99,6 +107,7 @@ struct StartUpRecovery {
         for (name, list) in manifest.lists where try !readDocument(list) {
             whole.lists[name] = state.manifests.last?.lists[name]
         }
+        hasOldPins = whole.lists[Reconciler.pinList] != manifest.lists[Reconciler.pinList]
         state.isDamaged = whole != manifest
         state.manifests.append(whole)
     }

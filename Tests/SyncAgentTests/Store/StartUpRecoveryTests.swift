@@ -140,6 +140,22 @@ struct StartUpRecoveryTests {
         }
     }
 
+    @Test("damaged pins are as they were before, and the log says so", arguments: [true, false])
+    func damagedPins(isDamaged: Bool) async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one", "http://a/2": "two"], list: "pins")
+            try await cache.publish(2, ["http://a/1": "one"], new: [], list: "pins")
+            if isDamaged {
+                cache.folder.remove(try #require(try IconCache(at: path).manifest().lists["pins"]).document)
+            }
+            let log = RecordedLog()
+            let restored = try StartUpRecovery.run(try CacheFolder(path), logger: log.logger)
+            #expect(restored.manifests.last?.lists["pins"]?.apps == (isDamaged ? 2 : 1))
+            #expect(log.messages.contains { $0.hasPrefix("pins damaged") } == isDamaged)
+        }
+    }
+
     @Test("a generation with the number of another one is none")
     func otherNumber() async throws {
         try await afterDamage { cache in
