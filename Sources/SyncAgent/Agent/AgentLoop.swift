@@ -2,6 +2,7 @@
 import CacheFormat
 package import Logging
 package import SyncPlan
+import Synchronization
 
 /// The one loop of the agent: events go in, the plan decides, the effects do what it says, and what comes of that is events.
 package final class AgentLoop: Sendable {
@@ -20,6 +21,8 @@ package final class AgentLoop: Sendable {
     private let mailbox: AsyncStream<Message>.Continuation
     let feed = ChangeFeed()
     let latestStatus = LatestStatus()
+    /// Why the state cannot be stored; `nil` if it can.
+    let storageTrouble = Mutex<String?>(nil)
 
     /// - Parameters:
     ///   - clock: What tells the time.
@@ -61,7 +64,12 @@ package final class AgentLoop: Sendable {
         // A stream ends for a task that is cancelled, and with it what is still to come through it.
         let work = Task {
             let (queue, background) = AsyncStream.makeStream(of: Reconciler.BackgroundTask.self)
-            let worker = BackgroundWork(effects: effects, logger: logger) { [self] in post(.memoryLost) }
+            let worker = BackgroundWork(
+                effects: effects, logger: logger, noteMemoryLost: { [self] in post(.memoryLost) },
+                noteTrouble: { [self] reason in
+                    storageTrouble.withLock { $0 = reason }
+                    feed.note()
+                })
             async let backgroundEnd: Void = worker.run(queue)
             let report = await decide(plan, untilSettled: untilSettled, background: background)
             background.finish()

@@ -8,6 +8,8 @@ struct BackgroundWork: Sendable {
     let logger: Logger
     /// Called when what was stored before is lost.
     let noteMemoryLost: @Sendable () -> Void
+    /// Called with the reason why nothing can be stored, and with `nil` when it can again.
+    let noteTrouble: @Sendable (String?) -> Void
 
     /// Works until the queue has ended and is empty.
     func run(_ queue: AsyncStream<Reconciler.BackgroundTask>) async {
@@ -27,11 +29,14 @@ struct BackgroundWork: Sendable {
         unstored.append(changes)
         let result = await effects.store(unstored)
         if case .failed(let reason) = result {
+            noteTrouble(reason)
             if isFirst { logger.warning("cannot store the state: retrying", metadata: ["reason": "\(reason)"]) }
             return
         }
         unstored = MemoChanges()
         if result == .storedInNewDatabase { noteMemoryLost() }
-        if !isFirst { logger.notice("state stored again") }
+        guard !isFirst else { return }
+        noteTrouble(nil)
+        logger.notice("state stored again")
     }
 }

@@ -2,6 +2,7 @@
 package import CacheFormat
 import Glibc
 package import SyncPlan
+import Synchronization
 
 /// The agent while it runs, as its servers see it: what they may ask, and what they may have it do.
 ///
@@ -34,6 +35,7 @@ package struct RunningAgent: Sendable {
     package func status() async -> StatusReport? {
         guard var report = await loop.status() else { return nil }
         report.pid = Int(getpid())
+        report.storage = StatusReport.Storage(error: loop.storageTrouble.withLock(\.self))
         let watch = lists.watch
         (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
         return report

@@ -80,6 +80,7 @@ struct StatusCommand: AsyncParsableCommand {
         if let reason = report.watch.reason {
             lines.append("watch      \(report.watch.mode ?? "none"): \(reason)")
         }
+        if let error = report.storage?.error { lines.append("cannot store the state: \(error)") }
         if let error = report.publication.error {
             lines.append((report.reachable == false ? "manifest   " : "publishing failed: ") + error)
         }

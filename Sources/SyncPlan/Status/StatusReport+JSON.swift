@@ -30,6 +30,7 @@ extension StatusReport {
                 "overflows": .number(watch.overflows), "lastScan": .string(orNull: watch.lastScan),
             ],
             "publication": ["error": .string(orNull: publication.error)],
+            "storage": ["error": .string(orNull: storage?.error)],
         ]
     }
 }

@@ -93,6 +93,15 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var error: String?
     }
 
+    package struct Storage: Codable, Equatable, Sendable {
+        /// Why what is to be remembered over a restart cannot be stored.
+        package var error: String?
+
+        package init(error: String? = nil) {
+            self.error = error
+        }
+    }
+
     package var state: State
     package var pid: Int?
     /// Whether the agent itself tells this; what is told of one that runs and cannot be asked comes from disk.
@@ -111,6 +120,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var eviction = Eviction.active
     package var watch = Watch()
     package var publication = Publication()
+    /// An agent of an older version does not tell it.
+    package var storage: Storage? = Storage()
 
     package init(state: State) {
         self.state = state
@@ -127,7 +138,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// disk.
     package var hasFailures: Bool {
         icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != "ok" }
-            || publication.error != nil
+            || publication.error != nil || storage?.error != nil
     }
 }
 

@@ -55,6 +55,7 @@ struct AgentLoopMemoryTests {
                 let changes = try await Self.store(agent, &calls, pausing: isPaused)
                 #expect(changes.remembered.map(\.url) == [Self.icon])
             }
+            try await waitUntil { agent.loop.storageTrouble.withLock { $0 == "no space left on device" } }
             let stored = try await Self.store(agent, &calls, pausing: true)
             #expect(stored.remembered.map(\.url) == [Self.icon])
             let later = try await Self.store(agent, &calls, pausing: false)

@@ -28,7 +28,8 @@ struct StatusReportTests {
             rest = rest[rest.index(after: index)...]
         }
         let added = [
-            "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error",
+            "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error", "storage",
+            "error",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
