@@ -2,6 +2,7 @@
 import ArgumentParser
 import CacheFormat
 import Glibc
+import Logging
 import SystemPackage
 
 /// How commands end; the numbers are those of the contract (and of `sysexits(3)` where they agree).
@@ -39,12 +40,16 @@ enum Exit {
 /// throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
 enum Message {
     static func error(_ message: String) {
-        _ = try? FileDescriptor.standardError.writeAll("syncagent: \(printable(message))\n".utf8)
+        tell("syncagent: \(printable(message))")
     }
 
     /// Says on stderr what is wrong with the command line, with how it is written.
     static func usage(_ text: String) {
-        _ = try? FileDescriptor.standardError.writeAll("\(printable(lines: text))\n".utf8)
+        tell(printable(lines: text))
+    }
+
+    private static func tell(_ text: String) {
+        _ = try? FileDescriptor.standardError.writeAll((LogFormat.standardError.marked(text, .error) + "\n").utf8)
     }
 
     /// Prints lines for people.

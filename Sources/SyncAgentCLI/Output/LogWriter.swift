@@ -2,6 +2,7 @@
 import CacheFormat
 import Dispatch
 import Glibc
+import Logging
 import Synchronization
 import SystemPackage
 
@@ -44,15 +45,19 @@ final class LogWriter: Sendable {
                 defer { backlog.dropped = 0 }
                 return backlog.dropped
             }
-            if dropped > 0 { put("(\(counted(dropped, "log line")) dropped: the reader of stderr is too slow)\n") }
+            guard dropped > 0 else { return }
+            let note = "(\(counted(dropped, "log line")) dropped: the reader of stderr is too slow)"
+            put(LogFormat.standardError.marked(note, .warning) + "\n")
         }
     }
 
-    /// Returns when everything is written, or after a second.
-    func drain() {
+    /// Returns when everything is written, or when the time is over.
+    ///
+    /// - Parameter limit: The time; a second by default.
+    func drain(atMost limit: DispatchTimeInterval = .seconds(1)) {
         let isDone = DispatchSemaphore(value: 0)
         queue.async { isDone.signal() }
-        _ = isDone.wait(timeout: .now() + .seconds(1))
+        _ = isDone.wait(timeout: .now() + limit)
     }
 
     private static func putToStandardError(_ line: String) {

@@ -3,10 +3,12 @@ import CacheFormat
 import Logging
 import SyncAgent
 
-/// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read apps=16 list=apps.plist`.
+/// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read apps=16 list=apps.plist`; to the journal of
+/// systemd `<6>info list read apps=16 list=apps.plist`.
 struct LogfmtHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
+    var format = LogFormat.standardError
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -19,7 +21,7 @@ struct LogfmtHandler: LogHandler {
 
     /// The line of an event, without its end: the metadata is sorted by key, and the event's own replaces the handler's.
     func line(for event: LogEvent, at time: Timestamp) -> String {
-        var line = "\(time) \(event.level) \(printable("\(event.message)"))"
+        var line = format.beginning(event.level, at: time) + printable("\(event.message)")
         let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
         return line
