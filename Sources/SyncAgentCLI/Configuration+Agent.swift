@@ -32,13 +32,28 @@ extension Configuration {
     ) async throws -> (answer: Answer?, agent: LockState) {
         let folders = try folders()
         do {
-            if let answer = try await question(ControlClient(socket: folders.socket)) { return (answer, .free) }
-            let agent = LockState(ofFolder: folders.cache)
+            let client = ControlClient(socket: folders.socket)
+            if let answer = try await question(client) { return (answer, .free) }
+            let agent = await Self.lock(of: folders, client)
             if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
             return (nil, agent)
         } catch {
             Message.error("\(Self.noAnswer(at: folders.socket, error)) The output is read from disk.")
             return (nil, LockState(ofFolder: folders.cache))
+        }
+    }
+
+    /// Whether an agent holds the cache.
+    ///
+    /// One that ends has no socket any more for up to two seconds before it releases the cache.
+    private static func lock(of folders: AgentFolders, _ client: ControlClient) async -> LockState {
+        let end = ContinuousClock.now + .seconds(2)
+        while true {
+            let state = LockState(ofFolder: folders.cache)
+            guard case .held = state, ContinuousClock.now < end,
+                [.noSuchFileOrDirectory, .connectionRefused].contains(client.obstacle),
+                (try? await Task.sleep(for: .milliseconds(20))) != nil
+            else { return state }
         }
     }
 
