@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 // Runs one scenario: `Costs NAME`. `Tests/Benchmarks/count` counts its instructions under callgrind.
+
+// libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
+setenv("LIBDISPATCH_LOG", "NO", 0)
 
 private let name = CommandLine.arguments.dropFirst().first
 guard let scenario = Scenario.all.first(where: { $0.name == name }) else {

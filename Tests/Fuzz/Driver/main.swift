@@ -4,6 +4,9 @@ import Glibc
 
 // libFuzzer with one of the targets, which the environment names: `SYNCAGENT_FUZZ_TARGET=urls Fuzzer CORPUS`.
 
+// libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
+setenv("LIBDISPATCH_LOG", "NO", 0)
+
 private let target: FuzzTarget = {
     let name = getenv("SYNCAGENT_FUZZ_TARGET").map { String(cString: $0) }
     guard let target = FuzzTarget.all.first(where: { $0.name == name }) else {
