@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
+import SyncAgent
 import SystemPackage
 
 extension ControlServer {
@@ -37,10 +38,11 @@ extension ControlServer {
                 response = Response(status: .internalServerError)
             }
             try await writer.write(response: response.head, body: response.body)
-        } onServerRunning: { [path, access] _ in
+        } onServerRunning: { [path, access, agent] _ in
             // Until here only the owner could connect: the agent's umask takes the right to write from all others.
             access.open(path)
             socket.noteBound()
+            agent.noteListening()
         }
     }
 }

@@ -18,16 +18,20 @@ package struct Agent: Sendable {
         }
     }
 
+    /// How long a reload may wait for the look at the lists folder.
+    private static let patience: Duration = .seconds(20)
+
     private let folders: AgentFolders
     private var settings: Settings
     private let proxies: ProxyPolicy
     private let helpers: Helpers
     private let budget: DescriptorBudget
+    private let manager: ServiceManager?
     private let logger: Logger
 
     package init(
         folders: AgentFolders, settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), helpers: Helpers,
-        budget: DescriptorBudget, logger: Logger
+        budget: DescriptorBudget, manager: ServiceManager? = nil, logger: Logger
     ) {
         self.folders = folders
         self.settings = settings
@@ -35,6 +39,7 @@ package struct Agent: Sendable {
         self.budget = budget
         self.proxies = proxies
         self.helpers = helpers
+        self.manager = manager
         self.logger = logger
     }
 
@@ -94,7 +99,7 @@ package struct Agent: Sendable {
                 try await runOnce(plan, loop, lists)
             } else {
                 try await run(
-                    plan, loop, lists, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
+                    plan, loop, lists, publisher, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
                     wakeUps: wakeUps, makeServer: makeServer)
             }
         // Else what was stored may be left in the log of the database.
@@ -146,11 +151,17 @@ package struct Agent: Sendable {
     }
 
     private func run(
-        _ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService, _ scrubber: Scrubber, clock: AgentClock,
-        wakeUps: some AsyncSequence<Void, Never> & Sendable,
+        _ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService, _ publisher: Publisher,
+        _ scrubber: Scrubber, clock: AgentClock, wakeUps: some AsyncSequence<Void, Never> & Sendable,
         makeServer: (RunningAgent) throws -> @Sendable () async throws -> Void
     ) async throws -> StatusReport {
-        let server = try makeServer(RunningAgent(loop: loop, lists: lists, scrubber: scrubber))
+        let agent = RunningAgent(loop: loop, lists: lists, scrubber: scrubber)
+        let server = try makeServer(agent)
+        let service = manager.map {
+            AgentService(
+                manager: $0, agent: agent, probes: PartProbes(loop: loop, lists: lists, publisher: publisher),
+                logger: logger)
+        }
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { await loop.run(plan, untilSettled: false) }
             group.addTask {
@@ -164,18 +175,27 @@ package struct Agent: Sendable {
             group.addTask {
                 while true {
                     try await Task.sleep(for: .seconds(3600))
-                    let isSuspicious = await scrubber.scrub(part: Scrubber.part(at: clock.now)) { damaged in
-                        logger.error(
-                            "images damaged on disk: downloading them again",
-                            metadata: ["images": "\(damaged.count)"])
-                        loop.post(.damaged(damaged))
+                    let isSuspicious = await scrubber.scrub(part: Scrubber.part(at: clock.now)) {
+                        loop.post(.damaged($0))
                     }
                     if isSuspicious { loop.post(.suspected) }
                 }
             }
             group.addTask {
-                for await _ in wakeUps { lists.lookAgain() }
+                for await _ in wakeUps {
+                    if let service {
+                        await service.reload { await agent.lookAgain(atMost: Self.patience) }
+                    } else {
+                        lists.lookAgain()
+                    }
+                }
                 return nil
+            }
+            if let service {
+                group.addTask {
+                    await service.run()
+                    return nil
+                }
             }
             defer { group.cancelAll() }
             while let result = await group.nextResult() {

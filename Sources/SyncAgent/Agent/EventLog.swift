@@ -20,6 +20,9 @@ struct EventLog: Sendable {
             switch event {
             case .fetched(let url, let outcome, _, _): log(plan.judged(outcome, of: url), of: url)
             case .published(let result): log(result)
+            case .damaged(let images):
+                logger.error(
+                    "images damaged on disk: downloading them again", metadata: ["images": "\(images.count)"])
             case .slept(let time):
                 logger.info("system slept", metadata: ["time": "\(DurationText.format(time))"])
             default: break

@@ -14,6 +14,7 @@ package struct RunningAgent: Sendable {
     private let loop: AgentLoop
     private let lists: ListService
     private let scrubber: Scrubber
+    private let listening = Milestone()
 
     /// - Parameters:
     ///   - loop: What decides.
@@ -23,6 +24,24 @@ package struct RunningAgent: Sendable {
         self.loop = loop
         self.lists = lists
         self.scrubber = scrubber
+    }
+
+    // MARK: How far it is
+
+    /// Notes that clients can connect to the control socket.
+    package func noteListening() { listening.reach() }
+
+    /// Returns when the agent has looked at the whole lists folder for the first time and clients can connect, or when the
+    /// task is cancelled.
+    func waitUntilReady() async {
+        await lists.firstLook.wait()
+        await listening.wait()
+    }
+
+    /// Whether the agent's loop has ended; returns as soon as it has, or when the time is over.
+    func hasEnded(within limit: Duration) async -> Bool {
+        await wait(atMost: limit) { [loop] in for await _ in loop.changes {} }
+        return loop.feed.newest == nil
     }
 
     // MARK: What is asked
@@ -68,6 +87,16 @@ package struct RunningAgent: Sendable {
 
     /// Has the lists folder looked at.
     package func lookAgain() { lists.lookAgain() }
+
+    /// Has the lists folder looked at, and returns when that is done or when the time is over.
+    func lookAgain(atMost limit: Duration) async {
+        let isDone = Milestone()
+        Task { [lists] in
+            await lists.look()
+            isDone.reach()
+        }
+        await wait(atMost: limit) { await isDone.wait() }
+    }
 
     /// Looks at the lists folder, and has the icons of some lists go before all others.
     package func look(for names: [ListName]) async {

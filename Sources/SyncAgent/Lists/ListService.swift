@@ -32,6 +32,8 @@ package final class ListService: Sendable {
         case asked(CheckedContinuation<Void, Never>?)
         /// The folder is to be listed again, to see whether what it lacked is still missing.
         case due
+        /// Somebody wants to know whether looks are still made.
+        case probe(CheckedContinuation<Void, Never>)
         case alarm
     }
 
@@ -50,6 +52,8 @@ package final class ListService: Sendable {
     private let watchState = Mutex(WatchState())
     /// Has the watcher asked whether it watches what is at the folder's path.
     private let bell = WatchBell()
+    /// The end of the first look at everything in the folder, or at a folder that cannot be looked at.
+    package let firstLook = Milestone()
     private let triggers: AsyncStream<Trigger>
     private let trigger: AsyncStream<Trigger>.Continuation
 
@@ -86,6 +90,13 @@ package final class ListService: Sendable {
     package func look() async {
         await withCheckedContinuation { continuation in
             if case .terminated = trigger.yield(.asked(continuation)) { continuation.resume() }
+        }
+    }
+
+    /// Returns as soon as no look is under way.
+    package func respond() async {
+        await withCheckedContinuation { continuation in
+            if case .terminated = trigger.yield(.probe(continuation)) { continuation.resume() }
         }
     }
 
@@ -166,6 +177,7 @@ package final class ListService: Sendable {
                 (isAsked, nextReading) = (true, clock.now)
                 if let continuation { waiting.append(continuation) }
             case .due: isAsked = true
+            case .probe(let continuation): continuation.resume()
             case .alarm: alarm.rang()
             }
             // The stream ends next.
@@ -193,10 +205,12 @@ package final class ListService: Sendable {
                 } else if look.shortage != nil {
                     // Who waits for the lists goes on waiting.
                     window.reset()
+                    firstLook.reach()
                 } else if overdue.count == look.unsettled.count, look.slow.isEmpty {
                     // Nobody waits for a file that goes on growing.
                     for continuation in waiting { continuation.resume() }
                     waiting = []
+                    firstLook.reach()
                     if !overdue.isEmpty { nextScan = min(nextScan, clock.now + settings.settleMax) }
                 } else {
                     window.noteChange(at: clock.now)

@@ -36,6 +36,9 @@ package actor Publisher {
         barrier = Barrier(folder)
     }
 
+    /// Returns as soon as nothing is being published or removed.
+    package func respond() {}
+
     /// What publications that failed could not take away again; nothing is published before it is gone.
     private var leftovers: [String] = []
     /// The `by-url/` names that they could not take back; nothing is published before they are.

@@ -16,7 +16,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Run the agent in the foreground.",
         discussion: """
             SIGTERM and SIGINT stop it; SIGHUP rescans the lists folder at once. With --once, exit code 1 means that an \
-            icon failed or a list was not accepted.
+            icon failed or a list was not accepted. It refuses to run as root, with exit code 78, unless you confirm that \
+            with --allow-root.
             """)
 
     @Flag(help: "Sync once, then exit.")
@@ -30,11 +31,20 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Log level: \(Self.levels).", valueName: "level"), transform: Self.level)
     var logLevel: Logger.Level = .info
 
+    @Flag(help: "Run as root. A bug in the agent then has the rights of root.")
+    var allowRoot = false
+
     @OptionGroup var configuration: Configuration
 
     private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
 
     func run() async throws {
+        if geteuid() == 0, !allowRoot {
+            throw Exit.because(
+                "The agent does not run as root: it reads files and web servers that others control. Run it as a user of "
+                    + "its own (User= in its systemd unit, or setpriv --reuid), or confirm with --allow-root.",
+                code: .badConfiguration)
+        }
         try await Self.runAgent(configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel)
     }
 
@@ -66,7 +76,7 @@ struct RunCommand: AsyncParsableCommand {
         let logger = Self.logger(at: logLevel)
         let agent = Agent(
             folders: folders, settings: settings, proxies: proxies, helpers: helpers, budget: budget,
-            logger: logger)
+            manager: once ? nil : ServiceManager(environment: { Variable[$0] }, logger: logger), logger: logger)
         if budget.downloads < settings.fetch.concurrency {
             logger.notice(
                 "open file limit is low: fewer concurrent downloads than fetch.concurrency",
@@ -74,7 +84,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let document = SettingsDocument.json(settings, folders)
         do {
-            let report = try await withSignals {
+            let report = try await withSignals(logger, endCode: once ? .attention : .done) {
                 try await agent.run(once: once, wakeUps: $0) { agent in
                     let api = API(agent: agent, settings: { document }, logger: logger)
                     return try ControlServer(
@@ -126,6 +136,7 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Runs the agent until it ends or a signal says that it shall.
     private static func withSignals(
+        _ logger: Logger, endCode: Exit.Code,
         _ operation: @escaping @Sendable (AsyncStream<Void>) async throws -> StatusReport
     ) async throws -> StatusReport {
         let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -134,7 +145,10 @@ struct RunCommand: AsyncParsableCommand {
             group.addTask { try await operation(wakeUps) }
             group.addTask {
                 for await signal in signals {
-                    guard signal == .sighup else { return nil }
+                    guard signal == .sighup else {
+                        StopLimit.begin(logger, code: endCode)
+                        return nil
+                    }
                     wakeUp.yield()
                 }
                 return nil

@@ -18,6 +18,9 @@ struct AgentProcess: Sendable {
     /// How long anything may take.
     private static let patience: Duration = .seconds(30)
 
+    /// Root may run it too: nothing in the folder is anybody else's.
+    private static let alwaysRun = ["--allow-root"]
+
     private let program: FilePath
     let folder: FilePath
     var lists: FilePath
@@ -53,7 +56,7 @@ struct AgentProcess: Sendable {
 
     /// The same with the command and its arguments as a list.
     func call(_ command: [String]) async throws -> (code: Int32, output: String, messages: String) {
-        let options = command[0] == "run" ? runOptions : []
+        let options = command[0] == "run" ? Self.alwaysRun + runOptions : []
         let result = try await Subprocess.run(
             .path(program), arguments: Arguments([command[0]] + options + folders + command.dropFirst()),
             environment: .inherit.updating(environment), output: .string(limit: 64 << 20),
@@ -76,7 +79,7 @@ struct AgentProcess: Sendable {
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R
     ) async throws -> R {
         let result = try await Subprocess.run(
-            .path(program), arguments: Arguments(["run"] + runOptions + folders),
+            .path(program), arguments: Arguments(["run"] + Self.alwaysRun + runOptions + folders),
             environment: .inherit.updating(environment), input: .none, output: .discarded,
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in

@@ -20,7 +20,7 @@ class Folders:
         os.makedirs(f"{folder}/lists.d", exist_ok=True)
 
     def command(self, name, *arguments):
-        options = ["--allow-network", "127.0.0.0/8", "--log-level", "error"] if name == "run" else []
+        options = ["--allow-root", "--allow-network", "127.0.0.0/8", "--log-level", "error"] if name == "run" else []
         return [
             self.program, name, *options, "--lists", f"{self.folder}/lists.d", "--cache", self.cache,
             "--state", f"{self.folder}/state", "--socket", self.socket, *arguments]

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import SyncPlan
+
+/// Keeps the service manager informed while the agent runs.
+struct AgentService: Sendable {
+    let manager: ServiceManager
+    let agent: RunningAgent
+    let probes: PartProbes
+    let logger: Logger
+
+    /// Informs the service manager until the task is cancelled, and then until the agent's loop has ended.
+    ///
+    /// The agent is ready when it has looked at the lists folder and answers on its socket. A folder that cannot be read is
+    /// no reason to wait: the status tells it.
+    func run() async {
+        await withTaskCancellationHandler {
+            await withTaskGroup { group in
+                group.addTask { await tellReady() }
+                group.addTask { await tellStatus() }
+                if let watchdog = manager.watchdog { group.addTask { await feed(every: watchdog) } }
+            }
+        } onCancel: {
+            // Now, whatever the others wait for.
+            Task { await manager.stopping() }
+        }
+        await manager.stopping()
+        await Task { await tellStopping() }.value
+    }
+
+    /// Has something reloaded, and tells when it begins and ends.
+    func reload(_ work: () async -> Void) async {
+        await manager.reloading()
+        await work()
+        await manager.reloaded()
+    }
+
+    private func tellReady() async {
+        await agent.waitUntilReady()
+        guard !Task.isCancelled, let status = await agent.status() else { return }
+        await manager.ready(status.serviceLine)
+    }
+
+    private func tellStatus() async {
+        var told = ""
+        for await _ in agent.changes {
+            // What comes together is told together.
+            guard (try? await Task.sleep(for: ServiceNotices.pace)) != nil else { return }
+            guard let status = await agent.status() else { return }
+            let text = probes.trouble ?? status.serviceLine
+            // Most changes change none of it.
+            if text == told { continue }
+            told = text
+            await tell(text)
+        }
+    }
+
+    /// Tells a status as soon as one may be told again.
+    private func tell(_ text: String) async {
+        guard (try? await Task.sleep(for: await manager.pause)) != nil else { return }
+        await manager.status(text)
+    }
+
+    private func tellStopping() async {
+        while await !agent.hasEnded(within: .seconds(1)) { await manager.stillStopping() }
+    }
+
+    /// Feeds the watchdog at each interval in which every part of the agent has answered.
+    ///
+    /// After one in which a part has not, it is fed as soon as that answers. The service manager restarts the agent after
+    /// two intervals.
+    private func feed(every interval: Duration) async {
+        while true {
+            probes.ask()
+            guard (try? await Task.sleep(for: interval)) != nil else { return }
+            let silent = probes.silent
+            if !silent.isEmpty { await waitForAnswers(of: silent) }
+            guard !Task.isCancelled else { return }
+            await manager.alive()
+            if !silent.isEmpty, let status = await agent.status() { await tell(status.serviceLine) }
+        }
+    }
+
+    /// Says which parts do not respond, and returns when all of them do.
+    private func waitForAnswers(of parts: [String]) async {
+        logger.error(
+            "parts of the agent do not respond: the watchdog is not fed",
+            metadata: ["parts": "\(parts.joined(separator: ", "))"])
+        let trouble = "not responding: \(parts.joined(separator: ", "))"
+        probes.noteTrouble(trouble)
+        let telling = Task { await tell(trouble) }
+        await probes.answered()
+        telling.cancel()
+        guard !Task.isCancelled else { return }
+        probes.noteTrouble(nil)
+        logger.notice("all parts of the agent respond again")
+    }
+}

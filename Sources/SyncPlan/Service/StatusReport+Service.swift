@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+extension StatusReport {
+    /// The status in one line, as `systemctl status` shows it: the counts, then the first thing that is wrong.
+    ///
+    /// `1,204 icons ready, 3 failed, 12 queued; downloads paused`
+    package var serviceLine: String {
+        var counts = ["\(grouped(icons.ready)) icon\(icons.ready == 1 ? "" : "s") ready"]
+        if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
+        let queued = downloads.active + downloads.queued + downloads.blocked
+        if queued > 0 { counts.append("\(grouped(queued)) queued") }
+        if downloads.waiting > 0 { counts.append("\(grouped(downloads.waiting)) to retry") }
+        let line = counts.joined(separator: ", ")
+        return serviceTrouble.map { printable("\(line); \($0)") } ?? line
+    }
+
+    private var serviceTrouble: String? {
+        if let error = publication.error { return "publication failed: \(error)" }
+        if let reason = downloads.reason { return "downloads wait: \(reason)" }
+        if let reason = eviction.reason { return "eviction \(eviction.state): \(reason)" }
+        if let error = storage?.error { return "cannot store the state: \(error)" }
+        let bad = lists.count { $0.state != "ok" }
+        if bad > 0 { return "\(counted(bad, "list")) not accepted" }
+        return state == .paused ? "downloads paused" : nil
+    }
+
+    /// A number with its thousands set apart: `1,204`.
+    private func grouped(_ number: Int) -> String {
+        let digits = Array(String(number))
+        return digits.indices.reduce(into: "") { text, index in
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digits[index])
+        }
+    }
+}
