@@ -38,11 +38,11 @@ extension ControlServer {
                 response = Response(status: .internalServerError)
             }
             try await writer.write(response: response.head, body: response.body)
-        } onServerRunning: { [path, access, agent] _ in
+        } onServerRunning: { [path, access, api] _ in
             // Until here only the owner could connect: the agent's umask takes the right to write from all others.
             access.open(path)
             socket.noteBound()
-            agent.noteListening()
+            api.agent.noteListening()
         }
     }
 }

@@ -13,7 +13,7 @@ package struct ControlServer: Sendable {
     /// The most clients at once: others wait until one is gone.
     let clients: Int
     private let logger: Logger
-    private let api: API
+    let api: API
     let access: SocketAccess
 
     /// Makes ready to listen on a socket.
