@@ -93,12 +93,20 @@ let package = Package(
             swiftSettings: stayingOnThread
         ),
 
+        // The files of the dashboard, as bytes: they are embedded by the compiler, and written by nobody.
+        .target(
+            name: "DashboardPage",
+            exclude: [
+                "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "favicon.svg",
+                "problems.js", "text.js", "wall.js",
+            ]),
+
         // The agent's servers: the control socket, and what listens on loopback.
         .target(
             name: "AgentServer",
             dependencies: [
-                "AppLists", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "WebAddresses", system, logging,
-                hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1, nioPosix,
+                "AppLists", "CacheFormat", "DashboardPage", "ImageChecks", "LocalHTTP", "SyncAgent", "SyncPlan",
+                "WebAddresses", system, logging, hummingbird, hummingbirdCore, lifecycle, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: stayingOnThread
         ),

@@ -19,7 +19,9 @@ package struct ImageInspector: Sendable {
     /// - Throws: ``ImageRejection`` if the bytes are not an image, or one that is truncated, damaged, unsafe, or beyond
     ///   the limits.
     package func inspect(_ bytes: RawSpan) throws(ImageRejection) -> ImageInfo {
-        guard let type = type(of: bytes) else { throw .notAnImage(hint: Lookalike.name(for: bytes)) }
+        guard let type = ImageType(recognisedIn: bytes, among: limits) else {
+            throw .notAnImage(hint: Lookalike.name(for: bytes))
+        }
         let size: PixelSize
         do {
             size = try type.format.size(of: bytes)
@@ -47,10 +49,19 @@ package struct ImageInspector: Sendable {
             throw .tooManyFrames(type, count: content.frames, limits: limits)
         }
     }
+}
 
-    private func type(of bytes: RawSpan) -> ImageType? {
+extension ImageType {
+    /// Recognises an image by its first bytes, as far as a reader of published images has to: they were inspected.
+    package init?(recognisedIn bytes: RawSpan) {
+        self.init(recognisedIn: bytes, among: ImageLimits(allowsSVG: true))
+    }
+
+    fileprivate init?(recognisedIn bytes: RawSpan, among limits: ImageLimits) {
         for type in ImageType.allCases where type != .svg || limits.allowsSVG {
-            if type.format.recognises(bytes) { return type }
+            guard type.format.recognises(bytes) else { continue }
+            self = type
+            return
         }
         return nil
     }

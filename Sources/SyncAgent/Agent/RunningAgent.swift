@@ -11,6 +11,8 @@ package struct RunningAgent: Sendable {
     /// How long an answer may wait for what was asked for; clients wait a little longer.
     private static let patience: Duration = .seconds(8)
 
+    /// Where the agent's servers listen, for the status.
+    package let listeners = Listeners()
     private let loop: AgentLoop
     private let lists: ListService
     private let scrubber: Scrubber
@@ -57,6 +59,7 @@ package struct RunningAgent: Sendable {
         report.storage = StatusReport.Storage(error: loop.storageTrouble.withLock(\.self))
         let watch = lists.watch
         (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
+        report.listeners = listeners.all
         return report
     }
 

@@ -34,5 +34,17 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         isLoopback = bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
+    private init(host: String, port: Int, isLoopback: Bool) {
+        (self.host, self.port, self.isLoopback) = (host, port, isLoopback)
+    }
+
+    /// Any port of 127.0.0.1 that is free.
+    package static let anyLoopbackPort = ListenAddress(host: "127.0.0.1", port: 0, isLoopback: true)
+
+    /// The same address with another port.
+    package func with(port: Int) -> ListenAddress {
+        ListenAddress(host: host, port: port, isLoopback: isLoopback)
+    }
+
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -31,7 +31,14 @@ extension StatusReport {
             ],
             "publication": ["error": .string(orNull: publication.error)],
             "storage": ["error": .string(orNull: storage?.error)],
+            "listeners": .array((listeners ?? []).map(\.json)),
         ]
+    }
+}
+
+extension StatusReport.Listener {
+    fileprivate var json: JSON {
+        ["name": .string(name), "address": .string(address), "error": .string(orNull: error)]
     }
 }
 

@@ -102,6 +102,19 @@ package struct StatusReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// An address where the agent answers over TCP, if the settings name one.
+    package struct Listener: Codable, Equatable, Sendable {
+        /// `dashboard` or `images`.
+        package var name: String
+        package var address: String
+        /// Why nobody can be answered there.
+        package var error: String?
+
+        package init(name: String, address: String, error: String?) {
+            (self.name, self.address, self.error) = (name, address, error)
+        }
+    }
+
     package var state: State
     package var pid: Int?
     /// Whether the agent itself tells this; what is told of one that runs and cannot be asked comes from disk.
@@ -122,6 +135,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var publication = Publication()
     /// An agent of an older version does not tell it.
     package var storage: Storage? = Storage()
+    /// An agent of an older version has none.
+    package var listeners: [Listener]?
 
     package init(state: State) {
         self.state = state
@@ -138,7 +153,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// disk.
     package var hasFailures: Bool {
         icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != "ok" }
-            || publication.error != nil || storage?.error != nil
+            || publication.error != nil || storage?.error != nil || listeners?.contains { $0.error != nil } == true
     }
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import DashboardPage
+import Hummingbird
+import NIOCore
+import SyncAgent
+
+/// Serves the dashboard: its page, the images, and the API.
+struct DashboardSite: Sendable {
+    /// Answers requests to the API.
+    typealias API = @Sendable (Request, Access, any Channel) async throws -> Response
+
+    /// What the page may load and do: nothing but what this listener serves.
+    private static let policy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
+        form-action 'none'; frame-ancestors 'none'
+        """
+
+    let images: ImageSite
+    let tokens: DashboardTokens
+    /// What a request without a token may do.
+    let anonymous: Access
+    let api: API
+
+    func respond(to request: Request, on channel: any Channel) async throws -> Response {
+        let sender = WebGuard.Sender(
+            host: request.head.authority, origin: request.headers[.origin], fetchSite: request.headers[.fetchSite],
+            authorization: request.headers[.authorization], token: request.headers[.token])
+        let door = WebGuard(port: channel.localAddress?.port ?? 0, anonymous: anonymous, tokens: tokens)
+        let access: Access
+        do throws(WebGuard.Refusal) {
+            access = try door.access(of: sender)
+        } catch {
+            let status: HTTPResponse.Status = error == .misdirected ? .misdirectedRequest : .forbidden
+            return Self.guarded(.refusal(status, error.answer.code, error.answer.message))
+        }
+        let path = request.uri.path
+        if path.hasPrefix("/v1/") {
+            var response = try await api(request, access, channel)
+            response.headers[.access] = "\(access)"
+            if !response.headers.contains(.cacheControl) { response.headers[.cacheControl] = "no-store" }
+            return Self.guarded(response)
+        }
+        if ImageSite.isImage(path) { return await images.respond(to: request) }
+        return Self.guarded(page(path, to: request))
+    }
+
+    /// A file of the page.
+    private func page(_ path: String, to request: Request) -> Response {
+        guard request.method == .get || request.method == .head else {
+            return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
+        }
+        guard let file = dashboard_file(path)?.pointee else {
+            return .refusal(.notFound, "no-such-path", "The dashboard is at /.")
+        }
+        let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.length)
+        // Another version of the program has other files at the same paths.
+        var hash = SHA256()
+        hash.update(bytes)
+        let tag = "\"\(hash.finish().hex)\""
+        let headers: HTTPFields = [.eTag: tag, .cacheControl: "no-cache", .contentType: String(cString: file.type)]
+        if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
+            return Response(status: .notModified, headers: [.eTag: tag, .cacheControl: "no-cache"])
+        }
+        let body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        let response = Response(status: .ok, headers: headers, body: body)
+        return request.method == .head ? response.withoutBody : response
+    }
+
+    private static func guarded(_ response: Response) -> Response {
+        var response = response
+        response.headers[.contentSecurityPolicy] = policy
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.resourcePolicy] = "same-origin"
+        return response
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// The tokens that open the dashboard for changes, kept in memory only.
+final class DashboardTokens: Sendable {
+    /// The number of random bytes of a token.
+    private static let size = 32
+
+    private let tokens = Mutex<[(bytes: [UInt8], access: Access)]>([])
+
+    /// Makes a token of 256 random bits that is valid until it is removed.
+    ///
+    /// - Returns: The token, as 64 hexadecimal digits.
+    func add(_ access: Access) -> String {
+        // It reads getrandom(2).
+        var system = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef".utf8)
+        let bytes = (0..<2 * Self.size).map { _ in digits[Int.random(in: 0..<16, using: &system)] }
+        tokens.withLock { $0.append((bytes, access)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Makes a token invalid.
+    func remove(_ token: String) {
+        tokens.withLock { $0.removeAll { $0.bytes == Array(token.utf8) } }
+    }
+
+    /// What a token allows; `nil` if it is not valid.
+    ///
+    /// The time does not depend on where a wrong token differs from a valid one.
+    func access(with token: String) -> Access? {
+        let given = Array(token.utf8)
+        return tokens.withLock { tokens in
+            var access: Access?
+            for token in tokens where Self.areEqual(token.bytes, given) { access = token.access }
+            return access
+        }
+    }
+
+    private static func areEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+        guard a.count == b.count else { return false }
+        return zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Hummingbird
+import Logging
+import NIOCore
+import SyncAgent
+import SyncPlan
+import Synchronization
+
+/// The dashboards that are open: the one at `dashboard.listen`, and those that `syncagent dashboard` opened.
+final class Dashboards: Sendable {
+    /// The most dashboards opened by commands at once.
+    private static let most = 2
+
+    /// Why no dashboard is opened.
+    struct TooMany: Error {}
+
+    /// The tokens of the dashboard at `dashboard.listen`.
+    let tokens = DashboardTokens()
+    private let clients: Int
+    private let logger: Logger
+    private let makeSite: @Sendable (DashboardTokens) -> DashboardSite
+    private let state = Mutex<(lasting: ListenAddress?, opened: Int)>((nil, 0))
+
+    /// - Parameters:
+    ///   - clients: The most clients of each.
+    ///   - logger: Where troubles of the servers go.
+    ///   - makeSite: Makes the site that knows some tokens.
+    init(clients: Int, logger: Logger, _ makeSite: @escaping @Sendable (DashboardTokens) -> DashboardSite) {
+        (self.clients, self.logger, self.makeSite) = (clients, logger, makeSite)
+    }
+
+    /// Notes where the dashboard of `dashboard.listen` is; `nil` if it is not.
+    func setLasting(_ address: ListenAddress?) { state.withLock { $0.lasting = address } }
+
+    func server(at address: ListenAddress, _ tokens: DashboardTokens) -> WebServer {
+        let site = makeSite(tokens)
+        return WebServer(address: address, clients: clients, logger: logger) { try await site.respond(to: $0, on: $1) }
+    }
+
+    /// Opens the dashboard for a client, until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - access: What the address allows that is handed out.
+    ///   - writer: Takes the address, as a JSON document on a line.
+    /// - Throws: ``TooMany``, ``WebServer/Unavailable``, and what the writer throws.
+    @concurrent func open(_ access: Access, to writer: inout any ResponseBodyWriter) async throws {
+        if let lasting = state.withLock(\.lasting) {
+            let token = tokens.add(access)
+            defer { tokens.remove(token) }
+            try await Self.write(lasting, token, to: &writer)
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            withExtendedLifetime(end) {}
+            return
+        }
+        let isOpen = state.withLock { state in
+            guard state.opened < Self.most else { return false }
+            state.opened += 1
+            return true
+        }
+        guard isOpen else { throw TooMany() }
+        defer { state.withLock { $0.opened -= 1 } }
+        let tokens = DashboardTokens()
+        let token = tokens.add(access)
+        let server = server(at: .anyLoopbackPort, tokens)
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let serving = Task {
+            defer { port.finish() }
+            try await server.run { port.yield($0) }
+        }
+        defer { serving.cancel() }
+        for await port in ports {
+            try await Self.write(ListenAddress.anyLoopbackPort.with(port: port), token, to: &writer)
+        }
+        serving.cancel()
+        try await serving.value
+    }
+
+    @concurrent private static func write(
+        _ address: ListenAddress, _ token: String, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        // The fragment stays in the browser: it is in no log, and in no Referer field.
+        let json: JSON = ["url": .string("http://\(address)/#token=\(token)")]
+        try await writer.write(ByteBuffer(string: json.line + "\n"))
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import ImageChecks
+import SyncAgent
+import SystemPackage
+
+/// An image of the cache, open: a refresh or an eviction takes the name away, and not the file.
+final class ImageFile: Sendable {
+    let descriptor: FileDescriptor
+    let length: Int
+    let digest: Digest
+    let mediaType: String
+
+    fileprivate init(_ descriptor: FileDescriptor, length: Int, digest: Digest, mediaType: String) {
+        (self.descriptor, self.length, self.digest, self.mediaType) = (descriptor, length, digest, mediaType)
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+}
+
+/// Opens and reads images on a thread of its own: a disk that hangs delays nobody but those who ask for images.
+actor ImageReader {
+    /// Which image is asked for: nothing but digests and known suffixes ever becomes a path.
+    enum Name: Equatable {
+        /// The current image of the URL with this digest.
+        case url(Digest)
+        case image(Digest, ImageType)
+    }
+
+    /// What came of opening an image.
+    enum Opened {
+        case file(ImageFile)
+        case absent
+        /// It is there, and cannot be read.
+        case unreadable(Errno)
+    }
+
+    /// How much is read at once, and looked at to tell the type: a drawing may begin with a long comment.
+    static let chunk = 1 << 16
+
+    private let thread = FileThread("images")
+    private let folder: FilePath
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(cache folder: FilePath) {
+        self.folder = folder
+    }
+
+    /// Opens an image, and tells its digest and type.
+    ///
+    /// - Complexity: O(*n*) in the number of its bytes if it is named by its URL: its digest is computed.
+    func open(_ name: Name) -> Opened {
+        let path =
+            switch name {
+            case .url(let digest): CacheLayout.byURL(digest)
+            case .image(let digest, let type): CacheLayout.image(digest, suffix: type.suffix)
+            }
+        let descriptor: FileDescriptor
+        do {
+            descriptor = try FileDescriptor.open(
+                folder.pushing(FilePath(path)), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+        } catch {
+            let errno = error as? Errno ?? .ioError
+            return errno == .noSuchFileOrDirectory || errno == .notDirectory ? .absent : .unreadable(errno)
+        }
+        let opened = describe(descriptor, name)
+        if case .file = opened {} else { try? descriptor.close() }
+        return opened
+    }
+
+    private func describe(_ descriptor: FileDescriptor, _ name: Name) -> Opened {
+        var status = stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else { return .unreadable(Errno(rawValue: errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .absent }
+        let length = Int(status.st_size)
+        if case .image(let digest, let type) = name {
+            return .file(ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType))
+        }
+        var hash = SHA256()
+        var offset = 0
+        var type: ImageType?
+        while offset < length {
+            guard let bytes = read(descriptor, from: offset, count: min(Self.chunk, length - offset)), !bytes.isEmpty
+            else { return .unreadable(.ioError) }
+            if offset == 0 { type = ImageType(recognisedIn: bytes.span.bytes) }
+            bytes.withUnsafeBytes { hash.update($0) }
+            offset += bytes.count
+        }
+        let mediaType = type?.mediaType ?? "application/octet-stream"
+        return .file(ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType))
+    }
+
+    /// Reads a part of an image.
+    ///
+    /// - Returns: `nil` if it cannot be read; fewer bytes at the end.
+    func read(_ file: ImageFile, from offset: Int, count: Int) -> [UInt8]? {
+        read(file.descriptor, from: offset, count: count)
+    }
+
+    private func read(_ descriptor: FileDescriptor, from offset: Int, count: Int) -> [UInt8]? {
+        try? [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = try descriptor.read(fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(buffer))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Hummingbird
+import ImageChecks
+import NIOCore
+import SyncAgent
+import SyncPlan
+
+/// Serves the images of the cache, by the URL of the icon or by digest, and nothing else.
+struct ImageSite: Sendable {
+    /// Who may show the images.
+    enum Audience: String {
+        /// Pages of the same listener.
+        case sameOrigin = "same-origin"
+        /// Pages of every site.
+        case everybody = "cross-origin"
+    }
+
+    let reader: ImageReader
+    let agent: RunningAgent
+    let audience: Audience
+
+    /// Whether a path is one of an image.
+    static func isImage(_ path: String) -> Bool {
+        path == "/icons" || path.hasPrefix("/icons/") || path.hasPrefix("/by-url/")
+    }
+
+    func respond(to request: Request) async -> Response {
+        var response = await answer(request)
+        response.headers[.resourcePolicy] = audience.rawValue
+        // A drawing that is opened as a page runs nothing.
+        response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.referrerPolicy] = "no-referrer"
+        return request.method == .head ? response.withoutBody : response
+    }
+
+    private func answer(_ request: Request) async -> Response {
+        guard request.method == .get || request.method == .head else {
+            return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
+        }
+        let path = request.uri.path
+        if path == "/icons" {
+            guard let url = request.uri.queryParameters["url"], !url.isEmpty else {
+                return .refusal(.badRequest, "no-url", "Name the icon: /icons?url=URL, with the URL percent-encoded.")
+            }
+            let icon = IconURL(String(url))
+            return await send(.url(.of(icon.text)), to: request) { await absence(of: icon) }
+        }
+        guard let name = Self.name(path) else {
+            return .refusal(
+                .notFound, "no-such-path", "Images are at /icons?url=URL, /by-url/SHA256 and /icons/AB/SHA256.EXT.")
+        }
+        return await send(name, to: request) {
+            switch name {
+            case .url:
+                .refusal(
+                    .notFound, "no-image",
+                    "No icon with this URL has an image on disk. GET /icons?url=URL tells why one is missing.")
+            case .image: .refusal(.notFound, "no-image", "No image with this digest is on disk.")
+            }
+        }
+    }
+
+    /// What a path names: digests in hexadecimal digits, and nothing that is looked up as it is.
+    static func name(_ path: String) -> ImageReader.Name? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        switch (parts.first, parts.count) {
+        case ("by-url", 2), ("by-url", 3):
+            guard let digest = parts.last.flatMap({ Digest(hex: $0) }),
+                parts.count == 2 || parts.dropFirst().first == digest.hex.prefix(2)
+            else { return nil }
+            return .url(digest)
+        case ("icons", 3):
+            let file = parts[3].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            guard file.count == 2, let digest = Digest(hex: file[0]), parts[2] == digest.hex.prefix(2),
+                let type = ImageType.allCases.first(where: { $0.suffix == file[1] })
+            else { return nil }
+            return .image(digest, type)
+        default: return nil
+        }
+    }
+
+    private func send(
+        _ name: ImageReader.Name, to request: Request, else absence: () async -> Response
+    ) async -> Response {
+        switch await reader.open(name) {
+        case .absent: return await absence()
+        case .unreadable(let errno):
+            return .refusal(.internalServerError, "unreadable", "The image cannot be read: \(errno).")
+        case .file(let file):
+            let isFixed = if case .image = name { true } else { false }
+            return response(to: request, file, isFixed: isFixed)
+        }
+    }
+
+    private func response(to request: Request, _ file: ImageFile, isFixed: Bool) -> Response {
+        let tag = "\"\(file.digest.hex)\""
+        var headers: HTTPFields = [
+            .eTag: tag, .acceptRanges: "bytes",
+            // The image of a URL may be another one after the next refresh: the client asks, and gets a 304.
+            .cacheControl: isFixed ? "public, max-age=31536000, immutable" : "no-cache",
+        ]
+        if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
+            return Response(status: .notModified, headers: headers)
+        }
+        let range = request.method == .get ? request.headers[.range] : nil
+        switch ByteRange(range, if: request.headers[.ifRange], tag: tag, length: file.length) {
+        case .unsatisfiable:
+            return .refusal(
+                .rangeNotSatisfiable, "range", "The image has \(file.length) bytes.",
+                [.contentRange: "bytes */\(file.length)"])
+        case .whole:
+            headers[.contentType] = file.mediaType
+            return Response(status: .ok, headers: headers, body: body(file, 0..<file.length))
+        case .part(let part):
+            headers[.contentType] = file.mediaType
+            headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.length)"
+            return Response(status: .partialContent, headers: headers, body: body(file, part))
+        }
+    }
+
+    /// Sends a part of a file in pieces, the next one when the client has taken the one before.
+    private func body(_ file: ImageFile, _ range: Range<Int>) -> ResponseBody {
+        ResponseBody(contentLength: range.count) { [reader] writer in
+            var offset = range.lowerBound
+            while offset < range.upperBound {
+                let count = min(ImageReader.chunk, range.upperBound - offset)
+                guard let bytes = await reader.read(file, from: offset, count: count), !bytes.isEmpty else {
+                    // The head is out: only a connection that breaks off tells the client.
+                    throw ChannelError.inputClosed
+                }
+                try await writer.write(ByteBuffer(bytes: bytes))
+                offset += bytes.count
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    /// Why an icon has no image.
+    private func absence(of url: IconURL) async -> Response {
+        guard let known = await agent.report(on: url) else {
+            return .refusal(.serviceUnavailable, "stopping", "The agent is about to end.")
+        }
+        guard let report = known else {
+            return .refusal(.notFound, "unknown-url", "No app list names this URL. It must be spelled as in the list.")
+        }
+        switch (report.state, report.failure) {
+        // What a server said of its failure is for those who may ask the agent: syncagent why.
+        case ("failed", let failure?):
+            return .refusal(.notFound, failure.code, "The download failed. Run syncagent why with the URL.")
+        case ("retired", _): return .refusal(.notFound, "retired", "No app list names this URL any more.")
+        default: return .refusal(.notFound, "pending", "The icon is not on disk yet.")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// An answer that says in JSON why there is no other.
+    static func refusal(
+        _ status: HTTPResponse.Status, _ code: String, _ message: String, _ headers: HTTPFields = [:]
+    ) -> Response {
+        let json: JSON = ["error": ["code": .string(code), "message": .string(message)]]
+        var fields = headers
+        fields[.contentType] = "application/json"
+        fields[.cacheControl] = "no-store"
+        return Response(
+            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: json.line + "\n")))
+    }
+
+    /// The answer to HEAD: the same head, with the length that the body would have.
+    var withoutBody: Response { Response(status: status, headers: headers, body: ResponseBody()) }
+}
+
+extension HTTPFields.Element.Name {
+    /// `Cross-Origin-Resource-Policy`
+    static let resourcePolicy = constant("Cross-Origin-Resource-Policy")
+    /// `Referrer-Policy`
+    static let referrerPolicy = constant("Referrer-Policy")
+    /// `Sec-Fetch-Site`
+    static let fetchSite = constant("Sec-Fetch-Site")
+    /// `X-Syncagent-Token`
+    static let token = constant("X-Syncagent-Token")
+    /// `X-Syncagent-Access`
+    static let access = constant("X-Syncagent-Access")
+
+    private static func constant(_ name: String) -> Self {
+        guard let name = Self(name) else { preconditionFailure("\(name) is a name") }
+        return name
+    }
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dashboard of an agent: shows what it says, and has it do things if the address had a token.
+import {
+  access, ask, followEvents, followStatus, iconPages, onAccess, Refusal, takeToken, tell,
+} from '/agent.js';
+import { Details } from '/details.js';
+import { showGone, showProblems, showVerdict } from '/problems.js';
+import { capital, counted, element, nameOf, number, retell, sentence, when } from '/text.js';
+import { Wall } from '/wall.js';
+
+const byId = id => document.getElementById(id);
+const states = [['', 'All'], ['ready', 'Ready'], ['pending', 'Pending'], ['failed', 'Failed'], ['retired', 'Retired']];
+
+let status = null;
+let lastAnswer = null;
+const icons = new Map();
+const filter = { text: '', list: '', state: '' };
+
+// Words
+
+let noticeTimer = 0;
+
+/** Says something for some seconds, to everybody. */
+function say(text, tone = '') {
+  const notice = byId('notice');
+  notice.textContent = text;
+  notice.dataset.tone = tone;
+  notice.classList.add('shown');
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => notice.classList.remove('shown'), 5000);
+}
+
+let announced = '';
+
+/** Tells screen readers that the verdict is another one. */
+function announce(text) {
+  if (text === announced) return;
+  // The first one is read with the page.
+  if (announced) byId('live').textContent = text;
+  announced = text;
+}
+
+function showLink(state, text) {
+  byId('link').dataset.state = state;
+  byId('link-text').textContent = text;
+}
+
+// What the agent is told
+
+const mayChange = () => access === 'change';
+
+async function act(path, body, done) {
+  try {
+    await tell(path, body);
+    say(done);
+  } catch (error) {
+    say(error instanceof Refusal ? sentence(error.message) : 'The agent does not answer.', 'bad');
+  }
+  details.refresh();
+}
+
+const actions = {
+  sync: () => act('/v1/sync', undefined, 'The lists folder is looked at now.'),
+  pause: () => act('/v1/pause', undefined, 'New downloads are paused. Running ones finish.'),
+  resume: () => act('/v1/resume', undefined, 'Downloads go on.'),
+  retryFailed: () => act('/v1/retry', { failed: true }, 'All failed icons are tried again.'),
+  retry: url => act('/v1/retry', { urls: [url] }, 'The icon is tried again.'),
+  refresh: url => act('/v1/refresh', { urls: [url] }, 'The icon is refreshed.'),
+  pin: url => act('/v1/pin', { url }, 'The icon is pinned: it stays, whether or not a list names it.'),
+  unpin: url => act('/v1/unpin', { url }, 'The icon is no longer pinned.'),
+  async confirmEviction() {
+    const count = status?.icons.retired ?? 0;
+    const isSure = await confirm(
+      'Evict retired images?',
+      `${counted(count, 'image')} that no list names will be removed from disk now. This cannot be undone.`,
+      `Evict ${counted(count, 'image')}`);
+    if (isSure) await act('/v1/evict', { confirm: true }, 'Retired images are removed.');
+  },
+};
+
+function confirm(title, text, yes) {
+  const dialog = byId('confirm');
+  byId('confirm-title').textContent = title;
+  byId('confirm-text').textContent = text;
+  byId('confirm-yes').textContent = yes;
+  dialog.returnValue = '';
+  dialog.showModal();
+  return new Promise(resolve => {
+    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });
+  });
+}
+
+byId('confirm-yes').addEventListener('click', () => byId('confirm').close('yes'));
+byId('confirm-no').addEventListener('click', () => byId('confirm').close());
+byId('sync').addEventListener('click', actions.sync);
+byId('pause').addEventListener('click', () => (status?.state === 'paused' ? actions.resume() : actions.pause()));
+
+// The wall
+
+const wall = new Wall(byId('icons'), byId('wall-space'), icon => {
+  wall.select(icon.url);
+  details.open(icon, mayChange());
+});
+
+const details = new Details(actions, say, () => {
+  wall.select(null);
+  wall.focus();
+});
+
+function isShown(icon) {
+  if (filter.state && icon.state !== filter.state) return false;
+  if (filter.list && !(icon.lists ?? []).includes(filter.list)) return false;
+  if (!filter.text) return true;
+  icon.words ??= [nameOf(icon), ...(icon.names ?? []), icon.url, icon.error ?? ''].join('\n').toLowerCase();
+  return icon.words.includes(filter.text);
+}
+
+function showWall() {
+  const shown = [...icons.values()].filter(isShown);
+  wall.show(shown);
+  byId('icons-count').textContent = shown.length === icons.size
+    ? counted(icons.size, 'icon') : `${number(shown.length)} of ${counted(icons.size, 'icon')}`;
+  const empty = byId('wall-empty');
+  empty.hidden = shown.length > 0;
+  empty.textContent = icons.size === 0
+    ? (isLoading ? 'Loading the icons…' : 'No list names an icon yet.') : 'No icon is like this. Clear the filters to see all.';
+  showStates();
+}
+
+function showStates() {
+  const counts = { '': icons.size };
+  for (const icon of icons.values()) counts[icon.state] = (counts[icon.state] ?? 0) + 1;
+  for (const button of byId('states').children) {
+    const count = counts[button.dataset.state] ?? 0;
+    button.querySelector('.number').textContent = number(count);
+    button.hidden = button.dataset.state === 'retired' && count === 0 && filter.state !== 'retired';
+    button.setAttribute('aria-pressed', button.dataset.state === filter.state);
+  }
+}
+
+function setFilter(change) {
+  Object.assign(filter, { text: '', list: '', state: '' }, change);
+  byId('search').value = filter.text;
+  byId('list-filter').value = filter.list;
+  showWall();
+  byId('icons').scrollIntoView({ block: 'nearest' });
+  wall.focus();
+}
+
+for (const [state, text] of states) {
+  byId('states').append(element('button', {
+    type: 'button', data: { state }, 'aria-pressed': state === '',
+    click() {
+      filter.state = state;
+      showWall();
+    },
+  }, text, element('span.number', {}, '0')));
+}
+byId('search').addEventListener('input', event => {
+  filter.text = event.target.value.trim().toLowerCase();
+  showWall();
+});
+byId('list-filter').addEventListener('change', event => {
+  filter.list = event.target.value;
+  showWall();
+});
+
+let isLoading = false;
+let isStale = false;
+
+/** Reads all icons again. While that goes on, a change is read afterwards, and then not at once. */
+async function loadIcons() {
+  isStale = true;
+  if (isLoading) return;
+  isLoading = true;
+  try {
+    while (isStale) {
+      isStale = false;
+      const start = performance.now();
+      const found = new Map();
+      for await (const page of iconPages()) {
+        for (const icon of page.icons) found.set(icon.url, icon);
+        if (icons.size === 0 && page.next) for (const icon of page.icons) icons.set(icon.url, icon);
+      }
+      icons.clear();
+      for (const [url, icon] of found) icons.set(url, icon);
+      showWall();
+      if (details.url && icons.has(details.url)) details.refresh(icons.get(details.url));
+      // What takes the agent long is asked for rarely.
+      await new Promise(resolve => { setTimeout(resolve, Math.max(1000, 10 * (performance.now() - start))); });
+    }
+  } catch {
+    // The stream of the status says that the agent is gone, and loads again when it is back.
+  } finally {
+    isLoading = false;
+    showWall();
+  }
+}
+
+// Lists
+
+function showLists(lists) {
+  byId('lists-count').textContent = lists.length ? counted(lists.length, 'list') : '';
+  byId('lists-empty').hidden = lists.length > 0;
+  byId('lists').hidden = lists.length === 0;
+  const place = [...byId('lists').querySelectorAll('button')].indexOf(document.activeElement);
+  byId('lists').replaceChildren(...lists.map(list => {
+    const label = `${number(list.ready)} of ${number(list.apps)} ready, ${number(list.pending)} pending, ${number(list.failed)} failed`;
+    return element('li.list', {},
+      element('button.list-row', { type: 'button', click: () => setFilter({ list: list.name }) },
+        element('span.list-name', {}, element('bdi', {}, list.name)),
+        element('span.list-count', {}, `${number(list.ready)} / ${number(list.apps)}`)),
+      bar(list, label),
+      list.state === 'ok' ? null : element('p.trouble', {},
+        list.state === 'rejected' ? 'Not accepted: ' : 'Its last good version is in force: ',
+        element('bdi', {}, sentence(list.error ?? 'the file cannot be used'))));
+  }));
+  if (place >= 0) byId('lists').querySelectorAll('button')[place]?.focus();
+  const select = byId('list-filter');
+  const names = lists.map(list => list.name);
+  if ([...select.options].slice(1).map(option => option.value).join('\n') !== names.join('\n')) {
+    select.replaceChildren(element('option', { value: '' }, 'All lists'),
+      ...names.map(name => element('option', { value: name }, name)));
+    select.value = names.includes(filter.list) ? filter.list : '';
+    filter.list = select.value;
+  }
+}
+
+function bar(list, label) {
+  const made = element('div.bar', {
+    role: 'progressbar', 'aria-label': `${list.name}: ${label}`, 'aria-valuemin': 0, 'aria-valuemax': list.apps || 1,
+    'aria-valuenow': list.ready, 'aria-valuetext': label,
+  });
+  for (const part of ['ready', 'pending', 'failed']) {
+    if (!list[part]) continue;
+    const piece = element(`span.${part}`);
+    piece.style.width = `${(100 * list[part]) / list.apps}%`;
+    made.append(piece);
+  }
+  return made;
+}
+
+// Events
+
+const tones = {
+  'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
+  'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
+  'publication-failed': 'bad', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
+  'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
+};
+const mostEvents = 60;
+
+function addEvents(events) {
+  const list = byId('events');
+  byId('events-empty').hidden = true;
+  list.hidden = false;
+  const items = events.map(event => element('li.event', { data: { tone: tones[event.kind] ?? '' } },
+    element('span.dot', { 'aria-hidden': 'true' }),
+    element('p', {}, element('bdi', {}, sentence(capital(event.message ?? event.kind)))), when(event.time)));
+  list.prepend(...items.slice(-mostEvents).reverse());
+  while (list.children.length > mostEvents) list.lastChild.remove();
+}
+
+let waiting = [];
+
+/** Events come in hundreds: they are shown together. */
+function happened(event) {
+  if (waiting.push(event) === 1) setTimeout(takeEvents, 150);
+}
+
+function takeEvents() {
+  const events = waiting;
+  waiting = [];
+  addEvents(events);
+  let isKnown = true;
+  let isFilterTouched = false;
+  for (const { kind, url, code } of events) {
+    const icon = url ? icons.get(url) : null;
+    if (kind.startsWith('list-') || kind === 'gap' || kind === 'purged' || kind === 'unpinned' || kind === 'pinned') isKnown = false;
+    if (!kind.startsWith('icon-')) continue;
+    if (!icon || kind !== 'icon-ready' || icon.path) isKnown = false;
+    if (!icon) continue;
+    if (kind === 'icon-ready') Object.assign(icon, { state: 'ready', error: null });
+    if (kind === 'icon-failed' && icon.state !== 'ready') Object.assign(icon, { state: 'failed', error: code });
+    if (kind === 'icon-failed' || kind === 'icon-ready') icon.words = undefined;
+    isFilterTouched = true;
+    wall.refresh(icon);
+    if (details.url === url) details.refresh(icon);
+  }
+  if (isFilterTouched) showWall();
+  if (!isKnown) loadIcons();
+}
+
+// The agent
+
+let wasGone = true;
+let lastGeneration = null;
+
+function changed(report) {
+  status = report;
+  lastAnswer = new Date().toISOString();
+  const verdict = showVerdict(report);
+  announce(verdict);
+  document.title = `${verdict.replace(/\.$/, '')} · syncagent`;
+  showLink('live', report.state === 'paused' ? 'Live, paused' : 'Live');
+  showLists(report.lists);
+  showAccess();
+  const foot = [`syncagent ${report.version}`, report.pid ? `process ${report.pid}` : null,
+    report.watch.mode ? `lists folder watched by ${report.watch.mode}` : null];
+  byId('foot').replaceChildren(...foot.filter(Boolean).map(text => element('span', {}, text)));
+  if (wasGone || lastGeneration !== report.generation) loadIcons();
+  wasGone = false;
+  lastGeneration = report.generation;
+}
+
+function gone(error) {
+  if (error instanceof Refusal && error.status === 403) {
+    showLink('gone', 'Not allowed');
+    byId('verdict-text').textContent = 'This page may not read the agent’s state.';
+    byId('verdict-more').textContent = 'Run syncagent dashboard, and open the address that it prints.';
+    return;
+  }
+  wasGone = true;
+  showLink('gone', 'No answer');
+  showGone(lastAnswer);
+  byId('actions').hidden = true;
+  announce('The agent does not answer.');
+  document.title = 'No answer · syncagent';
+}
+
+function showAccess() {
+  byId('actions').hidden = !mayChange();
+  byId('pause').textContent = status?.state === 'paused' ? 'Resume' : 'Pause';
+  if (status) showProblems(status, mayChange(), actions, setFilter, say);
+  const note = byId('read-only') ?? element('span', { id: 'read-only' });
+  note.textContent = mayChange() || access === null ? '' : 'Read-only. To change things, run syncagent dashboard.';
+  byId('foot').append(note);
+}
+
+async function start() {
+  takeToken();
+  onAccess(showAccess);
+  byId('events').hidden = true;
+  showStates();
+  followStatus(changed, gone);
+  let since = null;
+  try {
+    const page = await ask('/v1/events?limit=60');
+    if (page.events.length) addEvents(page.events);
+    since = page.next ?? page.events.at(-1)?.id ?? null;
+  } catch {
+    // The stream is tried all the same.
+  }
+  followEvents(since, happened, () => {});
+  setInterval(() => { if (!document.hidden) retell(document); }, 15000);
+}
+
+start();

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything known of one icon, beside the wall.
+import { why } from '/agent.js';
+import { bytes, capital, command, element, nameOf, number, sentence, shellWord, shownURL, when } from '/text.js';
+import { imageOf } from '/wall.js';
+
+const panel = document.getElementById('details');
+
+export class Details {
+  #url = null;
+  #closed;
+  #say;
+  #actions;
+  #mayChange = false;
+  #icon = null;
+
+  constructor(actions, say, closed) {
+    this.#actions = actions;
+    this.#say = say;
+    this.#closed = closed;
+    panel.addEventListener('keydown', event => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      this.close();
+    });
+  }
+
+  get url() { return this.#url; }
+
+  async open(icon, mayChange) {
+    const isNew = this.#url !== icon.url;
+    this.#url = icon.url;
+    this.#icon = icon;
+    this.#mayChange = mayChange;
+    if (isNew) this.#show(icon, null);
+    panel.hidden = false;
+    if (isNew) panel.focus();
+    await this.refresh();
+  }
+
+  close() {
+    this.#url = null;
+    panel.hidden = true;
+    panel.replaceChildren();
+    this.#closed();
+  }
+
+  /** Asks again, if it is open. */
+  async refresh(icon = this.#icon) {
+    if (this.#url === null) return;
+    const url = this.#url;
+    this.#icon = icon;
+    let report = null;
+    let trouble = null;
+    try {
+      report = await why(url);
+    } catch (error) {
+      trouble = error.message;
+    }
+    if (this.#url === url) this.#show(icon, report, trouble);
+  }
+
+  #show(icon, report, trouble) {
+    const place = [...panel.querySelectorAll('button')].indexOf(document.activeElement);
+    const state = report?.state ?? icon.state;
+    const source = imageOf({ ...icon, path: report?.path ?? icon.path, state });
+    const image = source ? element('img', { src: source, alt: '', width: 64, height: 64 }) : null;
+    const names = icon.names?.length > 1 ? icon.names.join(', ') : null;
+    panel.replaceChildren(
+      element('div.details-head', {},
+        element('span.big', {}, image),
+        element('div', {},
+          element('h2', { id: 'details-title' }, element('bdi', {}, nameOf(icon))),
+          element('span.state', { data: { state } }, capital(state))),
+        element('button.close', { type: 'button', click: () => this.close() }, 'Close')),
+      trouble ? element('p.box', {}, trouble) : null,
+      report?.failure ? failure(report.failure) : null,
+      report?.stale ? element('p.box', { data: { tone: 'wait' } }, sentence(report.stale)) : null,
+      this.#facts(icon, report, names),
+      this.#deeds(icon, report),
+      element('h3', {}, 'In a terminal'),
+      command(`syncagent why ${shellWord(icon.url)}`, this.#say));
+    if (place >= 0) panel.querySelectorAll('button')[place]?.focus();
+  }
+
+  #facts(icon, report, names) {
+    const size = icon.width ? `${number(icon.width)} × ${number(icon.height)} px` : null;
+    const file = [icon.type, size, icon.bytes ? bytes(icon.bytes) : null].filter(Boolean).join(', ');
+    const response = report?.response;
+    const holds = report?.holds ?? [];
+    const rows = [
+      ['Next', report ? sentence(capital(report.next)) : 'Asking the agent…'],
+      ...holds.map(hold => ['Waits', sentence(capital(hold.reason))]),
+      ['Names', names],
+      ['Lists', (report?.lists ?? icon.lists ?? []).join(', ') || 'None'],
+      ['Address', element('bdi', {}, shownURL(icon.url))],
+      ['Image', file],
+      ['SHA-256', icon.sha256 ? element('code', {}, icon.sha256) : null],
+      ['Received', response ? when(response.received) : null],
+      ['Freshness', response?.freshness],
+      ['Origin', report?.origin?.failures ? `${report.origin.name}: ${number(report.origin.failures)} failures in a row` : null],
+      ['Way', report?.trail?.length ? report.trail.map(hop => `${shownURL(hop.url)}${hop.status ? ` (${hop.status})` : ''}`).join(' → ') : null],
+      ['Eviction', report?.eviction],
+    ];
+    return element('dl', {}, rows.filter(row => row[1]).flatMap(([term, fact]) => [
+      element('dt', {}, term), element('dd', {}, fact),
+    ]));
+  }
+
+  #deeds(icon, report) {
+    if (!this.#mayChange || !report) return null;
+    const isPinned = report.pinned || (report.lists ?? []).includes('pins');
+    const act = deed => ({ type: 'button', click: () => deed(icon.url) });
+    return element('div.actions', {},
+      element('button', act(report.state === 'failed' ? this.#actions.retry : this.#actions.refresh),
+        report.state === 'failed' ? 'Retry now' : 'Refresh now'),
+      element('button', act(isPinned ? this.#actions.unpin : this.#actions.pin), isPinned ? 'Unpin' : 'Pin'));
+  }
+}
+
+function failure({ code, message, attempts, nextAttempt }) {
+  const next = nextAttempt ? ['The next attempt is ', when(nextAttempt), '.'] : ['There is no other attempt by itself.'];
+  return element('div.box', {},
+    element('p', {}, element('strong', {}, code), ' ', element('bdi', {}, sentence(capital(message)))),
+    element('p', {}, `${number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed. `, ...next));
+}

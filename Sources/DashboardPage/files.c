@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files are a part of the program: it can be moved anywhere.
+#include "DashboardPage.h"
+
+#include <string.h>
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char page[] = {
+#embed "dashboard.html"
+};
+static const unsigned char style[] = {
+#embed "dashboard.css"
+};
+static const unsigned char icon[] = {
+#embed "favicon.svg"
+};
+static const unsigned char main_script[] = {
+#embed "dashboard.js"
+};
+static const unsigned char agent_script[] = {
+#embed "agent.js"
+};
+static const unsigned char problems_script[] = {
+#embed "problems.js"
+};
+static const unsigned char wall_script[] = {
+#embed "wall.js"
+};
+static const unsigned char details_script[] = {
+#embed "details.js"
+};
+static const unsigned char text_script[] = {
+#embed "text.js"
+};
+
+#define SCRIPT "text/javascript; charset=utf-8"
+
+static const struct dashboard_file files[] = {
+    {"/", "text/html; charset=utf-8", page, sizeof page},
+    {"/dashboard.css", "text/css; charset=utf-8", style, sizeof style},
+    {"/favicon.svg", "image/svg+xml", icon, sizeof icon},
+    {"/dashboard.js", SCRIPT, main_script, sizeof main_script},
+    {"/agent.js", SCRIPT, agent_script, sizeof agent_script},
+    {"/problems.js", SCRIPT, problems_script, sizeof problems_script},
+    {"/wall.js", SCRIPT, wall_script, sizeof wall_script},
+    {"/details.js", SCRIPT, details_script, sizeof details_script},
+    {"/text.js", SCRIPT, text_script, sizeof text_script},
+};
+
+const struct dashboard_file *dashboard_file(const char *path) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (strcmp(files[i].path, path) == 0) return &files[i];
+    }
+    return NULL;
+}

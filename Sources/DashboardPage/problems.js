@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether all is well, and what to do if not. The agent decides both: the commands tell the same.
+import { bytes, capital, command, counted, drawing, element, number, sentence, when } from '/text.js';
+
+const marks = { ok: 'check', busy: 'busy', stopped: 'pause', problem: 'alert', gone: 'alert', unknown: 'wait' };
+
+/** Shows the verdict; returns its sentence. */
+export function showVerdict(status) {
+  const { level, sentence: text } = status.verdict ?? { level: 'unknown', sentence: 'The agent is running.' };
+  // A colon announces the list of a terminal; here it has a title of its own.
+  const title = text.replace(/:$/, '.');
+  mark(level, title);
+  const facts = [];
+  if (status.published) facts.push(['published ', when(status.published)]);
+  if (status.generation !== null) facts.push([`generation ${number(status.generation)}`]);
+  facts.push([`${counted(status.cache.images, 'image')}, ${bytes(status.cache.bytes)} on disk`]);
+  const { active, queued } = status.downloads;
+  if (active + queued > 0) facts.push([`${number(active)} downloading, ${number(queued)} queued`]);
+  const more = document.getElementById('verdict-more');
+  more.replaceChildren(...facts.flatMap((fact, index) => (index ? [' · ', ...fact] : fact)));
+  if (more.firstChild?.nodeType === Node.TEXT_NODE) more.firstChild.data = capital(more.firstChild.data);
+  return title;
+}
+
+/** Shows that nobody answers. */
+export function showGone(since) {
+  mark('gone', 'The agent does not answer.');
+  document.getElementById('verdict-more').replaceChildren(
+    'It was stopped, or the syncagent dashboard command has ended. ',
+    ...(since ? ['What is below was true ', when(since), '. '] : []), 'This page tries again by itself.');
+}
+
+function mark(level, text) {
+  const block = document.getElementById('verdict');
+  const title = document.getElementById('verdict-text');
+  if (title.textContent !== text) title.textContent = text;
+  if (block.dataset.level === level) return;
+  block.dataset.level = level;
+  document.getElementById('verdict-mark').replaceChildren(drawing(marks[level] ?? 'wait'));
+}
+
+/** The states and lists that a problem is about: what the wall shows of it. */
+function filterOf(problem, status) {
+  if ((status.failures ?? []).some(failure => failure.code === problem.code)) {
+    return { state: 'failed', text: problem.code };
+  }
+  return null;
+}
+
+/** What a button does about a problem, for those who may. */
+function remedy(problem, actions) {
+  switch (problem.code) {
+    case 'paused': return ['Resume', actions.resume];
+    case 'eviction-held': return ['Evict now…', actions.confirmEviction];
+    case 'origin-waiting': return ['Retry now', actions.retryFailed];
+    default: return null;
+  }
+}
+
+/** Shows the problems, the most urgent first. */
+export function showProblems(status, mayChange, actions, filter, say) {
+  const problems = status.problems ?? [];
+  const section = document.getElementById('problems');
+  section.hidden = problems.length === 0;
+  const failed = new Set((status.failures ?? []).map(failure => failure.code));
+  const items = problems.map(problem => {
+    const shown = filterOf(problem, status);
+    const deed = failed.has(problem.code) ? ['Retry', actions.retryFailed] : remedy(problem, actions);
+    const buttons = [
+      deed && mayChange ? element('button', { type: 'button', click: deed[1] }, deed[0]) : null,
+      shown ? element('button', { type: 'button', click: () => filter(shown) }, 'Show them') : null,
+    ].filter(Boolean);
+    return element('li.problem', { data: { severity: problem.severity, code: problem.code } },
+      element('h3.problem-title', {}, capital(problem.sentence), ' ', element('span.code', {}, problem.code)),
+      problem.detail ? element('p.detail', {}, element('bdi', {}, sentence(capital(problem.detail)))) : null,
+      ...(problem.commands ?? []).map(text => command(text, say)),
+      buttons.length ? element('div.actions', {}, buttons) : null);
+  });
+  keepFocus(document.getElementById('problem-list'), items);
+}
+
+/** Replaces the children of a list, and leaves the focus on the same button of the same item. */
+function keepFocus(list, items) {
+  const place = [...list.children].findIndex(item => item.contains(document.activeElement));
+  const button = place < 0 ? -1
+    : [...list.children[place].querySelectorAll('button')].indexOf(document.activeElement);
+  list.replaceChildren(...items);
+  if (button >= 0) items[place]?.querySelectorAll('button')[button]?.focus();
+}

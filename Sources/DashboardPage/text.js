@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words, numbers, and elements made of them. Nothing here, or anywhere else on this page, parses HTML.
+
+/** Makes an element. Attributes that are null are left out; functions are listeners. */
+export function element(name, attributes = {}, ...children) {
+  const [tag, ...classes] = name.split('.');
+  const made = document.createElement(tag);
+  if (classes.length) made.className = classes.join(' ');
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') made.addEventListener(key, value);
+    else if (key === 'data') Object.assign(made.dataset, value);
+    else made.setAttribute(key, value === true ? '' : value);
+  }
+  made.append(...children.flat().filter(child => child !== null && child !== undefined && child !== ''));
+  return made;
+}
+
+const shapes = {
+  check: ['M5 12.5l4.5 4.5L19 7.5'],
+  alert: ['M12 6v7.5', 'M12 17.6v.4'],
+  busy: ['M20 12a8 8 0 1 1-2.4-5.7', 'M20 3.5v4h-4'],
+  pause: ['M9 6v12', 'M15 6v12'],
+  wait: ['M12 7v5.5l3.5 2'],
+};
+
+/** A drawing of lines, for people who see it; screen readers pass it by. */
+export function drawing(name) {
+  const namespace = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(namespace, 'svg');
+  const facts = {
+    viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', 'stroke-width': 2.4, 'stroke-linecap': 'round',
+    'stroke-linejoin': 'round', 'aria-hidden': 'true',
+  };
+  for (const [key, value] of Object.entries(facts)) svg.setAttribute(key, value);
+  for (const shape of shapes[name] ?? []) {
+    const path = document.createElementNS(namespace, 'path');
+    path.setAttribute('d', shape);
+    svg.append(path);
+  }
+  return svg;
+}
+
+export const number = value => new Intl.NumberFormat('en').format(value ?? 0);
+
+export const counted = (count, one, many = one + 's') => `${number(count)} ${count === 1 ? one : many}`;
+
+export function bytes(count) {
+  if (!Number.isFinite(count)) return '';
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  while (count >= 1024 && unit < units.length - 1) { count /= 1024; unit += 1; }
+  return `${unit === 0 || count >= 100 ? Math.round(count) : count.toFixed(1)} ${units[unit]}`;
+}
+
+const steps = [[60, 'second'], [60, 'minute'], [24, 'hour'], [30, 'day'], [12, 'month'], [Infinity, 'year']];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** “3 minutes ago”, “in 2 hours”. */
+export function ago(time, now = Date.now()) {
+  let value = (new Date(time).getTime() - now) / 1000;
+  if (!Number.isFinite(value)) return '';
+  if (Math.abs(value) < 10) return value > 0 ? 'in a moment' : 'just now';
+  for (const [size, unit] of steps) {
+    if (Math.abs(value) < size) return relative.format(Math.round(value), unit);
+    value /= size;
+  }
+  return '';
+}
+
+/** A time as it is told, with the exact one for those who point at it. */
+export function when(time) {
+  const exact = new Date(time);
+  if (Number.isNaN(exact.getTime())) return document.createTextNode(String(time ?? ''));
+  return element('time', { datetime: time, title: exact.toLocaleString() }, ago(time));
+}
+
+/** Tells the times under an element again. */
+export function retell(root) {
+  for (const time of root.querySelectorAll('time')) {
+    const text = ago(time.dateTime);
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+
+/** A URL without what may be secret in it, as the commands show it. */
+export function shownURL(url) {
+  if (url.startsWith('data:')) return url.slice(0, url.indexOf(',') + 1 || 40).slice(0, 60) + '…';
+  const end = url.search(/[?#]/);
+  const bare = end < 0 ? url : `${url.slice(0, end)}${url[end]}…`;
+  return bare.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
+}
+
+/** What to call an icon: its name, else the end of its URL. */
+export function nameOf(icon) {
+  const name = icon.names?.[0] ?? icon.name;
+  if (name) return name;
+  const path = shownURL(icon.url).replace(/[?#]…$/, '').replace(/\/+$/, '');
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** A word as a POSIX shell reads it. */
+export const shellWord = text => (/^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+export const capital = text => (text ? text[0].toUpperCase() + text.slice(1) : '');
+
+export const sentence = text => (!text || /[.:!?]$/.test(text) ? text ?? '' : text + '.');
+
+/** A command with a button that copies it. */
+export function command(text, copied) {
+  const button = element('button.plain', {
+    type: 'button', 'aria-label': `Copy the command ${text}`,
+    async click() {
+      try {
+        await navigator.clipboard.writeText(text);
+        copied('Copied.');
+      } catch {
+        getSelection().selectAllChildren(code);
+        copied('Selected: copy it with Ctrl+C.');
+      }
+    },
+  }, 'Copy');
+  const code = element('code', {}, text);
+  return element('div.command', {}, code, button);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SyncPlan
+import Synchronization
+
+/// Where the agent's servers listen over TCP, or why they cannot.
+package final class Listeners: Sendable {
+    private let states = Mutex<[String: StatusReport.Listener]>([:])
+
+    /// Those that the settings name, sorted by name.
+    var all: [StatusReport.Listener] { states.withLock { $0.values.sorted { $0.name < $1.name } } }
+
+    /// Notes how a listener fares.
+    package func set(_ name: String, at address: ListenAddress, error: String?) {
+        states.withLock {
+            $0[name] = StatusReport.Listener(name: name, address: address.description, error: error)
+        }
+    }
+}
