@@ -194,8 +194,8 @@ let package = Package(
         .testTarget(
             name: "AgentServerTests",
             dependencies: [
-                "AgentServer", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "TestSupport", logging, nioCore,
-                nioHTTP1, system,
+                "AgentServer", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "TestSupport", hummingbird, logging,
+                nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),

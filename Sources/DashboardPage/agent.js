@@ -114,7 +114,7 @@ async function follow(open, ended) {
       stop.abort();
     }
     await pause(delay);
-    delay = Math.min(delay * 2, 8000);
+    delay = Math.min(delay * 2, 4000);
   }
 }
 

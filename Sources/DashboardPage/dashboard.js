@@ -15,6 +15,9 @@ let status = null;
 let lastAnswer = null;
 const icons = new Map();
 const filter = { text: '', list: '', state: '' };
+let isLoading = false;
+let isLoaded = false;
+let isStale = false;
 
 // Words
 
@@ -120,10 +123,11 @@ function showWall() {
   wall.show(shown);
   byId('icons-count').textContent = shown.length === icons.size
     ? counted(icons.size, 'icon') : `${number(shown.length)} of ${counted(icons.size, 'icon')}`;
+  document.querySelector('.filters').hidden = isLoaded && icons.size === 0;
   const empty = byId('wall-empty');
   empty.hidden = shown.length > 0;
   empty.textContent = icons.size === 0
-    ? (isLoading ? 'Loading the icons…' : 'No list names an icon yet.') : 'No icon is like this. Clear the filters to see all.';
+    ? (isLoaded ? 'No list names an icon yet.' : 'Loading the icons…') : 'No icon is like this. Clear the filters to see all.';
   showStates();
 }
 
@@ -165,9 +169,6 @@ byId('list-filter').addEventListener('change', event => {
   showWall();
 });
 
-let isLoading = false;
-let isStale = false;
-
 /** Reads all icons again. While that goes on, a change is read afterwards, and then not at once. */
 async function loadIcons() {
   isStale = true;
@@ -184,6 +185,7 @@ async function loadIcons() {
       }
       icons.clear();
       for (const [url, icon] of found) icons.set(url, icon);
+      isLoaded = true;
       showWall();
       if (details.url && icons.has(details.url)) details.refresh(icons.get(details.url));
       // What takes the agent long is asked for rarely.
@@ -304,10 +306,10 @@ function changed(report) {
   document.title = `${verdict.replace(/\.$/, '')} · syncagent`;
   showLink('live', report.state === 'paused' ? 'Live, paused' : 'Live');
   showLists(report.lists);
-  showAccess();
   const foot = [`syncagent ${report.version}`, report.pid ? `process ${report.pid}` : null,
     report.watch.mode ? `lists folder watched by ${report.watch.mode}` : null];
   byId('foot').replaceChildren(...foot.filter(Boolean).map(text => element('span', {}, text)));
+  showAccess();
   if (wasGone || lastGeneration !== report.generation) loadIcons();
   wasGone = false;
   lastGeneration = report.generation;

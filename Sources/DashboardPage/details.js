@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything known of one icon, beside the wall.
 import { why } from '/agent.js';
-import { bytes, capital, command, element, nameOf, number, sentence, shellWord, shownURL, when } from '/text.js';
+import { bytes, capital, command, element, nameOf, number, sentence, shellWord, shownURL, when, withTimes } from '/text.js';
 import { imageOf } from '/wall.js';
 
 const panel = document.getElementById('details');
@@ -66,20 +66,22 @@ export class Details {
     const source = imageOf({ ...icon, path: report?.path ?? icon.path, state });
     const image = source ? element('img', { src: source, alt: '', width: 64, height: 64 }) : null;
     const names = icon.names?.length > 1 ? icon.names.join(', ') : null;
-    panel.replaceChildren(
+    const parts = [
       element('div.details-head', {},
-        element('span.big', {}, image),
+        element('span.big', { data: { state } }, image),
         element('div', {},
           element('h2', { id: 'details-title' }, element('bdi', {}, nameOf(icon))),
           element('span.state', { data: { state } }, capital(state))),
         element('button.close', { type: 'button', click: () => this.close() }, 'Close')),
       trouble ? element('p.box', {}, trouble) : null,
       report?.failure ? failure(report.failure) : null,
-      report?.stale ? element('p.box', { data: { tone: 'wait' } }, sentence(report.stale)) : null,
+      report?.stale ? element('p.box', { data: { tone: 'wait' } }, withTimes(sentence(report.stale))) : null,
       this.#facts(icon, report, names),
       this.#deeds(icon, report),
       element('h3', {}, 'In a terminal'),
-      command(`syncagent why ${shellWord(icon.url)}`, this.#say));
+      command(`syncagent why ${shellWord(icon.url)}`, this.#say, `syncagent why ${shellWord(shownURL(icon.url))}`),
+    ];
+    panel.replaceChildren(...parts.filter(Boolean));
     if (place >= 0) panel.querySelectorAll('button')[place]?.focus();
   }
 
@@ -89,18 +91,18 @@ export class Details {
     const response = report?.response;
     const holds = report?.holds ?? [];
     const rows = [
-      ['Next', report ? sentence(capital(report.next)) : 'Asking the agent…'],
-      ...holds.map(hold => ['Waits', sentence(capital(hold.reason))]),
+      ['Next', report ? withTimes(sentence(capital(report.next))) : 'Asking the agent…'],
+      ...holds.map(hold => ['Waits', withTimes(sentence(capital(hold.reason)))]),
       ['Names', names],
       ['Lists', (report?.lists ?? icon.lists ?? []).join(', ') || 'None'],
       ['Address', element('bdi', {}, shownURL(icon.url))],
       ['Image', file],
       ['SHA-256', icon.sha256 ? element('code', {}, icon.sha256) : null],
       ['Received', response ? when(response.received) : null],
-      ['Freshness', response?.freshness],
+      ['Freshness', response ? withTimes(response.freshness) : null],
       ['Origin', report?.origin?.failures ? `${report.origin.name}: ${number(report.origin.failures)} failures in a row` : null],
       ['Way', report?.trail?.length ? report.trail.map(hop => `${shownURL(hop.url)}${hop.status ? ` (${hop.status})` : ''}`).join(' → ') : null],
-      ['Eviction', report?.eviction],
+      ['Eviction', report?.eviction ? withTimes(report.eviction) : null],
     ];
     return element('dl', {}, rows.filter(row => row[1]).flatMap(([term, fact]) => [
       element('dt', {}, term), element('dd', {}, fact),
@@ -121,6 +123,6 @@ export class Details {
 function failure({ code, message, attempts, nextAttempt }) {
   const next = nextAttempt ? ['The next attempt is ', when(nextAttempt), '.'] : ['There is no other attempt by itself.'];
   return element('div.box', {},
-    element('p', {}, element('strong', {}, code), ' ', element('bdi', {}, sentence(capital(message)))),
+    element('p', {}, element('strong', {}, code), ' ', element('bdi', {}, withTimes(sentence(capital(message))))),
     element('p', {}, `${number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed. `, ...next));
 }

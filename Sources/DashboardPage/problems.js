@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether all is well, and what to do if not. The agent decides both: the commands tell the same.
-import { bytes, capital, command, counted, drawing, element, number, sentence, when } from '/text.js';
+import { bytes, capital, command, counted, drawing, element, number, sentence, when, withTimes } from '/text.js';
 
 const marks = { ok: 'check', busy: 'busy', stopped: 'pause', problem: 'alert', gone: 'alert', unknown: 'wait' };
 
@@ -17,8 +17,8 @@ export function showVerdict(status) {
   const { active, queued } = status.downloads;
   if (active + queued > 0) facts.push([`${number(active)} downloading, ${number(queued)} queued`]);
   const more = document.getElementById('verdict-more');
-  more.replaceChildren(...facts.flatMap((fact, index) => (index ? [' · ', ...fact] : fact)));
-  if (more.firstChild?.nodeType === Node.TEXT_NODE) more.firstChild.data = capital(more.firstChild.data);
+  facts[0][0] = capital(facts[0][0]);
+  more.replaceChildren(...facts.flatMap((fact, index) => [index ? ' · ' : '', element('span.fact', {}, fact)]));
   return title;
 }
 
@@ -72,7 +72,7 @@ export function showProblems(status, mayChange, actions, filter, say) {
     ].filter(Boolean);
     return element('li.problem', { data: { severity: problem.severity, code: problem.code } },
       element('h3.problem-title', {}, capital(problem.sentence), ' ', element('span.code', {}, problem.code)),
-      problem.detail ? element('p.detail', {}, element('bdi', {}, sentence(capital(problem.detail)))) : null,
+      problem.detail ? element('p.detail', {}, element('bdi', {}, withTimes(sentence(capital(problem.detail))))) : null,
       ...(problem.commands ?? []).map(text => command(text, say)),
       buttons.length ? element('div.actions', {}, buttons) : null);
   });

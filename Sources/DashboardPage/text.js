@@ -54,7 +54,7 @@ export function bytes(count) {
 }
 
 const steps = [[60, 'second'], [60, 'minute'], [24, 'hour'], [30, 'day'], [12, 'month'], [Infinity, 'year']];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
 /** “3 minutes ago”, “in 2 hours”. */
 export function ago(time, now = Date.now()) {
@@ -77,7 +77,7 @@ export function when(time) {
 
 /** Tells the times under an element again. */
 export function retell(root) {
-  for (const time of root.querySelectorAll('time')) {
+  for (const time of root.querySelectorAll('time:not(.exact)')) {
     const text = ago(time.dateTime);
     if (time.textContent !== text) time.textContent = text;
   }
@@ -102,14 +102,28 @@ export function nameOf(icon) {
 /** A word as a POSIX shell reads it. */
 export const shellWord = text => (/^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-export const capital = text => (text ? text[0].toUpperCase() + text.slice(1) : '');
+/** The text with a capital letter; a URL, a file or the program at its beginning stays as it is. */
+export function capital(text) {
+  return text && !/^(\S*[./:]\S|syncagent\b)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text ?? '';
+}
 
 export const sentence = text => (!text || /[.:!?]$/.test(text) ? text ?? '' : text + '.');
 
-/** A command with a button that copies it. */
-export function command(text, copied) {
+/** A text in which times are told as people do: “refresh in 3 hours”, “held until 11/24/2026, 3:44 AM”. */
+export function withTimes(text) {
+  return text.split(/((?:\bat )?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/).filter(Boolean).map(part => {
+    const time = part.replace(/^at /, '');
+    if (!/^\d{4}-.*Z$/.test(time)) return part;
+    if (time !== part) return when(time);
+    const exact = new Date(time).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+    return element('time.exact', { datetime: time }, exact);
+  });
+}
+
+/** A command with a button that copies it; what is shown may leave out what is secret. */
+export function command(text, copied, shown = text) {
   const button = element('button.plain', {
-    type: 'button', 'aria-label': `Copy the command ${text}`,
+    type: 'button', 'aria-label': `Copy the command ${shown}`,
     async click() {
       try {
         await navigator.clipboard.writeText(text);
@@ -120,6 +134,6 @@ export function command(text, copied) {
       }
     },
   }, 'Copy');
-  const code = element('code', {}, text);
+  const code = element('code', {}, shown);
   return element('div.command', {}, code, button);
 }

@@ -4,6 +4,8 @@ import { element, nameOf } from '/text.js';
 
 const least = 92;
 const height = 112;
+/** Images are asked for once the wall scrolls no faster than this, in pixels a frame. */
+const slow = 1.5 * height;
 /** How many rows above and below those in sight have elements, so that a quick scroll shows no gap. */
 const margin = 4;
 const padding = 10;
@@ -21,6 +23,8 @@ export class Wall {
   #selected = null;
   #choose;
   #frame = 0;
+  #top = 0;
+  #rest = 0;
 
   constructor(box, space, choose) {
     this.#box = box;
@@ -56,7 +60,9 @@ export class Wall {
   /** Tells again what is known of an icon, if it is in sight. */
   refresh(icon) {
     for (const [index, cell] of this.#cells) {
-      if (this.icons[index] === icon) this.#fill(cell, index);
+      if (this.icons[index] !== icon) continue;
+      this.#fill(cell, index);
+      this.#load(cell, icon);
     }
   }
 
@@ -85,6 +91,11 @@ export class Wall {
       this.#frame = 0;
       this.#render(false);
     });
+    // What only flies past is not loaded.
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      for (const [index, cell] of this.#cells) this.#load(cell, this.icons[index]);
+    }, 80);
   }
 
   #render(isStale) {
@@ -99,13 +110,15 @@ export class Wall {
       cell.remove();
       this.#spare.push(cell);
     }
-    for (let index = start; index < end; index += 1) this.#put(index, isStale);
-    if (this.#active < this.icons.length) this.#put(this.#active, isStale);
+    const isSlow = Math.abs(this.#box.scrollTop - this.#top) <= slow;
+    this.#top = this.#box.scrollTop;
+    for (let index = start; index < end; index += 1) this.#put(index, isStale, isSlow);
+    if (this.#active < this.icons.length) this.#put(this.#active, isStale, isSlow);
     // Some are kept for the next scroll, and no more.
     this.#spare.length = Math.min(this.#spare.length, 200);
   }
 
-  #put(index, isStale) {
+  #put(index, isStale, isSlow) {
     let cell = this.#cells.get(index);
     if (cell && !isStale) return;
     if (!cell) {
@@ -119,6 +132,7 @@ export class Wall {
     cell.style.width = `${this.#width}px`;
     cell.style.height = `${height}px`;
     this.#fill(cell, index);
+    if (isSlow) this.#load(cell, this.icons[index]);
   }
 
   #make() {
@@ -133,21 +147,27 @@ export class Wall {
     const icon = this.icons[index];
     const [picture, name, note] = cell.children;
     const [image, flag] = picture.children;
+    // The picture of the icon that the cell had before.
+    if (image.dataset.source !== imageOf(icon)) image.hidden = true;
     cell.dataset.index = index;
     cell.dataset.state = icon.state;
     cell.setAttribute('aria-posinset', index + 1);
     cell.setAttribute('aria-setsize', this.icons.length);
     cell.setAttribute('aria-label', label(icon));
-    const source = imageOf(icon);
-    if (image.dataset.source !== source) {
-      image.dataset.source = source;
-      image.hidden = source === '';
-      if (source) image.src = source; else image.removeAttribute('src');
-    }
     flag.hidden = !(icon.state === 'ready' && icon.stale);
     name.textContent = nameOf(icon);
     note.textContent = icon.state === 'ready' ? '' : icon.error ?? icon.state;
     this.#mark(cell, index);
+  }
+
+  #load(cell, icon) {
+    if (!icon) return;
+    const image = cell.firstChild.firstChild;
+    const source = imageOf(icon);
+    if (image.dataset.source === source) return;
+    image.dataset.source = source;
+    image.hidden = source === '';
+    if (source) image.src = source; else image.removeAttribute('src');
   }
 
   #mark(cell, index) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An agent that says what a test wants it to say, and serves the dashboard's files from the source tree."""
+import functools
 import hashlib
 import http.server
 import json
@@ -21,6 +22,7 @@ APPS = ["Mail", "Maps", "Music", "Notes", "Photos", "Books", "Clock", "Weather",
         "Remote Desktop Viewer", "Übersetzer", "Карта", "写真", "خرائط"]
 
 
+@functools.cache
 def png(seed):
     """A small picture that is another one for each seed."""
     digest = hashlib.sha256(str(seed).encode()).digest()
@@ -65,32 +67,32 @@ def icons(count, failed=(), pending=0, lists=1):
     return made
 
 
-def status(icons, verdict=None, problems=(), **changes):
-    names = sorted({name for icon in icons for name in icon["lists"]})
+def status(own, verdict=None, problems=(), **changes):
+    names = sorted({name for icon in own for name in icon["lists"]})
     lists = []
     for name in names:
-        own = [icon["state"] for icon in icons if name in icon["lists"]]
-        lists.append({"name": name, "state": "ok", "apps": len(own), "ready": own.count("ready"),
-                      "pending": own.count("pending"), "failed": own.count("failed"), "error": None, "problems": 0,
+        mine = [icon["state"] for icon in own if name in icon["lists"]]
+        lists.append({"name": name, "state": "ok", "apps": len(mine), "ready": mine.count("ready"),
+                      "pending": mine.count("pending"), "failed": mine.count("failed"), "error": None, "problems": 0,
                       "code": None})
-    state = [icon["state"] for icon in icons]
+    state = [icon["state"] for icon in own]
     codes = {}
-    for icon in icons:
+    for icon in own:
         if icon["state"] == "failed":
             codes.setdefault(icon["error"], []).append(icon)
     document = {
         "format": 1, "state": "running", "pid": 811, "reachable": True, "version": "0.1.0", "generation": 42,
         "published": stamp(-190), "inSync": True, "lists": lists,
-        "icons": {"referenced": len(icons), "ready": state.count("ready"), "pending": state.count("pending"),
+        "icons": {"referenced": len(own), "ready": state.count("ready"), "pending": state.count("pending"),
                   "failed": state.count("failed"), "stale": 0, "retired": 0},
         "downloads": {"active": 0, "queued": 0, "waiting": 0, "blocked": 0, "reason": None, "code": None, "origins": []},
-        "cache": {"bytes": sum(icon["bytes"] or 0 for icon in icons), "images": state.count("ready"), "lastRepair": None},
+        "cache": {"bytes": sum(icon["bytes"] or 0 for icon in own), "images": state.count("ready"), "lastRepair": None},
         "eviction": {"state": "active", "reason": None},
         "watch": {"mode": "inotify", "reason": None, "overflows": 0, "lastScan": stamp(-5)},
         "publication": {"error": None},
-        "failures": [{"code": code, "icons": len(own), "example": own[0]["url"], "list": own[0]["lists"][0],
-                      "message": f"the server answered {code}"} for code, own in codes.items()],
-        "verdict": verdict or {"level": "ok", "sentence": f"All {len(icons):,} icons are up to date."},
+        "failures": [{"code": code, "icons": len(failed), "example": failed[0]["url"], "list": failed[0]["lists"][0],
+                      "message": f"the server answered {code}"} for code, failed in codes.items()],
+        "verdict": verdict or {"level": "ok", "sentence": f"All {len(own):,} icons are up to date."},
         "problems": list(problems), "listeners": []}
     for key, value in changes.items():
         document[key] = {**document[key], **value} if isinstance(document[key], dict) else value
@@ -126,8 +128,8 @@ def event(number, kind, message, seconds=0, url=None, code=None, **more):
 class ScriptedAgent:
     """Serves a status, icons and events, and notes what it is told; `token` may change things."""
 
-    def __init__(self, icons, status, events=(), token="a" * 64):
-        self.icons, self.status, self.events, self.token = icons, status, list(events), token
+    def __init__(self, icons, status, events=(), token="a" * 64, port=0):
+        self.icons, self.status, self.events, self.token, self.port = icons, status, list(events), token, port
         self.told = []
         self.changed = threading.Condition()
         self.by_path = {"/" + icon["path"]: index for index, icon in enumerate(icons) if icon["path"]}
@@ -157,7 +159,7 @@ class ScriptedAgent:
                 pass  # A browser that goes away in the middle of an answer.
 
         self.is_open = True
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", self.port), Handler)
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -178,24 +180,29 @@ class ScriptedAgent:
             self.changed.notify_all()
 
     def answer(self, request, body=None):
+        if not self.is_open:
+            request.close_connection = True
+            return None
         path, _, query = request.path.partition("?")
         query = urllib.parse.parse_qs(query)
         token = request.headers.get("X-Syncagent-Token")
         if token not in (None, self.token):
             return self.send(request, {"error": {"code": "unknown-token", "message": "The token is not valid."}}, 403)
-        self.access = "change" if token else "read"
+        request.access = "change" if token else "read"
         name = "dashboard.html" if path == "/" else path[1:]
         if "/" not in name and pathlib.Path(name).suffix in TYPES and (FILES / name).is_file():
             return self.send(request, (FILES / name).read_bytes(), type=TYPES[pathlib.Path(name).suffix])
         if path in self.by_path:
-            return self.send(request, png(self.by_path[path]), type="image/png", cache="public, max-age=31536000, immutable")
+            return self.send(request, png(self.by_path[path] % 100), type="image/png", cache="public, max-age=31536000, immutable")
+        if path == "/icons" and self.by_url.get(query["url"][0], {}).get("state") == "ready":
+            return self.send(request, png(0), type="image/png")
         if path == "/v1/status/stream":
             return self.stream(request, "application/x-ndjson", self.statuses())
         if path == "/v1/events" and "text/event-stream" in request.headers.get("Accept", ""):
             since = int(request.headers.get("Last-Event-ID", 0))
             return self.stream(request, "text/event-stream", self.news(since))
         if request.command == "POST" and path != "/v1/why":
-            if self.access != "change":
+            if request.access != "change":
                 return self.send(request, {"error": {"code": "forbidden", "message": "Read-only."}}, 403)
             self.told.append((path, body))
             return self.send(request, self.status)
@@ -216,13 +223,12 @@ class ScriptedAgent:
     def head(self, request, status, type, cache="no-store"):
         request.send_response(status)
         for name, value in {"Content-Type": type, "Content-Security-Policy": POLICY, "Cache-Control": cache,
-                            "X-Content-Type-Options": "nosniff", "X-Syncagent-Access": self.access}.items():
+                            "X-Content-Type-Options": "nosniff", "X-Syncagent-Access": getattr(request, "access", "none")}.items():
             request.send_header(name, value)
 
     def send(self, request, body, status=200, type="application/json", cache="no-store"):
         if not isinstance(body, bytes):
             body = json.dumps(body).encode()
-        self.access = getattr(self, "access", "read")
         self.head(request, status, type, cache)
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()

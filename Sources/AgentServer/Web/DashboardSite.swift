@@ -25,7 +25,9 @@ struct DashboardSite: Sendable {
     func respond(to request: Request, on channel: any Channel) async throws -> Response {
         let sender = WebGuard.Sender(
             host: request.head.authority, origin: request.headers[.origin], fetchSite: request.headers[.fetchSite],
-            authorization: request.headers[.authorization], token: request.headers[.token])
+            authorization: request.headers[.authorization], token: request.headers[.token],
+            isVisit: request.method == .get && request.uri.path == "/" && request.headers[.fetchMode] == "navigate"
+                && request.headers[.fetchDestination] == "document")
         let door = WebGuard(port: channel.localAddress?.port ?? 0, anonymous: anonymous, tokens: tokens)
         let access: Access
         do throws(WebGuard.Refusal) {
@@ -73,6 +75,7 @@ struct DashboardSite: Sendable {
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.referrerPolicy] = "no-referrer"
         response.headers[.resourcePolicy] = "same-origin"
+        response.headers[.openerPolicy] = "same-origin"
         return response
     }
 }

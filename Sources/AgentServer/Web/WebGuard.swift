@@ -19,6 +19,8 @@ struct WebGuard: Sendable {
         var authorization: String?
         /// The `X-Syncagent-Token` field.
         var token: String?
+        /// Whether a user goes to the page itself in a window of its own: what sent them there can read nothing of it.
+        var isVisit = false
     }
 
     /// Why a request gets nothing.
@@ -45,7 +47,7 @@ struct WebGuard: Sendable {
         guard let host = sender.host, isOwn(host) else { throw .misdirected }
         if let origin = sender.origin, origin.lowercased() != "http://\(host.lowercased())" { throw .foreign }
         // `none` is a user who typed the address or followed a link from another program.
-        if let site = sender.fetchSite, !["same-origin", "none"].contains(site) { throw .foreign }
+        if let site = sender.fetchSite, !["same-origin", "none"].contains(site), !sender.isVisit { throw .foreign }
         guard let token = Self.token(of: sender) else { return anonymous }
         guard let access = tokens.access(with: token) else { throw .unknownToken }
         return access

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Subprocess
+import SyncAgent
+import SystemPackage
+import UnixSignals
+
+struct DashboardCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dashboard", abstract: "Open the dashboard of the running agent in a browser.",
+        discussion: """
+            Prints the address of the page, and starts a browser if this is a terminal on a desktop. The page may change \
+            things, unless --read-only is given: keep its address to yourself. Ctrl-C closes it.
+
+            Without dashboard.listen, the page is on a free loopback port for as long as the command runs.
+
+            Examples:
+              syncagent dashboard
+              syncagent dashboard --read-only --no-open
+
+            Exit code 69: the agent is not running, or stopped.
+            """)
+
+    @Flag(help: "Allow the page to change nothing.")
+    var readOnly = false
+
+    @Flag(help: "Start no browser.")
+    var noOpen = false
+
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let link = BrowserLink()
+        defer { link.remove() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await follow(link)
+                return false
+            }
+            group.addTask {
+                for await _ in signals { break }
+                return true
+            }
+            defer { group.cancelAll() }
+            guard try await group.next() == false else { return }
+            throw Exit.because("The agent stopped: the dashboard is closed.", code: .noAgent)
+        }
+    }
+
+    /// Prints the address when the page is there, and returns when it is gone.
+    private func follow(_ link: BrowserLink) async throws {
+        _ = try await configuration.askAgent { agent in
+            try await agent.dashboard(mayChange: !readOnly) { url in
+                try Message.output([url])
+                guard isatty(STDOUT_FILENO) == 1 else { return }
+                Message.error("The dashboard is open until you press Ctrl-C.")
+                if !noOpen { await link.open(url) }
+            }
+        }
+    }
+}
+
+/// A private file that leads a browser to an address with a token: command lines can be read by every user.
+private struct BrowserLink: Sendable {
+    private let path: FilePath? = {
+        guard Variable["DISPLAY"] ?? Variable["WAYLAND_DISPLAY"] != nil, let folder = Variable["XDG_RUNTIME_DIR"]
+        else { return nil }
+        return FilePath(folder).appending("syncagent-dashboard-\(getpid()).html")
+    }()
+
+    /// Starts the desktop's browser, if there is one.
+    func open(_ url: String) async {
+        guard let path else { return }
+        do {
+            let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=\(url)\"><title>syncagent</title>\n"
+            let file = try FileDescriptor.open(
+                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: [.ownerReadWrite])
+            try file.closeAfter { _ = try file.writeAll(page.utf8) }
+            _ = try await Subprocess.run(
+                .name("xdg-open"), arguments: ["file://\(path)"], output: .discarded, error: .discarded)
+        } catch {
+            // The address is on the terminal.
+        }
+    }
+
+    func remove() {
+        if let path { unlink(path.string) }
+    }
+}

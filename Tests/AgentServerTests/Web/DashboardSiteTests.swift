@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Hummingbird
+import NIOHTTP1
+import SyncPlan
+import TestSupport
+import Testing
+
+@testable import AgentServer
+@testable import SyncAgent
+
+@Suite("The dashboard over HTTP", .timeLimit(.minutes(1)))
+struct DashboardSiteTests {
+    @Test(
+        "the page has its files, which load nothing from anywhere else",
+        arguments: [
+            ("/", "text/html; charset=utf-8"), ("/dashboard.css", "text/css; charset=utf-8"),
+            ("/dashboard.js", "text/javascript; charset=utf-8"), ("/agent.js", "text/javascript; charset=utf-8"),
+            ("/problems.js", "text/javascript; charset=utf-8"), ("/wall.js", "text/javascript; charset=utf-8"),
+            ("/details.js", "text/javascript; charset=utf-8"), ("/text.js", "text/javascript; charset=utf-8"),
+            ("/favicon.svg", "image/svg+xml"),
+        ])
+    func page(path: String, type: String) async throws {
+        try await WebWorld.with { world in
+            try await world.serving(world.site()) { port in
+                let answer = try await WebWorld.ask(port, path)
+                #expect(answer.status == 200 && !answer.body.isEmpty && answer.fields["content-type"] == type)
+                let policy = try #require(answer.fields["content-security-policy"])
+                #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
+                #expect(!policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"))
+                #expect(answer.fields["cross-origin-resource-policy"] == "same-origin")
+                #expect(answer.fields["referrer-policy"] == "no-referrer")
+                #expect(answer.fields.keys.allSatisfy { !$0.hasPrefix("access-control") })
+                // The namespace of SVG is a name, and nothing is loaded from there.
+                let addresses = answer.text.replacing("http://www.w3.org/2000/svg", with: "")
+                #expect(!addresses.contains("http://") && !addresses.contains("https://"))
+                #expect(!answer.text.contains(" style=") && !answer.text.contains("innerHTML"))
+                let tag = try #require(answer.fields["etag"])
+                #expect(try await WebWorld.ask(port, path, [("if-none-match", tag)]).status == 304)
+            }
+        }
+    }
+
+    @Test("a request to the API comes with what its token allows, and the answer tells the page")
+    func access() async throws {
+        try await WebWorld.with { world in
+            let tokens = DashboardTokens()
+            let token = tokens.add(.change)
+            try await world.serving(world.site(tokens: tokens)) { port in
+                let reading = try await WebWorld.ask(port, "/v1/status")
+                #expect(reading.text == "/v1/status read" && reading.fields["x-syncagent-access"] == "read")
+                #expect(reading.fields["cache-control"] == "no-store")
+                let changing = try await WebWorld.ask(port, .POST, "/v1/pause", [("x-syncagent-token", token)])
+                #expect(changing.text == "/v1/pause change" && changing.fields["x-syncagent-access"] == "change")
+                let wrong = try await WebWorld.ask(port, .POST, "/v1/pause", [("authorization", "Bearer 0")])
+                #expect(wrong.status == 403 && wrong.text.contains("unknown-token"))
+            }
+        }
+    }
+
+    @Test("another site gets nothing of anything", arguments: ["/", "/v1/status", "/icons?url=x", "/dashboard.js"])
+    func foreign(path: String) async throws {
+        try await WebWorld.with { world in
+            try await world.serving(world.site()) { port in
+                for field in [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site"), ("origin", "null")] {
+                    let answer = try await WebWorld.ask(port, path, [field])
+                    #expect(answer.status == 403 && answer.text.contains("foreign-origin"), "\(answer)")
+                    #expect(answer.fields.keys.allSatisfy { !$0.hasPrefix("access-control") })
+                }
+                // What a browser asks before it sends the token of another site.
+                let before = try await WebWorld.ask(port, .OPTIONS, path, [("origin", "http://evil.example")])
+                #expect(before.status == 403)
+            }
+        }
+    }
+
+    @Test(
+        "a link of another site leads to the page and to nothing else",
+        arguments: [
+            ("/", "navigate", "document", 200), ("/", "navigate", "iframe", 403), ("/", "no-cors", "document", 403),
+            ("/v1/status", "navigate", "document", 403), ("/icons?url=x", "navigate", "document", 403),
+        ])
+    func links(path: String, mode: String, destination: String, status: UInt) async throws {
+        try await WebWorld.with { world in
+            try await world.serving(world.site()) { port in
+                let answer = try await WebWorld.ask(
+                    port, path,
+                    [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", mode), ("sec-fetch-dest", destination)])
+                #expect(answer.status == status && answer.fields["cross-origin-opener-policy"] == "same-origin")
+            }
+        }
+    }
+
+    @Test("images are for pages of the same listener only")
+    func images() async throws {
+        try await WebWorld.with { world in
+            try world.publish(Array("GIF89a".utf8), suffix: "gif", as: "https://h.example/a.gif")
+            try await world.serving(world.site()) { port in
+                let answer = try await WebWorld.ask(port, "/icons?url=https://h.example/a.gif")
+                #expect(answer.status == 200 && answer.fields["cross-origin-resource-policy"] == "same-origin")
+            }
+        }
+    }
+
+    @Test("a command's dashboard has a token of its own, and is gone when the command is", arguments: [false, true])
+    func opened(isLasting: Bool) async throws {
+        try await WebWorld.with { world in
+            let dashboards = Dashboards(clients: 8, logger: .silent) { world.site(tokens: $0) }
+            let opened = Lines()
+            @Sendable func open() async throws {
+                var writer: any ResponseBodyWriter = opened
+                try await dashboards.open(.change, to: &writer)
+            }
+            @Sendable func check(_ lasting: Int?) async throws {
+                let opening = Task { try await open() }
+                try await waitUntil { !opened.text.isEmpty }
+                let match = try #require(
+                    opened.text.firstMatch(of: /http:\/\/127\.0\.0\.1:([0-9]+)\/#token=([0-9a-f]{64})/))
+                let port = try #require(Int(match.1)), token = String(match.2)
+                #expect(lasting == nil || lasting == port)
+                let answer = try await WebWorld.ask(port, .POST, "/v1/sync", [("x-syncagent-token", token)])
+                #expect(answer.text == "/v1/sync change")
+                opening.cancel()
+                try? await opening.value
+                let later = try? await WebWorld.ask(port, .POST, "/v1/sync", [("x-syncagent-token", token)])
+                #expect(later?.status == (lasting == nil ? nil : 403))
+            }
+            guard isLasting else { return try await check(nil) }
+            let server = dashboards.server(at: .anyLoopbackPort, dashboards.tokens)
+            try await world.serving(server.respond) { port in
+                dashboards.setLasting(ListenAddress.anyLoopbackPort.with(port: port))
+                try await check(port)
+            }
+        }
+    }
+
+    @Test("no more than two commands have a dashboard at once")
+    func limit() async throws {
+        try await WebWorld.with { world in
+            let dashboards = Dashboards(clients: 8, logger: .silent) { world.site(tokens: $0) }
+            let opening = (0..<2).map { _ in
+                let lines = Lines()
+                let task = Task {
+                    var writer: any ResponseBodyWriter = lines
+                    try await dashboards.open(.change, to: &writer)
+                }
+                return (lines, task)
+            }
+            for (lines, _) in opening { try await waitUntil { !lines.text.isEmpty } }
+            await #expect(throws: Dashboards.TooMany.self) {
+                var writer: any ResponseBodyWriter = Lines()
+                try await dashboards.open(.change, to: &writer)
+            }
+            for (_, task) in opening { task.cancel() }
+            for (_, task) in opening { try? await task.value }
+        }
+    }
+}

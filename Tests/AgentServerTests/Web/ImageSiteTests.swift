@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import NIOHTTP1
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import AgentServer
+@testable import SyncAgent
+
+@Suite("Images over HTTP", .timeLimit(.minutes(1)))
+struct ImageSiteTests {
+    private static let url: IconURL = "https://h.example/a b.png?size=1&x=ü"
+    private static let query = "/icons?url=https%3A%2F%2Fh.example%2Fa%20b.png%3Fsize%3D1%26x%3D%C3%BC"
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array("the rest".utf8)
+
+    @Test("an icon is found by its URL, by the URL's digest and by its own digest, with its type and its tag")
+    func names() async throws {
+        try await WebWorld.with { world in
+            let path = try world.publish(Self.png, suffix: "png", as: Self.url)
+            let hex = Digest.of(Self.url.text).hex
+            try await world.servingImages { port in
+                for (target, cache) in [
+                    (Self.query, "no-cache"), ("/by-url/\(hex)", "no-cache"),
+                    ("/by-url/\(hex.prefix(2))/\(hex)", "no-cache"),
+                    ("/\(path)", "public, max-age=31536000, immutable"),
+                ] {
+                    let answer = try await WebWorld.ask(port, target)
+                    #expect(answer.status == 200 && answer.body == Self.png, "\(target): \(answer)")
+                    #expect(answer.fields["content-type"] == "image/png")
+                    #expect(answer.fields["etag"] == "\"\(Digest.of(Self.png).hex)\"")
+                    #expect(answer.fields["cache-control"] == cache)
+                    #expect(answer.fields["content-length"] == "\(Self.png.count)")
+                    #expect(answer.fields["x-content-type-options"] == "nosniff")
+                    #expect(answer.fields["cross-origin-resource-policy"] == "cross-origin")
+                    #expect(answer.fields["content-security-policy"]?.hasSuffix("; sandbox") == true)
+                    let head = try await WebWorld.ask(port, .HEAD, target)
+                    #expect(head.status == 200 && head.fields == answer.fields)
+                }
+            }
+        }
+    }
+
+    @Test("a client that has the image is told so, and one that has another one gets it")
+    func revalidation() async throws {
+        try await WebWorld.with { world in
+            try world.publish(Self.png, suffix: "png", as: Self.url)
+            try await world.servingImages { port in
+                let tag = "\"\(Digest.of(Self.png).hex)\""
+                let same = try await WebWorld.ask(port, Self.query, [("if-none-match", tag)])
+                #expect(same.status == 304 && same.body.isEmpty && same.fields["etag"] == tag)
+                let other = try await WebWorld.ask(port, Self.query, [("if-none-match", "\"other\"")])
+                #expect(other.status == 200)
+                // A refresh gives the name to another image.
+                let newer = Self.png + [0]
+                try world.publish(newer, suffix: "png", as: Self.url)
+                let answer = try await WebWorld.ask(port, Self.query, [("if-none-match", tag)])
+                #expect(answer.status == 200 && answer.body == newer)
+            }
+        }
+    }
+
+    @Test("a range is a part of the image, also of a large one; one behind the end is none")
+    func ranges() async throws {
+        try await WebWorld.with { world in
+            let bytes = Self.png + (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            let path = try world.publish(bytes, suffix: "png", as: Self.url)
+            try await world.servingImages { port in
+                for target in [Self.query, "/\(path)"] {
+                    let whole = try await WebWorld.ask(port, target)
+                    #expect(whole.body == bytes)
+                    let part = try await WebWorld.ask(port, target, [("range", "bytes=100000-299999")])
+                    #expect(part.status == 206 && part.body == Array(bytes[100_000..<300_000]))
+                    #expect(part.fields["content-range"] == "bytes 100000-299999/\(bytes.count)")
+                    #expect(part.fields["content-length"] == "200000")
+                    let changed = try await WebWorld.ask(
+                        port, target, [("range", "bytes=0-0"), ("if-range", "\"other\"")])
+                    #expect(changed.status == 200 && changed.body.count == bytes.count)
+                    let behind = try await WebWorld.ask(port, target, [("range", "bytes=\(bytes.count)-")])
+                    #expect(behind.status == 416 && behind.fields["content-range"] == "bytes */\(bytes.count)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the type is told from the image's own bytes",
+        arguments: [
+            (Array("GIF89a".utf8), "image/gif"),
+            (Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8), "image/svg+xml"),
+            ([0, 0, 1, 0, 1, 0], "image/vnd.microsoft.icon"), (Array("<html>".utf8), "application/octet-stream"),
+        ])
+    func types(bytes: [UInt8], type: String) async throws {
+        try await WebWorld.with { world in
+            try world.publish(bytes, suffix: "png", as: Self.url)
+            try await world.servingImages { port in
+                let answer = try await WebWorld.ask(port, Self.query)
+                #expect(answer.status == 200 && answer.fields["content-type"] == type)
+            }
+        }
+    }
+
+    @Test("an icon without an image is not found, and the answer says why")
+    func absence() async throws {
+        try await WebWorld.with { world in
+            let pending: IconURL = "https://h.example/pending.png"
+            // Loopback is not a public address.
+            let failed: IconURL = "http://127.0.0.1:1/failed.png"
+            _ = await world.agent.pin(failed, true)
+            try await waitUntil { await world.agent.report(on: failed)??.state == "failed" }
+            world.agent.setPaused(true)
+            _ = await world.agent.pin(pending, true)
+            try await world.servingImages { port in
+                for (url, code) in [
+                    ("https://h.example/unknown.png", "unknown-url"), (pending.text, "pending"),
+                    (failed.text, "address-refused"),
+                ] {
+                    let answer = try await WebWorld.ask(port, "/icons?url=\(url)")
+                    #expect(answer.status == 404 && answer.text.contains("\"code\": \"\(code)\""), "\(answer)")
+                    #expect(answer.fields["content-type"] == "application/json")
+                    #expect(answer.fields["cache-control"] == "no-store")
+                }
+                let digest = Digest.of("nothing").hex
+                for target in ["/by-url/\(digest)", "/icons/\(digest.prefix(2))/\(digest).png"] {
+                    let answer = try await WebWorld.ask(port, target)
+                    #expect(answer.status == 404 && answer.text.contains("no-image"), "\(answer)")
+                }
+                #expect(try await WebWorld.ask(port, "/icons").status == 400)
+            }
+        }
+    }
+
+    @Test("no path but those of images leads anywhere, however it is written")
+    func traversal() async throws {
+        try await WebWorld.with { world in
+            let path = try world.publish(Self.png, suffix: "png", as: Self.url)
+            try write("secret", to: world.cache.appending("manifest.json"))
+            let hex = Digest.of(Self.url.text).hex
+            try await world.servingImages { port in
+                for target in [
+                    "/manifest.json", "/icons/../manifest.json", "/icons/..%2fmanifest.json",
+                    "/icons/%2e%2e/manifest.json",
+                    "//\(path)", "/\(path)/", "/\(path).", "/icons/00/\(path.suffix(68))", "/by-url/..", "/by-url/",
+                    "/by-url/\(hex.uppercased())", "/by-url/00/\(hex)", "/by-url/\(hex)/..", "/by-url/\(hex)%00",
+                    "/\(path.dropLast(3))svg", "/\(path.dropLast(3))", "/staging/x", "/", "/dashboard.js", "/v1/status",
+                ] {
+                    let answer = try await WebWorld.ask(port, target)
+                    #expect(answer.status == 404 && !answer.text.contains("secret"), "\(target): \(answer)")
+                }
+                for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+                    let answer = try await WebWorld.ask(port, HTTPMethod(rawValue: method), Self.query)
+                    #expect(answer.status == 405 && answer.fields["allow"] == "GET, HEAD")
+                }
+            }
+        }
+    }
+
+    @Test("what is no regular file under the name of an image is none")
+    func otherFiles() async throws {
+        try await WebWorld.with { world in
+            let path = world.cache.pushing(FilePath(try world.publish(Self.png, suffix: "png", as: Self.url)))
+            let name = world.cache.pushing(FilePath(CacheLayout.byURL(Self.url)))
+            try world.publish(Self.png + [0], suffix: "png", as: "https://h.example/other.png")
+            try await world.servingImages { port in
+                try #require(unlink(name.string) == 0 && symlink(path.string, name.string) == 0)
+                #expect(try await WebWorld.ask(port, Self.query).status == 500)
+                try #require(unlink(name.string) == 0 && mkfifo(name.string, 0o600) == 0)
+                #expect(try await WebWorld.ask(port, Self.query).status == 404)
+                try #require(unlink(name.string) == 0 && mkdir(name.string, 0o700) == 0)
+                #expect(try await WebWorld.ask(port, Self.query).status == 404)
+            }
+        }
+    }
+
+    @Test("an image whose name goes while it is sent is sent to its end")
+    func eviction() async throws {
+        try await WebWorld.with { world in
+            let bytes = Self.png + [UInt8](repeating: 7, count: 300_000)
+            let path = try world.publish(bytes, suffix: "png", as: Self.url)
+            guard case .file(let file) = await world.reader.open(.url(.of(Self.url.text))) else {
+                Issue.record("the image is there")
+                return
+            }
+            try #require(unlink(world.cache.pushing(FilePath(path)).string) == 0)
+            try #require(unlink(world.cache.pushing(FilePath(CacheLayout.byURL(Self.url))).string) == 0)
+            let read = await world.reader.read(file, from: 200_000, count: 1000)
+            #expect(read == Array(bytes[200_000..<201_000]) && file.length == bytes.count)
+        }
+    }
+}

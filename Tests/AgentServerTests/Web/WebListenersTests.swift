@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import AgentServer
+@testable import SyncAgent
+
+@Suite("The agent's listeners", .timeLimit(.minutes(1)))
+struct WebListenersTests {
+    private static func listeners(_ world: WebWorld, _ settings: Settings) -> WebListeners {
+        WebListeners(settings: settings, cache: world.cache, clients: 8, logger: .silent, agent: world.agent) {
+            _, _, _ in
+            Response(status: .ok)
+        }
+    }
+
+    @Test("they listen where the settings say, and the status says where")
+    func addresses() async throws {
+        try await WebWorld.with { world in
+            var settings = Settings()
+            settings.dashboard.listen = .anyLoopbackPort
+            settings.serve.listen = ListenAddress("[::1]:0")
+            let serving = Task { await Self.listeners(world, settings).run() }
+            try await waitUntil { await world.agent.status()?.listeners?.count == 2 }
+            let listeners = try #require(await world.agent.status()?.listeners)
+            #expect(listeners.map(\.name) == ["dashboard", "images"] && listeners.allSatisfy { $0.error == nil })
+            let port = try #require(listeners.first.flatMap { ListenAddress($0.address)?.port })
+            #expect(try await WebWorld.ask(port, "/").status == 200)
+            #expect(listeners[1].address.hasPrefix("[::1]:") && !listeners[1].address.hasSuffix(":0"))
+            serving.cancel()
+            await serving.value
+        }
+    }
+
+    @Test("an address that is taken is told, and used once it is free")
+    func taken() async throws {
+        try await WebWorld.with { world in
+            let tasks = Tasks()
+            try await world.servingImages { port in
+                var settings = Settings()
+                settings.serve.listen = ListenAddress.anyLoopbackPort.with(port: port)
+                let listeners = Self.listeners(world, settings)
+                tasks.add(Task { await listeners.run() })
+                try await waitUntil { await world.agent.status()?.listeners?.first?.error != nil }
+                let status = try #require(await world.agent.status())
+                let error = try #require(status.listeners?.first?.error)
+                #expect(error.hasPrefix("Cannot listen at 127.0.0.1:\(port): Address already in use."))
+                #expect(status.needsAttention)
+            }
+            try await waitUntil { await world.agent.status()?.listeners?.first?.error == nil }
+            await tasks.end()
+        }
+    }
+
+    @Test(
+        "an address that cannot be listened at is an error that says what to do",
+        arguments: [
+            (Errno.addressInUse, "choose another port"), (.permissionDenied, "Choose a higher one"),
+            (.addressNotAvailable, "Choose one of its own"), (.ioError, "Choose another address"),
+        ])
+    func messages(errno: Errno, remedy: String) {
+        let error = WebServer.Unavailable(address: .anyLoopbackPort, errno: errno)
+        #expect("\(error)".hasPrefix("Cannot listen at 127.0.0.1:0: ") && "\(error)".contains(remedy))
+    }
+}

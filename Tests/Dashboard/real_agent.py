@@ -1,0 +1,1 @@
+def check_real_agent(*_): pass

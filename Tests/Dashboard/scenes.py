@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the dashboard is looked at with: sizes, and each kind of trouble."""
+import dataclasses
+import typing
+
+from scripted_agent import event, icons, problem, status
+
+LIST = "https://icons.example.com/00199/Maps.png"
+
+
+@dataclasses.dataclass
+class Scene:
+    icons: list
+    status: dict
+    events: list = dataclasses.field(default_factory=list)
+    then: typing.Callable | None = None
+
+
+def trouble(own, sentence, *problems, level="problem", **changes):
+    return Scene(own, status(own, {"level": level, "sentence": sentence}, problems, **changes), EVENTS)
+
+
+EVENTS = [event(number, kind, message, -100 * (12 - number), code=code) for number, (kind, message, code) in enumerate([
+    ("agent-started", "syncagent 0.1.0 started", None), ("list-accepted", "apps-01.plist is accepted: 50 icons", None),
+    ("icon-ready", "The icon of Mail is ready", None), ("icon-changed", "The icon of Maps has a new image", None),
+    ("icon-failed", f"{LIST} failed: the server answered 404 Not Found", "http-404"),
+    ("generation-published", "Generation 42 is published: 189 icons are ready", None),
+    ("list-kept", "apps-02.plist cannot be read: its last good version stays", "not-a-property-list"),
+    ("paused", "New downloads are paused", None), ("resumed", "Downloads go on", None)], 1)]
+
+
+def details(page, agent):
+    page.js("document.querySelectorAll('.cell')[2].click()")
+    page.wait("the details", lambda: "Next" in (page.text("#details dl") or ""))
+    page.wait("its image", lambda: page.js("return document.querySelector('#details img').complete"))
+
+
+def failed_details(page, agent):
+    page.click("#states [data-state='failed']")
+    page.wait("those that failed", lambda: page.count(".cell") == 5)
+    page.js("document.querySelectorAll('.cell')[0].click()")
+    page.wait("the details", lambda: "Next" in (page.text("#details dl") or ""))
+
+
+def middle(page, agent):
+    page.js("document.getElementById('icons').scrollTop = 40000")
+    page.wait("the images in sight", lambda: page.js(
+        "return [...document.querySelectorAll('.cell img')].every(i => i.complete)"))
+
+
+def gone(page, agent):
+    agent.__exit__()
+    page.wait("nobody answers", lambda: page.text("#verdict-text") == "The agent does not answer.")
+    page.messages()
+
+
+def scenes():
+    none, three, many = icons(0), icons(3), icons(200, lists=4)
+    mixed = icons(200, failed=["http-404"] * 3 + ["dns"] * 2, pending=6, lists=4)
+    blank = icons(200, pending=41, lists=4)
+    large = icons(10_000, lists=14)
+    failing = trouble(
+        mixed, "2 problems:",
+        problem("http-404", "3 icons failed", "the server answered 404 Not Found", [f"syncagent why {LIST}"], count=3),
+        problem("dns", "2 icons failed", "the host name icons.example.com cannot be resolved",
+                ["syncagent why https://icons.example.com/00196/Photos.png"], count=2),
+        problem("watch-polling", "the lists folder is polled: changes count within about 2 s",
+                "overlayfs reports no changes", severity="notice"))
+    lists = trouble(
+        many, "2 problems:",
+        problem("not-a-property-list", "1 list is not accepted; its last good version stays in force",
+                "line 3: the tag <dict> is not closed", ["syncagent list apps-02.plist"]),
+        problem("empty-file", "1 list is not accepted", "the file is empty", ["syncagent list apps-03.plist"]))
+    lists.status["lists"][1].update(state="last-good", error="line 3: the tag <dict> is not closed")
+    lists.status["lists"][2].update(state="rejected", error="the file is empty", apps=0, ready=0)
+    return {
+        "empty": trouble(none, "There are no app lists: drop one into the lists folder.", level="ok"),
+        "three": Scene(three, status(three), EVENTS[:3]),
+        "many": Scene(many, status(many), EVENTS),
+        "large": Scene(large, status(large), EVENTS, middle),
+        "details": Scene(many, status(many), EVENTS, details),
+        "failing": failing,
+        "failed-details": dataclasses.replace(failing, then=failed_details),
+        "busy": trouble(blank, "Downloading: 41 of 200 icons to go.", level="busy", inSync=False,
+                        downloads={"active": 32, "queued": 9}),
+        "paused": trouble(
+            blank, "PAUSED: 41 icons wait.", problem("paused", "downloads are paused: 41 icons wait", commands=[
+                "syncagent resume"], count=41), state="paused"),
+        "disk-full": trouble(
+            blank, "DISK FULL: 41 icons wait.", problem(
+                "disk-full", "there is no room for new images: 41 icons wait",
+                "/var/cache/syncagent has 12 MiB left, and 5 % (1.2 GiB) stay free (cache.minFree)",
+                ["df -h /var/cache/syncagent", "syncagent evict --dry-run"], count=41)),
+        "held": trouble(
+            many, "EVICTION HELD: a change of the lists retired most images.", problem(
+                "eviction-held", "one change retired 150 of 200 images; they stay until somebody confirms it",
+                "held until 2026-11-24T02:44:52Z", ["syncagent evict --dry-run", "syncagent evict --confirm"]),
+            eviction={"state": "held", "reason": "one change retired 150 of 200 images"}, icons={"retired": 150}),
+        "suspended": trouble(
+            many, "LISTS IN DOUBT: nothing is evicted.", problem(
+                "eviction-suspended", "nothing is evicted", "/etc/syncagent/lists.d: Permission denied",
+                ["ls -ld /etc/syncagent/lists.d"]),
+            eviction={"state": "suspended", "reason": "/etc/syncagent/lists.d: Permission denied"}),
+        "unpublished": trouble(
+            many, "CACHE NOT WRITABLE: nothing can be published.", problem(
+                "publication-failed", "nothing can be published", "cannot write /var/cache/syncagent: Read-only file system"),
+            publication={"error": "cannot write /var/cache/syncagent: Read-only file system"}),
+        "lists": lists,
+        "waiting": trouble(
+            blank, "41 icons wait for a server that failed or asked to wait [origin-waiting].", problem(
+                "origin-waiting", "41 icons wait for a server that failed or asked to wait",
+                "no request to https://icons.example.com until 2026-11-23T10:00:00Z", ["syncagent retry --failed"],
+                count=41)),
+        "gone": Scene(many, status(many), EVENTS, gone),
+    }
