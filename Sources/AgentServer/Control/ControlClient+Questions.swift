@@ -100,6 +100,29 @@ extension ControlClient {
     }
 }
 
+extension ControlClient {
+    /// Has the agent open the dashboard for as long as this call lasts: until the task is cancelled, or the agent ends.
+    ///
+    /// - Parameters:
+    ///   - mayChange: Whether the page may change things.
+    ///   - isOpen: Called with the address, once the page is there.
+    /// - Returns: `nil` if no agent answers.
+    package func dashboard(mayChange: Bool, _ isOpen: (String) async throws -> Void) async throws -> Bool? {
+        struct Opened: Decodable {
+            var url: String?
+            var error: String?
+        }
+        let end = try await last(of: Opened.self, from: "dashboard?access=\(mayChange ? "change" : "read")", .POST) {
+            if let error = $0.error {
+                throw Unexpected(status: 409, reason: error.hasSuffix(".") ? String(error.dropLast()) : error)
+            }
+            if let url = $0.url { try await isOpen(url) }
+            return false
+        }
+        return end.map { _ in true }
+    }
+}
+
 extension RequestDocument {
     fileprivate static func of(_ url: IconURL) -> RequestDocument {
         var document = RequestDocument()

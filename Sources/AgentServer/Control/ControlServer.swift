@@ -55,14 +55,28 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Answers until the task is cancelled.
-    package func run() async throws {
+    /// Answers on the socket and over TCP until the task is cancelled.
+    package func run(with web: WebListeners) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await run([web.route]) }
+            group.addTask { await web.run() }
+            defer { group.cancelAll() }
+            for try await _ in group {}
+        }
+    }
+
+    /// Answers on the socket until the task is cancelled.
+    ///
+    /// - Parameter others: What can be asked there besides the API.
+    func run(_ others: [APIRoute] = []) async throws {
+        let router = api.router()
+        for route in others { route.add(to: router) }
         var quiet = logger
         quiet.logLevel = .warning
         let socket = BoundSocket(at: path)
         defer { socket.remove() }
         do {
-            let service = try service(api.router(), socket: socket, logger: quiet)
+            let service = try service(router, socket: socket, logger: quiet)
             try await withTaskCancellationHandler {
                 try await LocalServer.run(service, patience: .milliseconds(500), logger: quiet)
             } onCancel: {

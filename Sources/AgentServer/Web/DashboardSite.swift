@@ -43,7 +43,12 @@ struct DashboardSite: Sendable {
             if !response.headers.contains(.cacheControl) { response.headers[.cacheControl] = "no-store" }
             return Self.guarded(response)
         }
-        if ImageSite.isImage(path) { return await images.respond(to: request) }
+        if ImageSite.isImage(path) {
+            guard access >= .read else {
+                return Self.guarded(.refusal(.forbidden, "forbidden", "Open the page with syncagent dashboard."))
+            }
+            return await images.respond(to: request)
+        }
         return Self.guarded(page(path, to: request))
     }
 

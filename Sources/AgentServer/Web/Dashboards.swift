@@ -13,7 +13,11 @@ final class Dashboards: Sendable {
     private static let most = 2
 
     /// Why no dashboard is opened.
-    struct TooMany: Error {}
+    struct TooMany: Error, CustomStringConvertible {
+        var description: String {
+            "\(Dashboards.most) dashboards are open already. Close one, or set dashboard.listen: any number share that one."
+        }
+    }
 
     /// The tokens of the dashboard at `dashboard.listen`.
     let tokens = DashboardTokens()

@@ -41,10 +41,10 @@ struct ImageSite: Sendable {
         }
         let path = request.uri.path
         if path == "/icons" {
-            guard let url = request.uri.queryParameters["url"], !url.isEmpty else {
+            guard let url = try? request.query(["url"])["url"], !url.isEmpty else {
                 return .refusal(.badRequest, "no-url", "Name the icon: /icons?url=URL, with the URL percent-encoded.")
             }
-            let icon = IconURL(String(url))
+            let icon = IconURL(url)
             return await send(.url(.of(icon.text)), to: request) { await absence(of: icon) }
         }
         guard let name = Self.name(path) else {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Hummingbird
-import Logging
+package import Logging
 import NIOCore
 import SyncAgent
-import SyncPlan
-import SystemPackage
+package import SyncPlan
+package import SystemPackage
 
 /// What listens on TCP: the dashboard and the images, where the settings say so.
-struct WebListeners: Sendable {
+package struct WebListeners: Sendable {
     /// The longest time between attempts to listen at an address that is taken.
     private static let longestDelay: Duration = .seconds(60)
 
@@ -24,16 +25,29 @@ struct WebListeners: Sendable {
     ///   - cache: The cache folder.
     ///   - clients: The most clients at each address.
     ///   - logger: Where troubles of the servers go.
-    ///   - agent: What is asked, and told.
-    ///   - api: Answers requests to the API.
+    ///   - api: What can be asked.
+    ///   - access: Who may ask for it at the control socket: others need a token.
+    package init(settings: Settings, cache: FilePath, clients: Int, logger: Logger, api: API, access: SocketAccess) {
+        let responder = api.router().buildResponder()
+        let advice = "Open the page with syncagent dashboard."
+        self.init(
+            settings: settings, cache: cache, clients: clients, logger: logger, agent: api.agent,
+            anonymous: access.isOpenToAll ? .read : .none
+        ) { request, access, channel in
+            let context = APIContext(
+                source: ApplicationRequestContextSource(channel: channel, logger: logger),
+                caller: Caller(access: access, howToRead: advice, howToChange: advice))
+            return try await responder.respond(to: request, context: context)
+        }
+    }
+
     init(
-        settings: Settings, cache: FilePath, clients: Int, logger: Logger, agent: RunningAgent,
+        settings: Settings, cache: FilePath, clients: Int, logger: Logger, agent: RunningAgent, anonymous: Access,
         api: @escaping DashboardSite.API
     ) {
         self.agent = agent
         self.logger = logger
         let reader = ImageReader(cache: cache)
-        let anonymous: Access = settings.control.readers == .everyone ? .read : .none
         dashboards = Dashboards(clients: clients, logger: logger) { tokens in
             DashboardSite(
                 images: ImageSite(reader: reader, agent: agent, audience: .sameOrigin), tokens: tokens,
@@ -82,9 +96,12 @@ struct WebListeners: Sendable {
                 }
                 return
             } catch let error as WebServer.Unavailable {
+                if Task.isCancelled { return }
                 agent.listeners.set(name, at: server.address, error: "\(error)")
                 if error != last { logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(error)"]) }
                 last = error
+                // Only a restart changes that.
+                if error.errno == .tooManyOpenFiles { return }
             } catch {
                 agent.listeners.set(name, at: server.address, error: "\(error)")
                 logger.error("listener ended", metadata: ["for": "\(name)", "error": "\(error)"])
@@ -92,6 +109,32 @@ struct WebListeners: Sendable {
             changed(nil)
             try? await Task.sleep(for: delay)
             delay = min(delay * 2, Self.longestDelay)
+        }
+    }
+}
+
+extension WebListeners {
+    /// The request that opens the dashboard for as long as its connection is open: that of the control socket.
+    var route: APIRoute {
+        .change("dashboard") { [dashboards] request, _ in
+            let access: Access
+            switch try request.query(["access"])["access"] {
+            case nil, "change": access = .change
+            case "read": access = .read
+            default: throw APIError.badRequest("The access is neither “read” nor “change”.")
+            }
+            return API.stream { writer in
+                try await request.body.consumeWithCancellationOnInboundClose { _ in
+                    do {
+                        try await dashboards.open(access, to: &writer)
+                    } catch is CancellationError {
+                        // The command has ended.
+                    } catch {
+                        let json: JSON = ["error": .string("\(error)")]
+                        try await writer.write(ByteBuffer(string: json.line + "\n"))
+                    }
+                }
+            }
         }
     }
 }

@@ -26,6 +26,8 @@ struct WebServer: Sendable {
                 switch errno {
                 case .addressInUse: "Another program listens there. Stop it, or choose another port."
                 case .permissionDenied: "Ports below 1024 take a privilege. Choose a higher one."
+                case .tooManyOpenFiles:
+                    "Raise LimitNOFILE= in the unit, or ulimit -n in the shell, and restart the agent."
                 case .addressNotAvailable: "This machine does not have the address. Choose one of its own."
                 default: "Choose another address."
                 }
@@ -50,6 +52,7 @@ struct WebServer: Sendable {
     /// - Parameter isListening: Called with the port, once requests are answered.
     /// - Throws: ``Unavailable``
     func run(_ isListening: @escaping @Sendable (Int) async -> Void) async throws {
+        guard clients > 1 else { throw Unavailable(address: address, errno: .tooManyOpenFiles) }
         var quiet = logger
         quiet.logLevel = .warning
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(

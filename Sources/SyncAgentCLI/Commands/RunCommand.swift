@@ -84,12 +84,15 @@ struct RunCommand: AsyncParsableCommand {
         }
         let document = SettingsDocument.json(settings, folders)
         do {
-            let report = try await withSignals(logger, endCode: once ? .attention : .done) {
+            let report = try await withSignals(logger, endCode: once ? .attention : .done) { [settings] in
                 try await agent.run(once: once, wakeUps: $0) { agent in
                     let api = API(agent: agent, settings: { document }, logger: logger)
-                    return try ControlServer(
-                        at: folders.socket, clients: budget.clients, logger: logger, api: api, access: access
-                    ).run
+                    let web = WebListeners(
+                        settings: settings, cache: folders.cache, clients: min(64, budget.clients / 8), logger: logger,
+                        api: api, access: access)
+                    let control = try ControlServer(
+                        at: folders.socket, clients: budget.clients, logger: logger, api: api, access: access)
+                    return { try await control.run(with: web) }
                 }
             }
             if once { try Self.end(report) }

@@ -11,7 +11,9 @@ import Testing
 @Suite("The agent's listeners", .timeLimit(.minutes(1)))
 struct WebListenersTests {
     private static func listeners(_ world: WebWorld, _ settings: Settings) -> WebListeners {
-        WebListeners(settings: settings, cache: world.cache, clients: 8, logger: .silent, agent: world.agent) {
+        WebListeners(
+            settings: settings, cache: world.cache, clients: 8, logger: .silent, agent: world.agent, anonymous: .read
+        ) {
             _, _, _ in
             Response(status: .ok)
         }

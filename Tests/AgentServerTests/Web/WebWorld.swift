@@ -33,6 +33,8 @@ struct WebWorld {
             let agent = RunningAgent(loop: control.loop, lists: control.lists, scrubber: control.scrubber)
             let reader = ImageReader(cache: folder.appending("cache"))
             try await control.whileLooping {
+                // Its first publication removes what it does not know.
+                try await waitUntil { await agent.status()?.inSync == true }
                 try await body(WebWorld(control: control, agent: agent, reader: reader))
             }
         }
@@ -61,7 +63,7 @@ struct WebWorld {
     func serving(
         _ respond: @escaping WebServer.Responder, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        let server = WebServer(address: .anyLoopbackPort, clients: 8, logger: .silent, respond: respond)
+        let server = WebServer(address: .anyLoopbackPort, clients: 16, logger: .silent, respond: respond)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run { port.yield($0) } }
