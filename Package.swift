@@ -97,8 +97,8 @@ let package = Package(
         .target(
             name: "DashboardPage",
             exclude: [
-                "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "favicon.svg",
-                "problems.js", "text.js", "wall.js",
+                "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "events.js", "favicon.svg",
+                "lists.js", "problems.js", "text.js", "wall.js",
             ]),
 
         // The agent's servers: the control socket, and what listens on loopback.

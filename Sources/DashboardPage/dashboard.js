@@ -4,8 +4,10 @@ import {
   access, ask, followEvents, followStatus, iconPages, onAccess, Refusal, takeToken, tell,
 } from '/agent.js';
 import { Details } from '/details.js';
+import { addEvents } from '/events.js';
+import { showLists } from '/lists.js';
 import { showGone, showProblems, showVerdict } from '/problems.js';
-import { capital, counted, element, nameOf, number, retell, sentence, when } from '/text.js';
+import { counted, element, nameOf, number, retell, sentence } from '/text.js';
 import { Wall } from '/wall.js';
 
 const byId = id => document.getElementById(id);
@@ -151,6 +153,17 @@ function setFilter(change) {
   wall.focus();
 }
 
+/** Has the icons filtered by the lists that there are. */
+function offerLists(names) {
+  const select = byId('list-filter');
+  if ([...select.options].slice(1).map(option => option.value).join('\n') !== names.join('\n')) {
+    select.replaceChildren(element('option', { value: '' }, 'All lists'),
+      ...names.map(name => element('option', { value: name }, name)));
+    select.value = names.includes(filter.list) ? filter.list : '';
+    filter.list = select.value;
+  }
+}
+
 for (const [state, text] of states) {
   byId('states').append(element('button', {
     type: 'button', data: { state }, 'aria-pressed': state === '',
@@ -199,69 +212,7 @@ async function loadIcons() {
   }
 }
 
-// Lists
-
-function showLists(lists) {
-  byId('lists-count').textContent = lists.length ? counted(lists.length, 'list') : '';
-  byId('lists-empty').hidden = lists.length > 0;
-  byId('lists').hidden = lists.length === 0;
-  const place = [...byId('lists').querySelectorAll('button')].indexOf(document.activeElement);
-  byId('lists').replaceChildren(...lists.map(list => {
-    const label = `${number(list.ready)} of ${number(list.apps)} ready, ${number(list.pending)} pending, ${number(list.failed)} failed`;
-    return element('li.list', {},
-      element('button.list-row', { type: 'button', click: () => setFilter({ list: list.name }) },
-        element('span.list-name', {}, element('bdi', {}, list.name)),
-        element('span.list-count', {}, `${number(list.ready)} / ${number(list.apps)}`)),
-      bar(list, label),
-      list.state === 'ok' ? null : element('p.trouble', {},
-        list.state === 'rejected' ? 'Not accepted: ' : 'Its last good version is in force: ',
-        element('bdi', {}, sentence(list.error ?? 'the file cannot be used'))));
-  }));
-  if (place >= 0) byId('lists').querySelectorAll('button')[place]?.focus();
-  const select = byId('list-filter');
-  const names = lists.map(list => list.name);
-  if ([...select.options].slice(1).map(option => option.value).join('\n') !== names.join('\n')) {
-    select.replaceChildren(element('option', { value: '' }, 'All lists'),
-      ...names.map(name => element('option', { value: name }, name)));
-    select.value = names.includes(filter.list) ? filter.list : '';
-    filter.list = select.value;
-  }
-}
-
-function bar(list, label) {
-  const made = element('div.bar', {
-    role: 'progressbar', 'aria-label': `${list.name}: ${label}`, 'aria-valuemin': 0, 'aria-valuemax': list.apps || 1,
-    'aria-valuenow': list.ready, 'aria-valuetext': label,
-  });
-  for (const part of ['ready', 'pending', 'failed']) {
-    if (!list[part]) continue;
-    const piece = element(`span.${part}`);
-    piece.style.width = `${(100 * list[part]) / list.apps}%`;
-    made.append(piece);
-  }
-  return made;
-}
-
 // Events
-
-const tones = {
-  'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
-  'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
-  'publication-failed': 'bad', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
-  'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
-};
-const mostEvents = 60;
-
-function addEvents(events) {
-  const list = byId('events');
-  byId('events-empty').hidden = true;
-  list.hidden = false;
-  const items = events.map(event => element('li.event', { data: { tone: tones[event.kind] ?? '' } },
-    element('span.dot', { 'aria-hidden': 'true' }),
-    element('p', {}, element('bdi', {}, sentence(capital(event.message ?? event.kind)))), when(event.time)));
-  list.prepend(...items.slice(-mostEvents).reverse());
-  while (list.children.length > mostEvents) list.lastChild.remove();
-}
 
 let waiting = [];
 
@@ -305,7 +256,8 @@ function changed(report) {
   announce(verdict);
   document.title = `${verdict.replace(/\.$/, '')} · syncagent`;
   showLink('live', report.state === 'paused' ? 'Live, paused' : 'Live');
-  showLists(report.lists);
+  showLists(report.lists, list => setFilter({ list }));
+  offerLists(report.lists.map(list => list.name));
   const foot = [`syncagent ${report.version}`, report.pid ? `process ${report.pid}` : null,
     report.watch.mode ? `lists folder watched by ${report.watch.mode}` : null];
   byId('foot').replaceChildren(...foot.filter(Boolean).map(text => element('span', {}, text)));

@@ -30,6 +30,12 @@ static const unsigned char wall_script[] = {
 static const unsigned char details_script[] = {
 #embed "details.js"
 };
+static const unsigned char events_script[] = {
+#embed "events.js"
+};
+static const unsigned char lists_script[] = {
+#embed "lists.js"
+};
 static const unsigned char text_script[] = {
 #embed "text.js"
 };
@@ -45,6 +51,8 @@ static const struct dashboard_file files[] = {
     {"/problems.js", SCRIPT, problems_script, sizeof problems_script},
     {"/wall.js", SCRIPT, wall_script, sizeof wall_script},
     {"/details.js", SCRIPT, details_script, sizeof details_script},
+    {"/events.js", SCRIPT, events_script, sizeof events_script},
+    {"/lists.js", SCRIPT, lists_script, sizeof lists_script},
     {"/text.js", SCRIPT, text_script, sizeof text_script},
 };
 

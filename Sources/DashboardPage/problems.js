@@ -18,7 +18,7 @@ export function showVerdict(status) {
   if (active + queued > 0) facts.push([`${number(active)} downloading, ${number(queued)} queued`]);
   const more = document.getElementById('verdict-more');
   facts[0][0] = capital(facts[0][0]);
-  more.replaceChildren(...facts.flatMap((fact, index) => [index ? ' · ' : '', element('span.fact', {}, fact)]));
+  more.replaceChildren(element('span.facts', {}, facts.map(fact => element('span', {}, fact))));
   return title;
 }
 

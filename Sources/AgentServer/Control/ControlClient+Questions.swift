@@ -107,19 +107,23 @@ extension ControlClient {
     ///   - mayChange: Whether the page may change things.
     ///   - isOpen: Called with the address, once the page is there.
     /// - Returns: `nil` if no agent answers.
+    /// - Throws: ``Unexpected`` if the agent opens no page, and what the closure throws.
     package func dashboard(mayChange: Bool, _ isOpen: (String) async throws -> Void) async throws -> Bool? {
         struct Opened: Decodable {
             var url: String?
             var error: String?
         }
-        let end = try await last(of: Opened.self, from: "dashboard?access=\(mayChange ? "change" : "read")", .POST) {
-            if let error = $0.error {
-                throw Unexpected(status: 409, reason: error.hasSuffix(".") ? String(error.dropLast()) : error)
+        let path = "dashboard?access=\(mayChange ? "change" : "read")"
+        do {
+            let end = try await last(of: Opened.self, from: path, .POST) { opened in
+                if let error = opened.error { throw Unexpected(status: 409, reason: error) }
+                if let url = opened.url { try await isOpen(url) }
+                return false
             }
-            if let url = $0.url { try await isOpen(url) }
-            return false
+            return end.map { _ in true }
+        } catch  where Task.isCancelled {
+            return true
         }
-        return end.map { _ in true }
     }
 }
 

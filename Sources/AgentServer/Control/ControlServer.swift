@@ -68,6 +68,7 @@ package struct ControlServer: Sendable {
     /// Answers on the socket until the task is cancelled.
     ///
     /// - Parameter others: What can be asked there besides the API.
+    /// - Throws: A `FileError` if the socket cannot be used.
     func run(_ others: [APIRoute] = []) async throws {
         let router = api.router()
         for route in others { route.add(to: router) }

@@ -21,21 +21,13 @@ extension Response {
 }
 
 extension HTTPFields.Element.Name {
-    /// `Cross-Origin-Resource-Policy`
     static let resourcePolicy = constant("Cross-Origin-Resource-Policy")
-    /// `Referrer-Policy`
     static let referrerPolicy = constant("Referrer-Policy")
-    /// `Sec-Fetch-Site`
     static let fetchSite = constant("Sec-Fetch-Site")
-    /// `Sec-Fetch-Mode`
     static let fetchMode = constant("Sec-Fetch-Mode")
-    /// `Sec-Fetch-Dest`
     static let fetchDestination = constant("Sec-Fetch-Dest")
-    /// `Cross-Origin-Opener-Policy`
     static let openerPolicy = constant("Cross-Origin-Opener-Policy")
-    /// `X-Syncagent-Token`
     static let token = constant("X-Syncagent-Token")
-    /// `X-Syncagent-Access`
     static let access = constant("X-Syncagent-Access")
 
     private static func constant(_ name: String) -> Self {

@@ -130,7 +130,10 @@ extension WebListeners {
                     } catch is CancellationError {
                         // The command has ended.
                     } catch {
-                        let json: JSON = ["error": .string("\(error)")]
+                        var text = "\(error)"
+                        // The client tells it as a clause.
+                        if text.hasSuffix(".") { text.removeLast() }
+                        let json: JSON = ["error": .string(text)]
                         try await writer.write(ByteBuffer(string: json.line + "\n"))
                     }
                 }

@@ -17,7 +17,8 @@ struct DashboardSiteTests {
             ("/", "text/html; charset=utf-8"), ("/dashboard.css", "text/css; charset=utf-8"),
             ("/dashboard.js", "text/javascript; charset=utf-8"), ("/agent.js", "text/javascript; charset=utf-8"),
             ("/problems.js", "text/javascript; charset=utf-8"), ("/wall.js", "text/javascript; charset=utf-8"),
-            ("/details.js", "text/javascript; charset=utf-8"), ("/text.js", "text/javascript; charset=utf-8"),
+            ("/details.js", "text/javascript; charset=utf-8"), ("/events.js", "text/javascript; charset=utf-8"),
+            ("/lists.js", "text/javascript; charset=utf-8"), ("/text.js", "text/javascript; charset=utf-8"),
             ("/favicon.svg", "image/svg+xml"),
         ])
     func page(path: String, type: String) async throws {

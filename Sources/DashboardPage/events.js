@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened last, the newest first.
+import { capital, element, sentence, when } from '/text.js';
+
+const tones = {
+  'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
+  'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
+  'publication-failed': 'bad', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
+  'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
+};
+const mostEvents = 60;
+
+/** Adds events that are newer than those before. */
+export function addEvents(events) {
+  const list = document.getElementById('events');
+  document.getElementById('events-empty').hidden = true;
+  list.hidden = false;
+  const items = events.map(event => element('li.event', { data: { tone: tones[event.kind] ?? '' } },
+    element('span.dot', { 'aria-hidden': 'true' }),
+    element('p', {}, element('bdi', {}, sentence(capital(event.message ?? event.kind)))), when(event.time)));
+  list.prepend(...items.slice(-mostEvents).reverse());
+  while (list.children.length > mostEvents) list.lastChild.remove();
+}
