@@ -17,7 +17,7 @@ export function showVerdict(status) {
   const { active, queued } = status.downloads;
   if (active + queued > 0) facts.push([`${number(active)} downloading, ${number(queued)} queued`]);
   const more = document.getElementById('verdict-more');
-  facts[0][0] = capital(facts[0][0]);
+  for (const fact of facts) fact[0] = capital(fact[0]);
   more.replaceChildren(element('span.facts', {}, facts.map(fact => element('span', {}, fact))));
   return title;
 }
