@@ -214,6 +214,8 @@ async function loadIcons() {
 
 // Events
 
+const nameOfURL = url => nameOf(icons.get(url) ?? { url });
+
 let waiting = [];
 
 /** Events come in hundreds: they are shown together. */
@@ -224,15 +226,16 @@ function happened(event) {
 function takeEvents() {
   const events = waiting;
   waiting = [];
-  addEvents(events);
+  addEvents(events, nameOfURL);
   let isKnown = true;
   let isFilterTouched = false;
   for (const { kind, url, code } of events) {
     const icon = url ? icons.get(url) : null;
     if (kind.startsWith('list-') || kind === 'gap' || kind === 'purged' || kind === 'unpinned' || kind === 'pinned') isKnown = false;
     if (!kind.startsWith('icon-')) continue;
-    if (!icon || kind !== 'icon-ready' || icon.path) isKnown = false;
+    if (!icon || (kind === 'icon-ready' ? icon.path : !['icon-stale', 'icon-fresh'].includes(kind))) isKnown = false;
     if (!icon) continue;
+    if (kind === 'icon-stale' || kind === 'icon-fresh') icon.stale = kind === 'icon-stale';
     if (kind === 'icon-ready') Object.assign(icon, { state: 'ready', error: null });
     if (kind === 'icon-failed' && icon.state !== 'ready') Object.assign(icon, { state: 'failed', error: code });
     if (kind === 'icon-failed' || kind === 'icon-ready') icon.words = undefined;
@@ -299,8 +302,8 @@ async function start() {
   followStatus(changed, gone);
   let since = null;
   try {
-    const page = await ask('/v1/events?limit=60');
-    if (page.events.length) addEvents(page.events);
+    const page = await ask('/v1/events?last=60');
+    if (page.events.length) addEvents(page.events, nameOfURL);
     since = page.next ?? page.events.at(-1)?.id ?? null;
   } catch {
     // The stream is tried all the same.

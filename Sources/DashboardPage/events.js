@@ -5,19 +5,27 @@ import { capital, element, sentence, when } from '/text.js';
 const tones = {
   'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
   'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
-  'publication-failed': 'bad', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
+  'publication-failed': 'bad', 'downloads-blocked': 'bad', 'downloads-unblocked': 'good', 'icon-stale': 'wait',
+  'icon-fresh': 'good', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
   'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
 };
 const mostEvents = 60;
 
-/** Adds events that are newer than those before. */
-export function addEvents(events) {
+/** Adds events that are newer than those before; `name` gives the name of an icon. */
+export function addEvents(events, name) {
   const list = document.getElementById('events');
   document.getElementById('events-empty').hidden = true;
   list.hidden = false;
   const items = events.map(event => element('li.event', { data: { tone: tones[event.kind] ?? '' } },
     element('span.dot', { 'aria-hidden': 'true' }),
-    element('p', {}, element('bdi', {}, sentence(capital(event.message ?? event.kind)))), when(event.time)));
+    element('p', {}, ...subject(event, name),
+      element('bdi', {}, sentence(capital(event.message ?? event.kind)))), when(event.time)));
   list.prepend(...items.slice(-mostEvents).reverse());
   while (list.children.length > mostEvents) list.lastChild.remove();
+}
+
+/** What an event is about: an icon or a list. */
+function subject({ url, list }, name) {
+  const text = url ? name(url) : list;
+  return text ? [element('strong', {}, element('bdi', {}, text)), ' '] : [];
 }

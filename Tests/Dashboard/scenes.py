@@ -20,13 +20,16 @@ def trouble(own, sentence, *problems, level="problem", **changes):
     return Scene(own, status(own, {"level": level, "sentence": sentence}, problems, **changes), EVENTS)
 
 
-EVENTS = [event(number, kind, message, -100 * (12 - number), code=code) for number, (kind, message, code) in enumerate([
-    ("agent-started", "syncagent 0.1.0 started", None), ("list-accepted", "apps-01.plist is accepted: 50 icons", None),
-    ("icon-ready", "The icon of Mail is ready", None), ("icon-changed", "The icon of Maps has a new image", None),
-    ("icon-failed", f"{LIST} failed: the server answered 404 Not Found", "http-404"),
-    ("generation-published", "Generation 42 is published: 189 icons are ready", None),
-    ("list-kept", "apps-02.plist cannot be read: its last good version stays", "not-a-property-list"),
-    ("paused", "New downloads are paused", None), ("resumed", "Downloads go on", None)], 1)]
+EVENTS = [event(number, kind, message, -100 * (12 - number), **about) for number, (kind, message, about) in enumerate([
+    ("agent-started", "syncagent 0.1.0 started.", {}),
+    ("list-accepted", "Accepted: 50 apps.", {"list": "apps-01.plist"}),
+    ("icon-ready", "Downloaded: 2,000 bytes.", {"url": icons(1)[0]["url"]}),
+    ("icon-changed", "Replaced by a new image: 2,007 bytes.", {"url": icons(2)[1]["url"]}),
+    ("icon-failed", "Not downloaded: the server answered 404 Not Found.", {"url": LIST, "code": "http-404"}),
+    ("generation-published", "Generation 42 is published.", {"generation": 42}),
+    ("list-kept", "Rejected: the tag <dict> is not closed. The last good version stays in force.",
+     {"list": "apps-02.plist", "code": "not-a-property-list"}),
+    ("paused", "Downloads are paused.", {}), ("resumed", "Downloads are resumed.", {})], 1)]
 
 
 def details(page, agent):

@@ -122,7 +122,7 @@ def report(icon):
 
 def event(number, kind, message, seconds=0, url=None, code=None, **more):
     return {"id": number, "time": stamp(seconds), "kind": kind, "code": code, "list": None, "url": url,
-            "generation": None, "message": message, **more}
+            "generation": None, "message": message} | more
 
 
 class ScriptedAgent:
