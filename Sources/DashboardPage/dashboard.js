@@ -182,6 +182,13 @@ byId('list-filter').addEventListener('change', event => {
   showWall();
 });
 
+let noteLoaded = () => {};
+/** That the names of icons are known, or will not be for now. */
+const loaded = new Promise(resolve => {
+  noteLoaded = resolve;
+  setTimeout(resolve, 3000);
+});
+
 /** Reads all icons again. While that goes on, a change is read afterwards, and then not at once. */
 async function loadIcons() {
   isStale = true;
@@ -199,6 +206,7 @@ async function loadIcons() {
       icons.clear();
       for (const [url, icon] of found) icons.set(url, icon);
       isLoaded = true;
+      noteLoaded();
       showWall();
       if (details.url && icons.has(details.url)) details.refresh(icons.get(details.url));
       // What takes the agent long is asked for rarely.
@@ -303,6 +311,7 @@ async function start() {
   let since = null;
   try {
     const page = await ask('/v1/events?last=60');
+    await loaded;
     if (page.events.length) addEvents(page.events, nameOfURL);
     since = page.next ?? page.events.at(-1)?.id ?? null;
   } catch {
