@@ -33,6 +33,7 @@ let needingNoLibrary: [LinkerSetting] = [
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -57,6 +58,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
@@ -88,7 +90,7 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks", "SyncPlan",
-                "Transfers", "WebAddresses", system, logging, deque, heap,
+                "Transfers", "WebAddresses", system, logging, metrics, deque, heap,
             ],
             swiftSettings: stayingOnThread
         ),
@@ -187,7 +189,7 @@ let package = Package(
             name: "SyncAgentTests",
             dependencies: [
                 "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP", "SyncAgent",
-                "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, nioCore, nioHTTP1, system,
+                "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, metrics, nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
@@ -232,8 +234,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache", "ImageChecks",
-                "ListParseCLI", "ListWatch", "SyncAgentCLI", "SyncPlan", "TestSupport", "WebAddresses", subprocess,
-                system,
+                "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport",
+                "WebAddresses", subprocess, system,
             ],
             swiftSettings: settings
         ),

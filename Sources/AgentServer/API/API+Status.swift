@@ -20,6 +20,10 @@ extension API {
                 _ = try request.query([])
                 return Self.stream { try await streamStatus(to: &$0) }
             },
+            .read("metrics") { request, _ in
+                _ = try request.query([])
+                return try await MetricsRoute.answer(agent)
+            },
             .read("settings") { request, _ in
                 _ = try request.query([])
                 return try Self.answer(settings())

@@ -37,6 +37,7 @@ extension ControlServer {
             } catch {
                 response = Response(status: .internalServerError)
             }
+            agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { [path, access, api] _ in
             // Until here only the owner could connect: the agent's umask takes the right to write from all others.

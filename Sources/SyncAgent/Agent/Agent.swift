@@ -80,27 +80,34 @@ package struct Agent: Sendable {
         let held = HeldImages()
         let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
-        let publisher = Publisher(folder, held: held, reserve: settings.cache.minFree, thread: thread)
+        let metrics = AgentMetrics()
+        let publisher = Publisher(
+            folder, held: held, reserve: settings.cache.minFree, thread: thread, metrics: metrics)
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
-            known: known, old: old, clock: clock, logger: logger)
+            known: known, old: old, clock: clock, logger: logger, metrics: metrics)
         let loop = AgentLoop(clock: clock, logger: logger) { post in
             SystemEffects(
                 downloads: Downloads(
-                    settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime
+                    settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
+                    metrics: metrics
                 ) { post($0.map(Reconciler.Event.init)) },
                 staging: staging, publisher: publisher,
-                evictor: Evictor(folder, thread: thread, logger: logger),
+                evictor: Evictor(folder, thread: thread, logger: logger, metrics: metrics),
                 inspector: CacheInspector(publisher, lock: locks[0], logger: logger), database: store,
-                relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } })
+                relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
+                metrics: metrics)
         }
         let report =
             if once {
                 try await runOnce(plan, loop, lists)
             } else {
                 try await run(
-                    plan, loop, lists, publisher, Scrubber(folder, publisher: publisher, logger: logger), clock: clock,
-                    wakeUps: wakeUps, makeServer: makeServer)
+                    plan, publisher,
+                    RunningAgent(
+                        loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
+                        counts: metrics, space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
+                    clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
         // Else what was stored may be left in the log of the database.
         try? await store.close()
@@ -151,11 +158,11 @@ package struct Agent: Sendable {
     }
 
     private func run(
-        _ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService, _ publisher: Publisher,
-        _ scrubber: Scrubber, clock: AgentClock, wakeUps: some AsyncSequence<Void, Never> & Sendable,
+        _ plan: Handover<Reconciler>, _ publisher: Publisher, _ agent: RunningAgent, clock: AgentClock,
+        wakeUps: some AsyncSequence<Void, Never> & Sendable,
         makeServer: (RunningAgent) throws -> @Sendable () async throws -> Void
     ) async throws -> StatusReport {
-        let agent = RunningAgent(loop: loop, lists: lists, scrubber: scrubber)
+        let (loop, lists, scrubber) = (agent.loop, agent.lists, agent.scrubber)
         let server = try makeServer(agent)
         let service = manager.map {
             AgentService(
@@ -190,6 +197,12 @@ package struct Agent: Sendable {
                     }
                 }
                 return nil
+            }
+            if let path = settings.metrics.textfile {
+                group.addTask {
+                    await MetricsTextfile(at: FilePath(path), agent: agent, logger: logger).run()
+                    return nil
+                }
             }
             if let service {
                 group.addTask {

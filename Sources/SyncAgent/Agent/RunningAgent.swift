@@ -11,18 +11,28 @@ package struct RunningAgent: Sendable {
     /// How long an answer may wait for what was asked for; clients wait a little longer.
     private static let patience: Duration = .seconds(8)
 
+    let loop: AgentLoop
+    let lists: ListService
+    let scrubber: Scrubber
+    /// What is counted where it happens.
+    package let counts: AgentMetrics
+    let space: SpaceMetrics
     /// Where the agent's servers listen, for the status.
     package let listeners = Listeners()
-    private let loop: AgentLoop
-    private let lists: ListService
-    private let scrubber: Scrubber
     private let listening = Milestone()
 
     /// - Parameters:
     ///   - loop: What decides.
     ///   - lists: What looks at the lists folder.
     ///   - scrubber: What reads images that are said to be damaged.
-    package init(loop: AgentLoop, lists: ListService, scrubber: Scrubber) {
+    ///   - counts: What is counted where it happens.
+    ///   - space: What tells of the file system of the cache. Nothing by default.
+    package init(
+        loop: AgentLoop, lists: ListService, scrubber: Scrubber, counts: AgentMetrics = AgentMetrics(),
+        space: SpaceMetrics = SpaceMetrics()
+    ) {
+        self.counts = counts
+        self.space = space
         self.loop = loop
         self.lists = lists
         self.scrubber = scrubber
@@ -85,6 +95,11 @@ package struct RunningAgent: Sendable {
 
     /// The icons that stay although no list names them.
     package func pinReport() async -> PinReport? { await loop.ask(\.pinReport) }
+    /// Since when the icon is not fresh any more whose refresh fails for longest, and the present time by the same clock;
+    /// `.some(nil)` if no refresh fails.
+    func staleTime() async -> (since: Timestamp, now: Timestamp)?? {
+        await loop.ask { [now = loop.now] in $0.oldestStaleTime(now: now).map { ($0, now) } }
+    }
 
     // MARK: What it is to do
 

@@ -11,6 +11,7 @@ struct SystemEffects: AgentEffects {
     let inspector: CacheInspector
     let database: StateStore
     let relist: @Sendable () async -> Void
+    var metrics = AgentMetrics()
 
     func begin(_ requests: [FetchRequest]) { downloads.begin(requests) }
     func cancel(_ url: IconURL) { downloads.cancel(url) }
@@ -21,7 +22,11 @@ struct SystemEffects: AgentEffects {
 
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {
         switch job {
-        case .publish(let publication): return .published(await publisher.publish(publication))
+        case .publish(let publication):
+            let start = ContinuousClock.now
+            let result = await publisher.publish(publication)
+            metrics.notePublication(result, in: .now - start)
+            return .published(result)
         case .release(let generations): return .released(await evictor.release(generations))
         case .remove(let plan): return .removed(failed: await evictor.remove(plan))
         case .measureSpace(let trial): return .space(await staging.measure(trial: trial))

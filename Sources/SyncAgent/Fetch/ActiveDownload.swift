@@ -15,6 +15,7 @@ final class ActiveDownload: TransferReceiver {
     let request: FetchRequest
     /// When it is given up.
     let deadline: ContinuousClock.Instant
+    let begun = ContinuousClock.now
     private let limit: ByteCount
     private let clock: AgentClock
     private let turn: TurnRequests
@@ -42,6 +43,8 @@ final class ActiveDownload: TransferReceiver {
     private(set) var held: [UInt8] = []
     /// How many bytes there are, those of earlier attempts included.
     private(set) var count = 0
+    /// How many bytes of bodies came, of all answers.
+    private(set) var received = 0
     /// Whether the body goes to a file.
     private(set) var isStreamed = false
     /// How the body ended; `nil` as long as it goes on.
@@ -50,7 +53,7 @@ final class ActiveDownload: TransferReceiver {
 
     init(_ request: FetchRequest, limits: Settings.Fetch, clock: AgentClock, turn: TurnRequests) {
         self.request = request
-        deadline = .now + limits.totalTimeout
+        deadline = begun + limits.totalTimeout
         limit = limits.maxBytes
         self.clock = clock
         self.turn = turn
@@ -105,6 +108,7 @@ final class ActiveDownload: TransferReceiver {
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard case .take = step else {
+            received += bytes.count
             drained += bytes.count
             return drained <= Self.drainLimit.bytes ? .taken : .refused
         }
@@ -112,6 +116,7 @@ final class ActiveDownload: TransferReceiver {
             wake()
             return .later
         }
+        received += bytes.count
         count += bytes.count
         guard count <= limit.bytes else {
             endBody(.failure(FetchFailure.tooLarge(limit: limit)))

@@ -38,6 +38,7 @@ package actor Downloads {
     let staging: Staging
     let clock: AgentClock
     let inspector: ImageInspector
+    private let metrics: AgentMetrics
     private let idleTime: Duration
     private let report: @Sendable ([End]) -> Void
 
@@ -60,10 +61,11 @@ package actor Downloads {
     ///   - staging: Where images wait to be published.
     ///   - clock: What tells the time of requests and answers.
     ///   - idleTime: How long connections are kept that nothing is asked over. The default is 60 s.
+    ///   - metrics: Where downloads are counted.
     ///   - report: Gets what has ended, several at a time.
     package init(
         settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), transport: sending (any Transport)? = nil,
-        staging: Staging, clock: AgentClock, idleTime: Duration = .seconds(60),
+        staging: Staging, clock: AgentClock, idleTime: Duration = .seconds(60), metrics: AgentMetrics = AgentMetrics(),
         report: @escaping @Sendable ([End]) -> Void
     ) {
         self.settings = settings
@@ -72,6 +74,7 @@ package actor Downloads {
         self.staging = staging
         self.clock = clock
         self.idleTime = idleTime
+        self.metrics = metrics
         self.report = report
         rules = Download.Rules(settings)
         resolver = Resolver(policy: settings.network)
@@ -142,10 +145,11 @@ package actor Downloads {
         guard !download.hasEnded else { return }
         download.hasEnded = true
         active[download.url] = nil
-        ended.append(
-            End(
-                url: download.url, outcome: outcome, trail: download.steps?.trail,
-                isMultiplexed: download.steps?.isMultiplexed))
+        let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)
+        ended.append(End(url: download.url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed))
+        metrics.noteDownload(
+            outcome, from: download.request.source, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
+            in: .now - download.begun)
     }
 
     // MARK: Go on

@@ -47,6 +47,7 @@ package final class ListService: Sendable {
     private let old: Set<ListName>
     private let clock: AgentClock
     private let logger: Logger
+    private let metrics: AgentMetrics
     /// What knows the files that a single look has read.
     private let lastScanner = Mutex<ListScanner?>(nil)
     private let watchState = Mutex(WatchState())
@@ -59,13 +60,15 @@ package final class ListService: Sendable {
 
     package init(
         folder: FilePath, watchProgram: FilePath, parseProgram: FilePath, settings: Settings.Lists,
-        known: [ListName: KnownList] = [:], old: Set<ListName> = [], clock: AgentClock, logger: Logger
+        known: [ListName: KnownList] = [:], old: Set<ListName> = [], clock: AgentClock, logger: Logger,
+        metrics: AgentMetrics = AgentMetrics()
     ) {
         self.folder = folder
         self.old = old
         self.known = Handover(known)
         self.watchProgram = watchProgram
-        parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings))
+        parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings), metrics: metrics)
+        self.metrics = metrics
         self.settings = settings
         self.clock = clock
         self.logger = logger
@@ -244,6 +247,7 @@ package final class ListService: Sendable {
     /// - Returns: Whether the folder is to be looked at for it. A watch that fails again and again is no reason to: there is
     ///   polling for that, at its own pace.
     private func note(_ signal: WatchSignal) -> Bool {
+        metrics.note(signal)
         switch signal {
         case .ready:
             watchState.withLock { $0.trouble = nil }

@@ -11,6 +11,7 @@ package struct ParseHelper: Sendable {
     private let executable: FilePath
     private let limits: ListLimits
     private let timeout: Duration
+    private let metrics: AgentMetrics?
     private let ahead = ParserAhead()
 
     /// - Parameters:
@@ -18,10 +19,15 @@ package struct ParseHelper: Sendable {
     ///   - limits: What is accepted of a file.
     ///   - timeout: How long one file may take, from when a process is wanted for it to that one's end. The default is
     ///     15 s.
-    package init(executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(15)) {
+    ///   - metrics: Where verdicts are counted. Nowhere by default.
+    package init(
+        executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(15),
+        metrics: AgentMetrics? = nil
+    ) {
         self.executable = executable
         self.limits = limits
         self.timeout = timeout
+        self.metrics = metrics
     }
 
     /// Starts a process ahead for a file that is soon to be parsed; to start one takes longer than to parse a small list.
@@ -62,7 +68,9 @@ package struct ParseHelper: Sendable {
         } onCancel: {
             killer.kill()
         }
-        return Task.isCancelled ? .failure(.cancelled) : verdict
+        guard !Task.isCancelled else { return .failure(.cancelled) }
+        metrics?.noteVerdict(verdict)
+        return verdict
     }
 
     private func run(_ bytes: [UInt8], within timeout: Duration, _ killer: HelperKiller) -> ListVerdict {

@@ -14,9 +14,11 @@ struct Barrier: Sendable {
     private static let honest: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
 
     private let folder: CacheFolder
+    private let metrics: AgentMetrics?
 
-    init(_ folder: CacheFolder) {
+    init(_ folder: CacheFolder, metrics: AgentMetrics? = nil) {
         self.folder = folder
+        self.metrics = metrics
     }
 
     /// Whether it flushes all that the file system has, and not only what it is told of.
@@ -31,10 +33,10 @@ struct Barrier: Sendable {
     /// - Parameter files: Paths relative to the cache folder of all files that were written since the last barrier.
     /// - Throws: ``FileError`` if something may not be durable; the files are not to be relied on, nor flushed again.
     func pass(files: [String]) throws(FileError) {
-        if !flushesWhole {
-            try folder.flushing { () throws(FileError) in for file in files { try folder.sync(file) } }
+        try flush { () throws(FileError) in
+            if !flushesWhole { for file in files { try folder.sync(file) } }
+            try flush(names: files)
         }
-        try pass(names: files)
     }
 
     /// Returns when the names of files are durable that are so themselves.
@@ -45,7 +47,18 @@ struct Barrier: Sendable {
     /// - Parameter names: Paths relative to the cache folder.
     /// - Throws: ``FileError`` if one of them may not be durable.
     func pass(names: [String]) throws(FileError) {
-        try folder.flushing { () throws(FileError) in try flush(names: names) }
+        try flush { () throws(FileError) in try flush(names: names) }
+    }
+
+    private func flush(_ body: () throws(FileError) -> Void) throws(FileError) {
+        let start = ContinuousClock.now
+        do throws(FileError) {
+            try folder.flushing(body)
+            metrics?.noteFlush(isWhole: true, in: .now - start)
+        } catch {
+            metrics?.noteFlush(isWhole: false, in: .now - start)
+            throw error
+        }
     }
 
     private func flush(names: [String]) throws(FileError) {

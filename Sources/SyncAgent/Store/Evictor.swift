@@ -12,15 +12,17 @@ package actor Evictor {
     private let folder: CacheFolder
     private let thread: FileThread
     private let logger: Logger
+    private let metrics: AgentMetrics
     /// The generations that could not be removed, and of which that was logged.
     private var unremovable: Set<Int> = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package init(_ folder: CacheFolder, thread: FileThread, logger: Logger) {
+    package init(_ folder: CacheFolder, thread: FileThread, logger: Logger, metrics: AgentMetrics = AgentMetrics()) {
         self.folder = folder
         self.thread = thread
         self.logger = logger
+        self.metrics = metrics
     }
 
     /// Takes away the files of superseded generations.
@@ -45,6 +47,7 @@ package actor Evictor {
                         "lease older than cache.leaseMax: ignored", metadata: ["generation": "\(generation)"])
                 }
                 if let error = folder.remove(name) { throw error }
+                metrics.noteRelease(ignoringLease: !isFree)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Somebody else took it away: it names nothing any more.
             } catch {
@@ -98,6 +101,8 @@ package actor Evictor {
                 "images": "\(plan.images.count - failed.images.count)",
                 "documents": "\(plan.documents.count - failed.documents.count)",
             ])
+        metrics.noteEviction(
+            images: plan.images.count - failed.images.count, areDamaged: plan.isOfDamage, failures: errors.count)
         failed.images.formUnion(unreadable)
         return failed
     }

@@ -25,15 +25,17 @@ package actor Publisher {
     ///   - batch: How many images are written ahead at a time: each of the folders that they are in is opened once for all of
     ///     them. The default is 256.
     ///   - thread: Where it runs.
+    ///   - metrics: Where its flushes are counted.
     package init(
-        _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, batch: Int = 256, thread: FileThread
+        _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, batch: Int = 256, thread: FileThread,
+        metrics: AgentMetrics = AgentMetrics()
     ) {
         self.batch = batch
         self.folder = folder
         self.held = held
         self.reserve = reserve
         self.thread = thread
-        barrier = Barrier(folder)
+        barrier = Barrier(folder, metrics: metrics)
     }
 
     /// Returns as soon as nothing is being published or removed.

@@ -92,7 +92,11 @@ struct RunCommand: AsyncParsableCommand {
                         api: api, access: access)
                     let control = try ControlServer(
                         at: folders.socket, clients: budget.clients, logger: logger, api: api, access: access)
-                    return { try await control.run(with: web) }
+                    return {
+                        async let _ = MetricsListener.run(
+                            at: settings.metrics.listen, agent: agent, logger: logger)
+                        try await control.run(with: web)
+                    }
                 }
             }
             if once { try Self.end(report) }

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CoreMetrics
+import ImageChecks
+import SyncPlan
+import Synchronization
+import WebAddresses
+
+/// What the agent counts where it happens.
+///
+/// What it knows anyway, such as the length of its queue, is read when somebody asks: see ``RunningAgent/metrics()``.
+package final class AgentMetrics: Sendable {
+    private let registry: MetricsRegistry
+    private let configurationOK = Atomic(true)
+
+    private let downloads: Counters<[String]>
+    private let downloadFailures: Counters<String>
+    private let downloadResponses: Counters<MetricLabel.HTTPVersion>
+    private let receivedBytes: Counter
+    private let downloadDurations: [MetricLabel.Outcome: Timer]
+    private let publications: Counters<MetricLabel.Publication>
+    private let publicationDuration: Timer
+    private let flushDuration: Timer
+    private let flushFailures: Counter
+    private let evictedImages: Counters<MetricLabel.Eviction>
+    private let evictedGenerations: Counters<MetricLabel.Release>
+    private let evictionFailures: Counter
+    private let listReads: Counters<MetricLabel.Verdict>
+    private let parserFailures: Counters<MetricLabel.ParserFailure>
+    private let watcherFailures: Counter
+    private let controlRequests: Counters<[String]>
+
+    package init() {
+        let registry = MetricsRegistry(MetricFamily.pushed)
+        self.registry = registry
+        downloads = Counters(.downloads, registry) { $0 }
+        downloadFailures = Counters(.downloadFailures, registry) { $0[0] }
+        downloadResponses = Counters(.downloadResponses, registry)
+        receivedBytes = Counter(.receivedBytes, [], registry)
+        downloadDurations = Dictionary(
+            uniqueKeysWithValues: [MetricLabel.Outcome.downloaded, .notModified, .failed].map {
+                ($0, Timer(.downloadDuration, [$0.rawValue], registry))
+            })
+        publications = Counters(.publications, registry)
+        publicationDuration = Timer(.publicationDuration, [], registry)
+        flushDuration = Timer(.flushDuration, [], registry)
+        flushFailures = Counter(.flushFailures, [], registry)
+        evictedImages = Counters(.evictedImages, registry)
+        evictedGenerations = Counters(.evictedGenerations, registry)
+        evictionFailures = Counter(.evictionFailures, [], registry)
+        listReads = Counters(.listReads, registry)
+        parserFailures = Counters(.parserFailures, registry)
+        watcherFailures = Counter(.watcherFailures, [], registry)
+        controlRequests = Counters(.controlRequests, registry) { $0 }
+    }
+
+    /// The present values.
+    func read() -> [MetricReading] {
+        let isOK = configurationOK.load(ordering: .relaxed)
+        return registry.read() + [MetricReading(.configurationOK, isOK ? 1 : 0)]
+    }
+
+    /// Notes whether the configuration file was accepted at the last reload.
+    package func noteConfiguration(isOK: Bool) { configurationOK.store(isOK, ordering: .relaxed) }
+
+    // MARK: Downloads
+
+    /// Notes a download that ended.
+    ///
+    /// - Parameters:
+    ///   - outcome: How it ended.
+    ///   - source: What its URL is.
+    ///   - trail: The way there, if it was not straight.
+    ///   - isMultiplexed: Whether every answer came over HTTP/2; `nil` if there was none.
+    ///   - bytes: How much of response bodies came.
+    ///   - time: How long it took.
+    func noteDownload(
+        _ outcome: FetchOutcome, from source: IconSource, by trail: FetchTrail?, isMultiplexed: Bool?, bytes: Int,
+        in time: Duration
+    ) {
+        let end: MetricLabel.Outcome
+        switch outcome {
+        case .image: end = .downloaded
+        case .notModified: end = .notModified
+        case .noRoom: end = .noRoom
+        case .cancelled: end = .cancelled
+        case .failed(let failure):
+            end = .failed
+            downloadFailures.increment(MetricLabel.code(of: failure.code))
+        }
+        downloads.increment([end.rawValue, Self.origin(of: source, trail).rawValue])
+        if let isMultiplexed { downloadResponses.increment(isMultiplexed ? .http2 : .http1) }
+        if bytes > 0 { receivedBytes.increment(by: bytes) }
+        downloadDurations[end]?.record(time)
+    }
+
+    private static func origin(of source: IconSource, _ trail: FetchTrail?) -> MetricLabel.Origin {
+        if case .inline = source { return .inline }
+        guard let trail else { return .public }
+        if trail.hops.contains(where: { $0.proxy != nil }) { return .proxied }
+        return trail.hops.contains { $0.allowedBy != nil } ? .allowed : .public
+    }
+
+    // MARK: The cache
+
+    /// Notes a publication that ended, and how long it took.
+    func notePublication(_ result: PublicationResult, in time: Duration) {
+        let outcome: MetricLabel.Publication =
+            switch result {
+            case .published(_, _, let doubt): doubt == nil ? .published : .undurable
+            case .noRoom: .noRoom
+            case .failed: .failed
+            }
+        publications.increment(outcome)
+        publicationDuration.record(time)
+    }
+
+    /// Notes a flush, and how long it took.
+    func noteFlush(isWhole: Bool, in time: Duration) {
+        flushDuration.record(time)
+        if !isWhole { flushFailures.increment() }
+    }
+
+    /// Notes images that were removed, and files that could not be.
+    func noteEviction(images: Int, areDamaged: Bool, failures: Int) {
+        evictedImages.increment(areDamaged ? .damaged : .unreferenced, by: images)
+        if failures > 0 { evictionFailures.increment(by: failures) }
+    }
+
+    /// Notes that a superseded generation was removed.
+    func noteRelease(ignoringLease: Bool) { evictedGenerations.increment(ignoringLease ? .leaseExpired : .expired) }
+
+    // MARK: Lists
+
+    /// Notes what came of parsing a list.
+    func noteVerdict(_ verdict: ListVerdict) {
+        switch verdict {
+        case .success: listReads.increment(.accepted)
+        case .failure(let rejection):
+            if let failure = MetricLabel.ParserFailure(rejection.code) {
+                parserFailures.increment(failure)
+            } else if rejection.isOfTheFile {
+                listReads.increment(.rejected)
+            }
+        }
+    }
+
+    /// Notes what the watcher says.
+    func note(_ signal: WatchSignal) {
+        if signal.isLast { watcherFailures.increment() }
+    }
+
+    // MARK: The control socket
+
+    /// Notes a request on the control socket that was answered.
+    ///
+    /// - Parameters:
+    ///   - method: The method of the request, in capitals.
+    ///   - status: The status of the answer.
+    package func noteControlRequest(method: String, status: Int) {
+        let method: MetricLabel.Method = method == "GET" ? .get : method == "POST" ? .post : .other
+        controlRequests.increment([method.rawValue, MetricLabel.Status(status).rawValue])
+    }
+}
+
+/// A counter for each set of label values.
+private struct Counters<Key: Hashable & Sendable>: Sendable {
+    private let counters: [Key: Counter]
+
+    init(_ family: MetricFamily, _ registry: MetricsRegistry, key: ([String]) -> Key) {
+        counters = Dictionary(
+            uniqueKeysWithValues: family.labelSets.map { (key($0), Counter(family, $0, registry)) })
+    }
+
+    func increment(_ key: Key, by amount: Int = 1) { counters[key]?.increment(by: amount) }
+}
+
+extension Counters where Key: CaseIterable & RawRepresentable<String> {
+    init(_ family: MetricFamily, _ registry: MetricsRegistry) {
+        counters = Dictionary(
+            uniqueKeysWithValues: Key.allCases.map { ($0, Counter(family, [$0.rawValue], registry)) })
+    }
+}
+
+extension MetricFamily {
+    fileprivate func dimensions(_ values: [String]) -> [(String, String)] { zip(labels.map(\.name), values).map { $0 } }
+}
+
+extension Counter {
+    fileprivate convenience init(_ family: MetricFamily, _ labels: [String], _ registry: MetricsRegistry) {
+        self.init(label: family.name, dimensions: family.dimensions(labels), factory: registry)
+    }
+}
+
+extension Timer {
+    fileprivate convenience init(_ family: MetricFamily, _ labels: [String], _ registry: MetricsRegistry) {
+        self.init(label: family.name, dimensions: family.dimensions(labels), factory: registry)
+    }
+
+    fileprivate func record(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import ImageChecks
+import SyncPlan
+import WebAddresses
+
+/// The values of labels: none of them is a URL, a host or the name of a list.
+package enum MetricLabel {
+    /// How a download ended.
+    enum Outcome: String, CaseIterable, Sendable {
+        case downloaded
+        case notModified = "not-modified"
+        case failed
+        case noRoom = "no-room"
+        case cancelled
+    }
+
+    /// Which rule let a download out.
+    enum Origin: String, CaseIterable, Sendable {
+        /// A public address, without a proxy.
+        case `public`
+        /// An address that only `network.allow` or `network.allowHosts` permits.
+        case allowed
+        case proxied
+        /// No server: the URL carries the image.
+        case inline
+    }
+
+    /// The version of HTTP that all servers of a download answered with.
+    enum HTTPVersion: String, CaseIterable, Sendable {
+        case http1 = "1.1"
+        case http2 = "2"
+    }
+
+    enum Publication: String, CaseIterable, Sendable {
+        case published
+        /// It is in force, but its last flush failed.
+        case undurable
+        case noRoom = "no-room"
+        case failed
+    }
+
+    enum Eviction: String, CaseIterable, Sendable {
+        /// No list and no kept generation names the image.
+        case unreferenced
+        case damaged
+    }
+
+    enum Release: String, CaseIterable, Sendable {
+        /// The grace period is over, and no reader holds a lease.
+        case expired
+        /// A reader holds a lease that is older than `cache.leaseMax`.
+        case leaseExpired = "lease-expired"
+    }
+
+    enum Verdict: String, CaseIterable, Sendable {
+        case accepted, rejected
+    }
+
+    /// Why a parser process gave no verdict on a list.
+    enum ParserFailure: String, CaseIterable, Sendable {
+        case died, killed, failed, timeout, nonsense, unavailable
+
+        /// `nil` for a verdict on the list itself.
+        init?(_ rejection: ListRejection.Code) {
+            switch rejection {
+            case .parserDied: self = .died
+            case .parserKilled: self = .killed
+            case .parserFailed: self = .failed
+            case .parserTimeout: self = .timeout
+            case .parserNonsense: self = .nonsense
+            case .parserUnavailable: self = .unavailable
+            default: return nil
+            }
+        }
+    }
+
+    enum Method: String, CaseIterable, Sendable {
+        case get, post, other
+    }
+
+    enum Status: String, CaseIterable, Sendable {
+        case success = "2xx"
+        case redirect = "3xx"
+        case refused = "4xx"
+        case failed = "5xx"
+
+        init(_ status: Int) {
+            switch status {
+            case ..<300: self = .success
+            case ..<400: self = .redirect
+            case ..<500: self = .refused
+            default: self = .failed
+            }
+        }
+    }
+
+    /// The code of a failed download, with one value for all HTTP statuses of a class.
+    static func code(of failure: FetchFailure.Code) -> String {
+        guard case .http(let status) = failure else { return failure.rawValue }
+        return (300..<600).contains(status) ? "http-\(status / 100)xx" : "http-other"
+    }
+
+    static let failureCodes: [String] = {
+        let codes =
+            ["http-3xx", "http-4xx", "http-5xx", "http-other"] + FetchFailure.Cause.allCases.map(\.rawValue)
+            + ImageRejection.Code.allCases.map(\.rawValue) + URLRefusal.Code.allCases.map(\.rawValue)
+        return Set(codes).sorted()
+    }()
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import Logging
+import SyncPlan
+import SystemPackage
+
+/// Writes metrics to a file for the textfile collector of node_exporter (`metrics.textfile`).
+///
+/// The file is replaced whenever something changed, at most every ``pace``; and every ``beat``, so that its age tells
+/// whether the agent lives. At the end it says `syncagent_up 0`, which tells an agent that was stopped from one that was
+/// killed, and from one that was never there.
+struct MetricsTextfile: Sendable {
+    /// The least time from one file to the next.
+    static let pace: Duration = .seconds(15)
+    /// The longest time from one file to the next.
+    static let beat: Duration = .seconds(60)
+
+    private let path: FilePath
+    private let agent: RunningAgent
+    private let logger: Logger
+    private let pace: Duration
+    private let beat: Duration
+
+    init(
+        at path: FilePath, agent: RunningAgent, logger: Logger, pace: Duration = Self.pace, beat: Duration = Self.beat
+    ) {
+        (self.path, self.agent, self.logger) = (path, agent, logger)
+        (self.pace, self.beat) = (pace, beat)
+    }
+
+    /// Writes until the task is cancelled, or the agent ends.
+    func run() async {
+        var last: [MetricReading] = []
+        var next = ContinuousClock.now
+        var trouble: String?
+        while !Task.isCancelled {
+            let change = agent.loop.feed.newest
+            guard let readings = await agent.metrics() else { break }
+            let lasting = readings.filter { !$0.family.isVolatile }
+            if lasting != last || next <= .now {
+                await write(readings, &trouble)
+                (last, next) = (lasting, .now + beat)
+            }
+            guard (try? await Task.sleep(for: pace)) != nil else { break }
+            await wait(atMost: ContinuousClock.now.duration(to: next)) { [feed = agent.loop.feed] in
+                _ = await feed.next(after: change)
+            }
+        }
+        await write(
+            [
+                MetricReading(.buildInfo, [Version.current: 1]), MetricReading(.collected, AgentClock.wallTime),
+                MetricReading(.up, 0),
+            ], &trouble)
+    }
+
+    private func write(_ readings: [MetricReading], _ trouble: inout String?) async {
+        // node_exporter has metrics of its own process under the common names.
+        let text = MetricsText.write(readings) { $0.hasPrefix("syncagent_") ? $0 : "syncagent_\($0)" }
+        let error = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
+        defer { trouble = error }
+        if let error, trouble == nil {
+            logger.warning("cannot write metrics.textfile: retrying", metadata: ["reason": "\(error)"])
+        } else if error == nil, trouble != nil {
+            logger.notice("metrics.textfile written again")
+        }
+    }
+
+    /// Puts a new file in the place of what is there; node_exporter sees the one or the other.
+    ///
+    /// - Returns: Why that failed.
+    static func replace(_ path: FilePath, by text: String) -> FileError? {
+        // node_exporter reads what ends in .prom.
+        let temporary = path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "").new").string
+        unlink(temporary)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard file >= 0 else { return FileError("create", temporary, Errno(rawValue: errno)) }
+        do {
+            let descriptor = FileDescriptor(rawValue: file)
+            try descriptor.closeAfter {
+                _ = try descriptor.writeAll(text.utf8)
+                // Whatever the mask of the process is.
+                guard fchmod(file, 0o644) == 0 else { throw Errno(rawValue: errno) }
+            }
+        } catch {
+            unlink(temporary)
+            return FileError("write", temporary, error as? Errno ?? .ioError)
+        }
+        guard rename(temporary, path.string) == 0 else {
+            let error = FileError("replace", path.string, Errno(rawValue: errno))
+            unlink(temporary)
+            return error
+        }
+        return nil
+    }
+}

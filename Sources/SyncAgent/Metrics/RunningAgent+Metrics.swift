@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+package import SyncPlan
+
+extension RunningAgent {
+    /// All metrics at the moment, sorted by name; `nil` if the agent is about to end.
+    package func metrics() async -> [MetricReading]? {
+        guard let status = await status(), let stale = await staleTime() else { return nil }
+        // The file system of the cache may keep its caller waiting.
+        let outside = await onOwnThread("metrics") { [space] in space.readings + ProcessUsage.read() }
+        let now = AgentClock.wallTime
+        let age = stale.map { max(0, ($0.now - $0.since) / .seconds(1)) } ?? 0
+        let readings =
+            counts.read() + status.metrics + outside
+            + [MetricReading(.oldestStaleIcon, age), MetricReading(.collected, now)]
+        return readings.sorted { $0.family.name < $1.family.name }
+    }
+
+    /// All metrics at the moment, as Prometheus reads them; `nil` if the agent is about to end.
+    package func metricsText() async -> String? {
+        await metrics().map { MetricsText.write($0) }
+    }
+}
+
+/// What the file system of the cache has.
+package struct SpaceMetrics: Sendable {
+    private let folder: CacheFolder?
+    private let reserve: SpaceReserve
+
+    /// - Parameters:
+    ///   - folder: The cache; `nil` if nothing is to be told.
+    ///   - reserve: How much of its file system is left free.
+    package init(of folder: CacheFolder? = nil, reserve: SpaceReserve = .percent(0)) {
+        (self.folder, self.reserve) = (folder, reserve)
+    }
+
+    var readings: [MetricReading] {
+        guard let space = folder?.space?.bytes else { return [] }
+        return [
+            MetricReading(.diskFree, Double(space.free)), MetricReading(.diskSize, Double(space.total)),
+            MetricReading(.diskReserve, Double(reserve.bytes(of: space.total))),
+        ]
+    }
+}

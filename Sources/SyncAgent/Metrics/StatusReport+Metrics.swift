@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+
+extension StatusReport {
+    /// What the status says, as metrics.
+    var metrics: [MetricReading] {
+        let states = Dictionary(grouping: lists, by: \.state).mapValues(\.count)
+        var readings: [MetricReading] = [
+            MetricReading(.up, 1),
+            MetricReading(.buildInfo, [Version.current: 1]),
+            MetricReading(.paused, state == .paused),
+            MetricReading(.inSync, inSync),
+            MetricReading(
+                .lists, MetricFamily.lists.labels[0].values.map { ($0, Double(states[$0] ?? 0)) }),
+            MetricReading(.icons, ["ready": icons.ready, "pending": icons.pending, "failed": icons.failed]),
+            MetricReading(.staleIcons, Double(icons.stale)),
+            MetricReading(.retiredIcons, Double(icons.retired)),
+            MetricReading(
+                .queue,
+                [
+                    "active": downloads.active, "queued": downloads.queued, "waiting": downloads.waiting,
+                    "blocked": downloads.blocked,
+                ]),
+            MetricReading(.shortage, downloads.reason != nil),
+            MetricReading(.publicationFailing, publication.error != nil),
+            MetricReading(.cacheBytes, Double(cache.bytes)),
+            MetricReading(.cacheImages, Double(cache.images)),
+            MetricReading(
+                .eviction, MetricFamily.eviction.labels[0].values.map { ($0, $0 == eviction.state ? 1 : 0) }),
+            MetricReading(.watchPolling, watch.mode == "polling"),
+            MetricReading(.watchOverflows, Double(watch.overflows)),
+        ]
+        // Without a generation there is nothing to tell: a time of 0 would look like a very old one.
+        if let generation { readings.append(MetricReading(.generation, Double(generation))) }
+        if let time = published.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastPublication, time)) }
+        if let time = watch.lastScan.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastScan, time)) }
+        return readings
+    }
+}
+
+extension MetricReading {
+    init(_ family: MetricFamily, _ isTrue: Bool) { self.init(family, isTrue ? 1 : 0) }
+
+    init(_ family: MetricFamily, _ time: Timestamp) { self.init(family, time.sinceEpoch / .seconds(1)) }
+
+    init(_ family: MetricFamily, _ values: KeyValuePairs<String, Int>) {
+        self.init(family, values.map { ($0, Double($1)) })
+    }
+
+    init(_ family: MetricFamily, _ values: [(label: String, value: Double)]) {
+        self.init(family, values.map { Series(labels: [$0.label], value: .number($0.value)) })
+    }
+}
