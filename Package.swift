@@ -234,8 +234,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache", "ImageChecks",
-                "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport",
-                "WebAddresses", subprocess, system,
+                "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgentCLI", "SyncPlan", "TestSupport",
+                "WebAddresses", nioHTTP1, subprocess, system,
             ],
             swiftSettings: settings
         ),

@@ -13,7 +13,8 @@ package final class AgentMetrics: Sendable {
     private let registry: MetricsRegistry
     private let configurationOK = Atomic(true)
 
-    private let downloads: Counters<[String]>
+    /// By outcome.
+    private let downloads: [MetricLabel.Outcome: Counters<MetricLabel.Origin>]
     private let downloadFailures: Counters<String>
     private let downloadResponses: Counters<MetricLabel.HTTPVersion>
     private let receivedBytes: Counter
@@ -28,13 +29,17 @@ package final class AgentMetrics: Sendable {
     private let listReads: Counters<MetricLabel.Verdict>
     private let parserFailures: Counters<MetricLabel.ParserFailure>
     private let watcherFailures: Counter
-    private let controlRequests: Counters<[String]>
+    /// By method.
+    private let controlRequests: [MetricLabel.Method: Counters<MetricLabel.Status>]
 
     package init() {
         let registry = MetricsRegistry(MetricFamily.pushed)
         self.registry = registry
-        downloads = Counters(.downloads, registry) { $0 }
-        downloadFailures = Counters(.downloadFailures, registry) { $0[0] }
+        downloads = Dictionary(
+            uniqueKeysWithValues: MetricLabel.Outcome.allCases.map {
+                ($0, Counters(.downloads, after: [$0.rawValue], registry))
+            })
+        downloadFailures = Counters(.downloadFailures, MetricLabel.failureCodes, registry)
         downloadResponses = Counters(.downloadResponses, registry)
         receivedBytes = Counter(.receivedBytes, [], registry)
         downloadDurations = Dictionary(
@@ -51,7 +56,10 @@ package final class AgentMetrics: Sendable {
         listReads = Counters(.listReads, registry)
         parserFailures = Counters(.parserFailures, registry)
         watcherFailures = Counter(.watcherFailures, [], registry)
-        controlRequests = Counters(.controlRequests, registry) { $0 }
+        controlRequests = Dictionary(
+            uniqueKeysWithValues: MetricLabel.Method.allCases.map {
+                ($0, Counters(.controlRequests, after: [$0.rawValue], registry))
+            })
     }
 
     /// The present values.
@@ -88,7 +96,7 @@ package final class AgentMetrics: Sendable {
             end = .failed
             downloadFailures.increment(MetricLabel.code(of: failure.code))
         }
-        downloads.increment([end.rawValue, Self.origin(of: source, trail).rawValue])
+        downloads[end]?.increment(Self.origin(of: source, trail))
         if let isMultiplexed { downloadResponses.increment(isMultiplexed ? .http2 : .http1) }
         if bytes > 0 { receivedBytes.increment(by: bytes) }
         downloadDurations[end]?.record(time)
@@ -159,26 +167,31 @@ package final class AgentMetrics: Sendable {
     ///   - status: The status of the answer.
     package func noteControlRequest(method: String, status: Int) {
         let method: MetricLabel.Method = method == "GET" ? .get : method == "POST" ? .post : .other
-        controlRequests.increment([method.rawValue, MetricLabel.Status(status).rawValue])
+        controlRequests[method]?.increment(MetricLabel.Status(status))
     }
 }
 
-/// A counter for each set of label values.
+/// A counter for each value of the last label of a metric.
 private struct Counters<Key: Hashable & Sendable>: Sendable {
     private let counters: [Key: Counter]
-
-    init(_ family: MetricFamily, _ registry: MetricsRegistry, key: ([String]) -> Key) {
-        counters = Dictionary(
-            uniqueKeysWithValues: family.labelSets.map { (key($0), Counter(family, $0, registry)) })
-    }
 
     func increment(_ key: Key, by amount: Int = 1) { counters[key]?.increment(by: amount) }
 }
 
 extension Counters where Key: CaseIterable & RawRepresentable<String> {
-    init(_ family: MetricFamily, _ registry: MetricsRegistry) {
+    /// - Parameters:
+    ///   - family: The metric.
+    ///   - labels: The values of its other labels.
+    ///   - registry: Where it is counted.
+    init(_ family: MetricFamily, after labels: [String] = [], _ registry: MetricsRegistry) {
         counters = Dictionary(
-            uniqueKeysWithValues: Key.allCases.map { ($0, Counter(family, [$0.rawValue], registry)) })
+            uniqueKeysWithValues: Key.allCases.map { ($0, Counter(family, labels + [$0.rawValue], registry)) })
+    }
+}
+
+extension Counters<String> {
+    init(_ family: MetricFamily, _ values: [String], _ registry: MetricsRegistry) {
+        counters = Dictionary(uniqueKeysWithValues: values.map { ($0, Counter(family, [$0], registry)) })
     }
 }
 

@@ -203,12 +203,20 @@ struct DownloadScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.plan.oldestStaleTime(now: agent.now) == nil)
         try agent.finish(Self.a, .failed(.status(503)))
+        let since = try #require(agent.plan.oldestStaleTime(now: agent.now))
+        #expect(since > Sample.start && since < agent.now)
         #expect(agent.publication == nil)
         #expect(try agent.published("1.plist") == [Self.ready("x")])
         #expect(agent.plan.status.icons.stale == 1 && agent.plan.status.icons.ready == 1)
         while agent.downloads.isEmpty { try agent.passToNextWake() }
         #expect(agent.requests.last?.condition?.validators == Validators(etag: "x"))
+        try agent.finish(Self.a, .failed(.status(503)))
+        #expect(agent.plan.oldestStaleTime(now: agent.now) == since)
+        while agent.downloads.isEmpty { try agent.passToNextWake() }
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.plan.oldestStaleTime(now: agent.now) == nil)
     }
 
     @Test("a URL that may not be asked for fails at once, and is never asked for")
