@@ -25,7 +25,7 @@ extension ControlServer {
                 address: .unixDomainSocket(path: path.string),
                 availableConnectionsDelegate: MaximumAvailableConnections(clients)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
-        ) { [access] request, writer, channel in
+        ) { [access, api] request, writer, channel in
             let context = APIContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: logger),
                 caller: access.caller(await PeerCredentials.peer(of: channel, for: access)))
@@ -37,7 +37,7 @@ extension ControlServer {
             } catch {
                 response = Response(status: .internalServerError)
             }
-            agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
+            api.agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { [path, access, api] _ in
             // Until here only the owner could connect: the agent's umask takes the right to write from all others.
