@@ -7,6 +7,9 @@ package final class Milestone: Sendable {
     /// Notes that it has happened.
     package func reach() { feed.end() }
 
+    /// Whether it has happened.
+    package var isReached: Bool { feed.newest == nil }
+
     /// Returns when it has happened, or when the task is cancelled.
     package func wait() async { for await _ in feed.changes {} }
 }

@@ -50,6 +50,9 @@ package struct RunningAgent: Sendable {
         await listening.wait()
     }
 
+    /// Whether the agent has not looked at the whole lists folder yet.
+    var isStarting: Bool { !lists.firstLook.isReached }
+
     /// Whether the agent's loop has ended; returns as soon as it has, or when the time is over.
     func hasEnded(within limit: Duration) async -> Bool {
         await wait(atMost: limit) { [loop] in for await _ in loop.changes {} }

@@ -46,6 +46,8 @@ struct AgentService: Sendable {
         for await _ in agent.changes {
             // What comes together is told together.
             guard (try? await Task.sleep(for: ServiceNotices.pace)) != nil else { return }
+            // A start that gets on may take as long as it takes.
+            if agent.isStarting { await manager.stillStarting() }
             guard let status = await agent.status() else { return }
             let text = probes.trouble ?? status.serviceLine
             // Most changes change none of it.

@@ -38,6 +38,9 @@ package actor ServiceManager {
     /// Tells that the agent is ready, and what its status is.
     package func ready(_ status: String) { send(notices.ready(status, at: AgentClock.timeAwake)) }
 
+    /// Asks for more time to start.
+    package func stillStarting() { send(notices.stillStarting()) }
+
     /// Tells the status, if it is another than before and the last one is a second old.
     package func status(_ text: String) { send(notices.status(text, at: AgentClock.timeAwake)) }
 

@@ -45,9 +45,12 @@ package struct ServiceNotices: Sendable {
     ///   - now: The time, by a clock that nobody sets.
     /// - Returns: The message, if there is one.
     package mutating func status(_ text: String, at now: Duration) -> String? {
-        guard phase != .stopping, let field = field(text, at: now) else { return nil }
-        // A start that gets on may take as long as it takes.
-        return phase == .starting ? "\(field)\n\(Self.extension(by: Self.patience))" : field
+        phase == .stopping ? nil : field(text, at: now)
+    }
+
+    /// The agent is still starting, and has got on.
+    package func stillStarting() -> String? {
+        phase == .starting ? Self.extension(by: Self.patience) : nil
     }
 
     /// How long to wait before another status can be sent.

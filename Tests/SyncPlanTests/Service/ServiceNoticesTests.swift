@@ -40,11 +40,13 @@ struct ServiceNoticesTests {
     @Test("a start that gets on asks for more time")
     func longStart() {
         var notices = ServiceNotices(process: 811)
+        #expect(notices.stillStarting() == "EXTEND_TIMEOUT_USEC=30000000")
         let notice = notices.status("no icons ready", at: .zero)
-        #expect(notice == "STATUS=no icons ready\nEXTEND_TIMEOUT_USEC=30000000")
+        #expect(notice == "STATUS=no icons ready")
         // The status of the moment before is not told again.
         let ready = notices.ready("1 icon ready", at: .milliseconds(10))
         #expect(ready == "READY=1\nMAINPID=811")
+        #expect(notices.stillStarting() == nil)
     }
 
     @Test("a reload begins with the time and ends with ready")
