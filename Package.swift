@@ -66,6 +66,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
     ],
     targets: [
         // The documents of the cache, and what they are made of: values, and no file.
@@ -82,6 +83,15 @@ let package = Package(
         // Decisions: values in, values out.
         .target(
             name: "SyncPlan", dependencies: ["AppLists", "CacheFormat", "ImageChecks", "WebAddresses", deque, heap],
+            swiftSettings: settings
+        ),
+
+        // The table of settings, and the file that they are read from.
+        .target(
+            name: "AgentSettings",
+            dependencies: [
+                "AppLists", "CacheFormat", "SyncPlan", "WebAddresses", .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
             swiftSettings: settings
         ),
 
@@ -115,7 +125,8 @@ let package = Package(
         .executableTarget(
             name: "SyncAgentCLI",
             dependencies: [
-                "AgentServer", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks",
+                "AgentServer", "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache",
+                "ImageChecks",
                 "SyncAgent", "SyncPlan", "WebAddresses", logging, subprocess, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -186,6 +197,10 @@ let package = Package(
             dependencies: ["AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "SyncPlan", "WebAddresses"],
             swiftSettings: settings),
         .testTarget(
+            name: "AgentSettingsTests",
+            dependencies: ["AgentSettings", "CacheFormat", "SyncPlan", "TestSupport", system],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncAgentTests",
             dependencies: [
                 "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP", "SyncAgent",
@@ -229,12 +244,13 @@ let package = Package(
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),
         .testTarget(
-            name: "SyncAgentCLITests", dependencies: ["CacheFormat", "SyncAgentCLI", logging], swiftSettings: settings),
+            name: "SyncAgentCLITests", dependencies: ["CacheFormat", "SyncAgent", "SyncAgentCLI", logging, system],
+            swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache", "ImageChecks",
-                "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgentCLI", "SyncPlan", "TestSupport",
+                "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache",
+                "ImageChecks", "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgentCLI", "SyncPlan", "TestSupport",
                 "WebAddresses", nioHTTP1, subprocess, system,
             ],
             swiftSettings: settings

@@ -6,8 +6,24 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// The options that every command takes, and what comes of them and of the environment.
+/// The options that every command takes.
 struct Configuration: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file. Default: syncagent.toml in /etc/syncagent or ~/.config/syncagent.",
+            valueName: "file"),
+        completion: .file(extensions: ["toml"]))
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Use this value of a setting, such as fetch.maxBytes=1MiB; repeatable.", valueName: "key=value"))
+    var assignments: [String] = []
+
+    @Flag(exclusivity: .exclusive)
+    var owner: Owner?
+
     @Option(
         help: ArgumentHelp("The lists folder, where app lists are dropped.", valueName: "dir"), completion: .directory)
     var lists: String?
@@ -22,80 +38,43 @@ struct Configuration: ParsableArguments {
     @Option(help: ArgumentHelp("The control socket of the agent.", valueName: "path"), completion: .file())
     var socket: String?
 
-    /// Where everything is: as the options say, else in the user's own folders (XDG Base Directory Specification).
-    func folders() throws -> AgentFolders {
-        let state = try folder(state, variable: "XDG_STATE_HOME", fallback: ".local/state")
-        // Without a runtime folder, as in a cron job, the socket is in the state folder, which is private too.
-        let socket = try socket.map(absolute) ?? runtimeFolder().appending("control.sock")
-        let cache = try folder(cache, variable: "XDG_CACHE_HOME", fallback: ".cache")
-        guard cache != state else {
-            throw ValidationError("--cache and --state are the same folder (\(cache)): use two folders.")
-        }
-        return AgentFolders(
-            lists: try folder(lists, variable: "XDG_CONFIG_HOME", fallback: ".config", inside: "lists.d"), cache: cache,
-            state: state, socket: socket)
+    enum Owner: String, EnumerableFlag {
+        case system, user
 
-        func runtimeFolder() -> FilePath {
-            Variable["XDG_RUNTIME_DIR"].map { FilePath($0).appending("syncagent") } ?? state
-        }
-    }
-
-    /// The settings, as the environment has them; stderr names variables that look like settings and are none.
-    ///
-    /// - Throws: Exit code 78 if a variable is not of its setting's form.
-    func settings() throws -> Settings {
-        _ = Self.warningOfUnknownVariables
-        var settings = Settings()
-        for key in SettingKey.all {
-            guard let text = Variable[key.variable] else { continue }
-            do {
-                try key.set(text, in: &settings)
-            } catch {
-                throw Exit.because("\(key.variable): \(error)", code: .badConfiguration)
+        static func help(for owner: Owner) -> ArgumentHelp? {
+            switch owner {
+            case .system: "Use the folders of the system's agent."
+            case .user: "Use your own folders. Default: the system's, if only the system has an agent."
             }
         }
-        return settings
     }
 
-    /// Warns once, however often the settings are wanted.
-    private static let warningOfUnknownVariables: Void = {
-        let known = Set(SettingKey.all.map(\.variable))
-        for name in ProcessInfo.processInfo.environment.keys.sorted()
-        where name.hasPrefix("SYNCAGENT_") && !known.contains(name) {
-            let advice = SettingKey.nearest(to: name).map { ": did you mean \($0.variable)?" } ?? "."
-            Message.error("\(name) is not a setting and is ignored\(advice)")
+    /// The folders and the configuration file, as the options and the environment say.
+    func place(toRun: Bool = false) throws -> Place {
+        let choice = PlaceChoice(
+            config: config, lists: lists, cache: cache, state: state, socket: socket, owner: owner, toRun: toRun)
+        do {
+            return try choice.place(variable: { Variable[$0] }, directory: Self.currentDirectory, exists: Self.exists)
+        } catch PlaceChoice.Failure.usage(let message) {
+            throw ValidationError(message)
+        } catch PlaceChoice.Failure.configuration(let message) {
+            throw Exit.because(message, code: .badConfiguration)
         }
-    }()
-
-    private func folder(
-        _ option: String?, variable: String, fallback: String, inside: String? = nil
-    ) throws -> FilePath {
-        if let option { return try absolute(option) }
-        let base: FilePath
-        // A relative path in one of these variables is to be ignored, the specification says.
-        if let path = Variable[variable].map({ FilePath($0) }), path.isAbsolute {
-            base = path
-        } else if let home = Variable["HOME"].map({ FilePath($0) }), home.isAbsolute {
-            base = home.appending(FilePath(fallback).components)
-        } else {
-            throw Exit.because(
-                "Neither \(variable) nor HOME is an absolute path: set one of them, or use --lists, --cache, --state and --socket.",
-                code: .badConfiguration)
-        }
-        let folder = base.appending("syncagent")
-        return inside.map { folder.appending($0) } ?? folder
     }
 
-    private func absolute(_ text: String) throws -> FilePath {
-        guard !text.isEmpty else { throw ValidationError("The path of a folder or socket is empty.") }
-        let path = FilePath(text)
-        if path.isAbsolute { return path.lexicallyNormalized() }
-        guard let here = getcwd(nil, 0) else {
-            throw Exit.because(
-                "The current directory was removed: give \(text) as an absolute path.", code: .badConfiguration)
-        }
+    /// The folders that the agent uses.
+    func folders() throws -> AgentFolders { try place().folders }
+
+    private static func exists(_ path: FilePath) -> Bool {
+        var status = stat()
+        // One that this user may not look at is there.
+        return stat(path.string, &status) == 0 || errno == EACCES
+    }
+
+    private static func currentDirectory() -> FilePath? {
+        guard let here = getcwd(nil, 0) else { return nil }
         defer { free(here) }
-        return FilePath(platformString: here).appending(path.components).lexicallyNormalized()
+        return FilePath(platformString: here)
     }
 }
 
@@ -105,4 +84,7 @@ enum Variable {
         guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
         return value
     }
+
+    /// The names of all variables.
+    static var names: [String] { ProcessInfo.processInfo.environment.keys.sorted() }
 }

@@ -31,12 +31,14 @@ package final class CurlMulti: Transport {
     /// How often the bytes besides bodies are measured.
     private static let meterInterval: Duration = .milliseconds(5)
 
-    private let options: Options
+    private var options: Options
     private let connections = Connections()
     private var multi: UnsafeMutableRawPointer
     /// Idle handles, for later transfers.
     private var spare: [UnsafeMutableRawPointer] = []
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    /// The handles in use that have other options than the next ones.
+    private var outdated: Set<UnsafeMutableRawPointer> = []
     /// The fields of the last request; the next one mostly has the same.
     private var lastFields: (fields: [(name: String, value: String)], list: CurlList)?
     private var nextMeasurement = ContinuousClock.now
@@ -57,11 +59,24 @@ package final class CurlMulti: Transport {
         curl_multi_cleanup(multi)
     }
 
+    /// Has the transfers that begin from now on follow other options.
+    package func configure(_ options: Options) {
+        self.options = options
+        Self.set(options, of: multi)
+        outdated.formUnion(transfers.keys)
+        for handle in spare { curl_easy_cleanup(handle) }
+        spare = []
+    }
+
     private static func makeMulti(_ options: Options) -> UnsafeMutableRawPointer {
         guard let multi = curl_multi_init() else { preconditionFailure("no memory for libcurl") }
+        set(options, of: multi)
+        return multi
+    }
+
+    private static func set(_ options: Options, of multi: UnsafeMutableRawPointer) {
         curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, options.connections)
         curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
-        return multi
     }
 
     // MARK: Transport
@@ -201,7 +216,7 @@ package final class CurlMulti: Transport {
         // libcurl must not read the lists after they are freed.
         curl_set_list(handle, CURLOPT_HTTPHEADER, nil)
         curl_set_list(handle, CURLOPT_RESOLVE, nil)
-        spare.append(handle)
+        if outdated.remove(handle) == nil { spare.append(handle) } else { curl_easy_cleanup(handle) }
     }
 
     private func makeHandle() -> UnsafeMutableRawPointer {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import SyncPlan
 import TestSupport
 import Testing
 
@@ -68,24 +67,5 @@ struct DocumentationTests {
             if parts.count == 2 { linked.formUnion(Self.links(in: parts[1])) }
         }
         #expect(Set(articles.map(Self.name)).subtracting(linked).isEmpty)
-    }
-
-    @Test("the table of settings has each of them, with its default")
-    func settings() throws {
-        let text = try Self.text(of: "Sources/SyncAgent/SyncAgent.docc/Settings.md")
-        let table = try #require(text.split(separator: "\n## All settings\n").last?.split(separator: "\n## ").first)
-        var names: [String] = []
-        for row in table.split(separator: "\n").dropFirst(2) {
-            let cells = row.split(separator: "|").map { $0.trimmingPrefix(" ").split(separator: "`") }
-            let name = try #require(cells.first?.first)
-            let key = try #require(SettingKey.all.first { $0.name == name }, "there is no setting \(name)")
-            names.append(key.name)
-            // Without quotes it is told in words that there is none.
-            let value = cells[2].count == 2 ? cells[2][0] : ""
-            var settings = Settings()
-            try key.set(String(value).replacing("VERSION", with: Version.current), in: &settings)
-            #expect(settings == Settings(), "the default of \(name)")
-        }
-        #expect(names == SettingKey.all.map(\.name))
     }
 }

@@ -25,15 +25,22 @@ package struct Agent: Sendable {
     private var settings: Settings
     private let proxies: ProxyPolicy
     private let helpers: Helpers
-    private let budget: DescriptorBudget
+    let budget: DescriptorBudget
     private let manager: ServiceManager?
-    private let logger: Logger
+    let logger: Logger
+    /// The settings with their origins, for those who ask.
+    private let report: SettingsReport
+    /// Reads the configuration again.
+    let readConfiguration: @Sendable () -> Reload
 
     package init(
         folders: AgentFolders, settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), helpers: Helpers,
-        budget: DescriptorBudget, manager: ServiceManager? = nil, logger: Logger
+        budget: DescriptorBudget, report: SettingsReport, readConfiguration: @escaping @Sendable () -> Reload,
+        manager: ServiceManager? = nil, logger: Logger
     ) {
         self.folders = folders
+        self.report = report
+        self.readConfiguration = readConfiguration
         self.settings = settings
         self.settings.fetch.concurrency = min(settings.fetch.concurrency, budget.downloads)
         self.budget = budget
@@ -47,7 +54,7 @@ package struct Agent: Sendable {
     ///
     /// - Parameters:
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
-    ///   - wakeUps: Each element has the lists folder looked at now (SIGHUP).
+    ///   - wakeUps: Each element has the configuration reloaded, and the lists folder looked at now (SIGHUP).
     ///   - makeServer: Makes what answers others while the agent runs, and ends when its task is cancelled.
     /// - Returns: The state at the end.
     /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used,
@@ -106,7 +113,7 @@ package struct Agent: Sendable {
                     plan, publisher,
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
-                        counts: metrics, space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
+                        settings: LatestSettings(report), counts: metrics, space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
         // Else what was stored may be left in the log of the database.
@@ -191,9 +198,12 @@ package struct Agent: Sendable {
             group.addTask {
                 for await _ in wakeUps {
                     if let service {
-                        await service.reload { await agent.lookAgain(atMost: Self.patience) }
+                        await service.reload {
+                            reload(agent)
+                            await agent.lookAgain(atMost: Self.patience)
+                        }
                     } else {
-                        lists.lookAgain()
+                        reload(agent)
                     }
                 }
                 return nil

@@ -13,6 +13,9 @@ package protocol AgentEffects: Sendable {
     /// Cancels all downloads, and returns when the last one has ended.
     func shutDownDownloads() async
 
+    /// Goes on with other settings: what is begun from now on follows them.
+    func configure(_ settings: Settings, _ proxies: ProxyPolicy)
+
     /// Writes a staged image into `icons/` ahead of its publication.
     func writeAhead(_ image: StagedImage)
     /// Lists the lists folder again, which ends with `.scanned`.

@@ -14,6 +14,7 @@ package struct RunningAgent: Sendable {
     let loop: AgentLoop
     let lists: ListService
     let scrubber: Scrubber
+    let latestSettings: LatestSettings
     /// What is counted where it happens.
     package let counts: AgentMetrics
     let space: SpaceMetrics
@@ -25,12 +26,14 @@ package struct RunningAgent: Sendable {
     ///   - loop: What decides.
     ///   - lists: What looks at the lists folder.
     ///   - scrubber: What reads images that are said to be damaged.
+    ///   - settings: The settings in force.
     ///   - counts: What is counted where it happens.
     ///   - space: What tells of the file system of the cache. Nothing by default.
     package init(
-        loop: AgentLoop, lists: ListService, scrubber: Scrubber, counts: AgentMetrics = AgentMetrics(),
-        space: SpaceMetrics = SpaceMetrics()
+        loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
+        counts: AgentMetrics = AgentMetrics(), space: SpaceMetrics = SpaceMetrics()
     ) {
+        latestSettings = settings
         self.counts = counts
         self.space = space
         self.loop = loop
@@ -73,6 +76,13 @@ package struct RunningAgent: Sendable {
         let watch = lists.watch
         (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
         report.listeners = listeners.all
+        return report
+    }
+
+    /// The settings in force, and where each one came from.
+    package var settings: SettingsReport {
+        var report = latestSettings.current
+        report.pid = Int(getpid())
         return report
     }
 

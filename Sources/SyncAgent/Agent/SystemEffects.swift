@@ -17,6 +17,12 @@ struct SystemEffects: AgentEffects {
     func cancel(_ url: IconURL) { downloads.cancel(url) }
     func shutDownDownloads() async { await downloads.shutdown() }
 
+    func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
+        downloads.configure(settings, proxies)
+        staging.reserve(settings.cache.minFree)
+        publisher.reserve(settings.cache.minFree)
+    }
+
     func writeAhead(_ image: StagedImage) { publisher.writeAhead(image) }
     func listFolder() async { await relist() }
 

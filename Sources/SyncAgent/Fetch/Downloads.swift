@@ -24,6 +24,7 @@ package actor Downloads {
     private enum Command: Sendable {
         case begin([FetchRequest])
         case cancel(IconURL)
+        case configure(Settings, ProxyPolicy)
     }
 
     private nonisolated let thread = TransferThread()
@@ -31,13 +32,13 @@ package actor Downloads {
     /// What was asked for since the last turn, in order.
     private nonisolated let commands = Mutex<[Command]>([])
 
-    let settings: Settings
-    let rules: Download.Rules
-    let proxies: ProxyPolicy
-    let resolver: Resolver
+    private(set) var settings: Settings
+    private(set) var rules: Download.Rules
+    private(set) var proxies: ProxyPolicy
+    private(set) var resolver: Resolver
     let staging: Staging
     let clock: AgentClock
-    let inspector: ImageInspector
+    private(set) var inspector: ImageInspector
     private let metrics: AgentMetrics
     private let idleTime: Duration
     private let report: @Sendable ([End]) -> Void
@@ -94,6 +95,11 @@ package actor Downloads {
         post(.cancel(url))
     }
 
+    /// Goes on with other settings: the next requests follow them, also those of downloads that are under way.
+    package nonisolated func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
+        post(.configure(settings, proxies))
+    }
+
     private nonisolated func post(_ command: Command) {
         commands.withLock { $0.append(command) }
         thread.ring()
@@ -118,7 +124,19 @@ package actor Downloads {
                 if !beginAtOnce(download) { Task { await begin(download) } }
             }
         case .cancel(let url): if let download = active[url] { giveUp(download, because: CancellationError()) }
+        case .configure(let settings, let proxies): take(settings, proxies)
         }
+    }
+
+    private func take(_ settings: Settings, _ proxies: ProxyPolicy) {
+        // What was resolved was judged by the networks that were allowed.
+        if settings.network != self.settings.network { resolver = Resolver(policy: settings.network) }
+        self.settings = settings
+        self.proxies = proxies
+        rules = Download.Rules(settings)
+        inspector = ImageInspector(limits: ImageLimits(settings.images))
+        let options = CurlMulti.Options(settings.fetch, isProxied: !proxies.proxies.isEmpty)
+        (transport as? CurlMulti)?.configure(options)
     }
 
     /// Ends a download before its time, and what has come of its body.

@@ -16,8 +16,8 @@ package struct ListScanner: Sendable {
     private static let listings = 10
 
     private let folder: ListFolder
-    private let parser: ParseHelper
-    private let maxBytes: ByteCount
+    private var parser: ParseHelper
+    private var maxBytes: ByteCount
     /// What files are known to say that were not read yet.
     private var unread: [ListName: KnownList]
     /// The lists that an earlier run published, and those that were tried since.
@@ -71,6 +71,13 @@ package struct ListScanner: Sendable {
         self.parser = parser
         self.maxBytes = maxBytes
         unread = known
+    }
+
+    /// Has every list read anew, by other limits.
+    mutating func read(with parser: ParseHelper, maxBytes: ByteCount) {
+        (self.parser, self.maxBytes) = (parser, maxBytes)
+        old.formUnion(known.keys)
+        (known, unread, slow) = ([:], [:], [])
     }
 
     /// Looks once.

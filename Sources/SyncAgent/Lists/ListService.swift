@@ -30,6 +30,8 @@ package final class ListService: Sendable {
         case watch(WatchSignal)
         /// Somebody wants the folder to be looked at, and may wait for that.
         case asked(CheckedContinuation<Void, Never>?)
+        /// Other settings are in force; whether every list is to be read anew.
+        case configured(readsAll: Bool)
         /// The folder is to be listed again, to see whether what it lacked is still missing.
         case due
         /// Somebody wants to know whether looks are still made.
@@ -39,8 +41,8 @@ package final class ListService: Sendable {
 
     private let folder: FilePath
     private let watchProgram: FilePath
-    private let parser: ParseHelper
-    private let settings: Settings.Lists
+    private let parseProgram: FilePath
+    private let rules: Mutex<ListRules>
     /// What an earlier run read.
     private let known: Handover<[ListName: KnownList]>
     /// The lists that it published.
@@ -67,15 +69,29 @@ package final class ListService: Sendable {
         self.old = old
         self.known = Handover(known)
         self.watchProgram = watchProgram
-        parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings), metrics: metrics)
+        self.parseProgram = parseProgram
         self.metrics = metrics
-        self.settings = settings
+        rules = Mutex(ListRules(settings, parseProgram: parseProgram, metrics: metrics))
         self.clock = clock
         self.logger = logger
         (triggers, trigger) = AsyncStream.makeStream()
     }
 
     package var watch: WatchState { watchState.withLock(\.self) }
+
+    private var settings: Settings.Lists { rules.withLock(\.settings) }
+    private var parser: ParseHelper { rules.withLock(\.parser) }
+
+    /// Goes on with other settings, by which the folder is looked at next.
+    package func configure(_ settings: Settings.Lists) {
+        let readsAll = rules.withLock { rules in
+            let isOther = ListLimits(settings).rules != ListLimits(rules.settings).rules
+            // One that was started ahead goes by the limits that it was started with.
+            if isOther { rules = ListRules(settings, parseProgram: parseProgram) } else { rules.settings = settings }
+            return isOther
+        }
+        trigger.yield(.configured(readsAll: readsAll))
+    }
 
     /// Has the folder looked at now.
     package func lookAgain() {
@@ -162,6 +178,7 @@ package final class ListService: Sendable {
 
     private func look(_ report: @Sendable (ListScan) -> Void) async {
         var scanner = makeScanner()
+        var parser = parser
         var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
         var unsettled = UnsettledLists(patience: settings.settleMax)
@@ -179,6 +196,16 @@ package final class ListService: Sendable {
             case .asked(let continuation):
                 (isAsked, nextReading) = (true, clock.now)
                 if let continuation { waiting.append(continuation) }
+            case .configured(let readsAll):
+                let settings = settings
+                window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
+                unsettled = UnsettledLists(patience: settings.settleMax)
+                if readsAll {
+                    await parser.dismiss()
+                    parser = self.parser
+                    scanner.read(with: parser, maxBytes: settings.maxBytes)
+                }
+                (isAsked, nextReading) = (true, clock.now)
             case .due: isAsked = true
             case .probe(let continuation): continuation.resume()
             case .alarm: alarm.rang()

@@ -9,7 +9,8 @@ package actor Publisher {
     let folder: CacheFolder
     let held: HeldImages
     private let barrier: Barrier
-    private let reserve: SpaceReserve?
+    /// How much of the file system is left free.
+    private let reserve: Mutex<SpaceReserve?>
     private let thread: FileThread
     /// How many images are written ahead at a time.
     nonisolated let batch: Int
@@ -33,13 +34,18 @@ package actor Publisher {
         self.batch = batch
         self.folder = folder
         self.held = held
-        self.reserve = reserve
+        self.reserve = Mutex(reserve)
         self.thread = thread
         barrier = Barrier(folder, metrics: metrics)
     }
 
     /// Returns as soon as nothing is being published or removed.
     package func respond() {}
+
+    /// Leaves so much of the file system free from now on.
+    package nonisolated func reserve(_ reserve: SpaceReserve) {
+        self.reserve.withLock { $0 = reserve }
+    }
 
     /// What publications that failed could not take away again; nothing is published before it is gone.
     private var leftovers: [String] = []
@@ -103,7 +109,9 @@ package actor Publisher {
 
     /// Fails if there is no room for the documents, before anything is done.
     private func shortage(for publication: Publication, _ texts: [[UInt8]]) -> PublicationResult? {
-        guard !publication.ignoresRoom, let reserve, let space = folder.space else { return nil }
+        guard !publication.ignoresRoom, let reserve = reserve.withLock(\.self), let space = folder.space else {
+            return nil
+        }
         let room = space.roomForDocuments(above: reserve)
         let documents = Dictionary(zip(publication.documents.map(\.list), texts.map(\.count))) { a, _ in a }
         let shortage = space.shortage(forDocuments: documents.values.reduce(0, +), above: reserve)

@@ -8,7 +8,8 @@ import SystemPackage
 package actor Staging {
     private let folder: CacheFolder
     private let held: HeldImages
-    private let reserve: SpaceReserve
+    /// How much of the file system is left free.
+    private let reserve: Mutex<SpaceReserve>
     private let gauge = SpaceGauge()
     private let thread = FileThread("staging")
     private let lastNumber = Atomic(0)
@@ -28,7 +29,7 @@ package actor Staging {
     ) {
         self.folder = folder
         self.held = held
-        self.reserve = reserve
+        self.reserve = Mutex(reserve)
         self.partials = Partials(folder, kept: partials)
     }
 
@@ -41,13 +42,19 @@ package actor Staging {
 
     /// Whether there was room for so many bytes a moment ago; `false` if nobody looked.
     package nonisolated func hasRoom(for bytes: Int?) -> Bool {
-        gauge.latest.map { $0.space?.shortage(for: bytes, above: reserve) == nil } ?? false
+        let reserve = reserve.withLock(\.self)
+        return gauge.latest.map { $0.space?.shortage(for: bytes, above: reserve) == nil } ?? false
+    }
+
+    /// Leaves so much of the file system free from now on.
+    package nonisolated func reserve(_ reserve: SpaceReserve) {
+        self.reserve.withLock { $0 = reserve }
     }
 
     private func look(for bytes: Int?) throws(Shortage) {
         let space = folder.space
         gauge.note(space)
-        if let shortage = space?.shortage(for: bytes, above: reserve) { throw shortage }
+        if let shortage = space?.shortage(for: bytes, above: reserve.withLock(\.self)) { throw shortage }
     }
 
     /// How much is written as a trial at most: each download finds out for itself whether there is room for it.
@@ -57,7 +64,7 @@ package actor Staging {
     package func measure(trial bytes: Int) -> Result<DiskSpace, Shortage> {
         let space = folder.space
         gauge.note(space)
-        if let space, space.shortage(for: bytes, above: reserve) != nil { return .success(space) }
+        if let space, space.shortage(for: bytes, above: reserve.withLock(\.self)) != nil { return .success(space) }
         let name = StagingPath.of("trial")
         do throws(FileError) {
             folder.remove(name)

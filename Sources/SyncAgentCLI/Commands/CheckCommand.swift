@@ -22,7 +22,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let settings = try configuration.settings()
+        let settings = try await configuration.agentSettings()
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         var findings: [CheckFinding] = []
         for name in file {

@@ -42,7 +42,7 @@ struct ListCommand: AsyncParsableCommand {
     private func showIcons(of list: ListName) async throws {
         let folders = try configuration.folders()
         let check = ListCheck(
-            parser: try Agent.Helpers.installed().parse, settings: try configuration.settings().lists)
+            parser: try Agent.Helpers.installed().parse, settings: try await configuration.agentSettings().lists)
         do {
             let cache = IconCache(at: folders.cache)
             if json, let document = try cache.document(of: list) { return try Message.output(json: document.json) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
+import AgentSettings
 import ArgumentParser
 import CLinux
 import Glibc
@@ -15,9 +16,9 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the agent in the foreground.",
         discussion: """
-            SIGTERM and SIGINT stop it; SIGHUP rescans the lists folder at once. With --once, exit code 1 means that an \
-            icon failed or a list was not accepted. It refuses to run as root, with exit code 78, unless you confirm that \
-            with --allow-root.
+            SIGTERM and SIGINT stop it; SIGHUP reloads the configuration and rescans the lists folder. With --once, exit \
+            code 1 means that an icon failed or a list was not accepted. It refuses to run as root, with exit code 78, \
+            unless you confirm that with --allow-root.
             """)
 
     @Flag(help: "Sync once, then exit.")
@@ -51,19 +52,18 @@ struct RunCommand: AsyncParsableCommand {
     private static func runAgent(
         _ configuration: Configuration, once: Bool, allowedNetworks: [AddressRange], logLevel: Logger.Level
     ) async throws {
-        let folders = try configuration.folders()
-        var settings = try configuration.settings()
-        settings.network.allow += allowedNetworks
-        if settings.fetch.caFile == nil { settings.fetch.caFile = Variable["SSL_CERT_FILE"] }
-        if let file = settings.fetch.caFile {
-            do throws(CertificateFile.Flaw) {
-                try CertificateFile.check(file)
-            } catch {
-                throw Exit.because("fetch.caFile (or SSL_CERT_FILE): \(error)", code: .badConfiguration)
-            }
+        let place = try configuration.place(toRun: true)
+        let folders = place.folders
+        Configuration.warnOfUnknownVariables()
+        let configured: RunSettings
+        do throws(ConfigurationError) {
+            configured = try RunSettings(configuration, place, allowing: allowedNetworks)
+        } catch {
+            throw Configuration.exit(because: error.problems)
         }
-        let proxies = try Self.proxies(settings)
+        let settings = configured.settings
         let access = try Self.access(settings)
+        let reload = ConfigurationReload(configuration, allowing: allowedNetworks, configured)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
         // Two heaps for all threads: with one for each, what is free in one is of no use to the others.
@@ -75,18 +75,18 @@ struct RunCommand: AsyncParsableCommand {
         defer { LogWriter.shared.drain() }
         let logger = Self.logger(at: logLevel)
         let agent = Agent(
-            folders: folders, settings: settings, proxies: proxies, helpers: helpers, budget: budget,
+            folders: folders, settings: settings, proxies: configured.proxies, helpers: helpers, budget: budget,
+            report: configured.report(), readConfiguration: reload.read,
             manager: once ? nil : ServiceManager(environment: { Variable[$0] }, logger: logger), logger: logger)
         if budget.downloads < settings.fetch.concurrency {
             logger.notice(
                 "open file limit is low: fewer concurrent downloads than fetch.concurrency",
                 metadata: ["downloads": "\(budget.downloads)"])
         }
-        let document = SettingsDocument.json(settings, folders)
         do {
             let report = try await withSignals(logger, endCode: once ? .attention : .done) { [settings] in
                 try await agent.run(once: once, wakeUps: $0) { agent in
-                    let api = API(agent: agent, settings: { document }, logger: logger)
+                    let api = API(agent: agent, settings: { agent.settings.json }, logger: logger)
                     let web = WebListeners(
                         settings: settings, cache: folders.cache, clients: min(64, budget.clients / 8), logger: logger,
                         api: api, access: access)
@@ -173,14 +173,6 @@ struct RunCommand: AsyncParsableCommand {
     private static func access(_ settings: Settings) throws -> SocketAccess {
         do throws(SocketAccess.UnknownGroup) {
             return try SocketAccess(settings)
-        } catch {
-            throw Exit.because("\(error)", code: .badConfiguration)
-        }
-    }
-
-    private static func proxies(_ settings: Settings) throws -> ProxyPolicy {
-        do {
-            return try ProxyPolicy(setting: settings.fetch.proxy) { Variable[$0] }
         } catch {
             throw Exit.because("\(error)", code: .badConfiguration)
         }

@@ -26,8 +26,8 @@ struct AgentProcess: Sendable {
     var lists: FilePath
     /// What is set in the environment of every call.
     ///
-    /// What is in a temporary folder need leave nothing free beside it.
-    var environment: [Environment.Key: String?] = ["SYNCAGENT_CACHE_MIN_FREE": "0%"]
+    /// What is in a temporary folder need leave nothing free beside it, and is none of the caller's configuration.
+    var environment: [Environment.Key: String?]
     /// The options of `run`; by default those that origins on loopback need.
     var runOptions = ["--allow-network", "127.0.0.0/8", "--log-level", "error"]
 
@@ -35,6 +35,7 @@ struct AgentProcess: Sendable {
         self.program = program
         self.folder = folder
         lists = folder.appending("lists.d")
+        environment = ["SYNCAGENT_CACHE_MIN_FREE": "0%", "XDG_CONFIG_HOME": folder.string]
     }
 
     var cache: FilePath { folder.appending("cache") }

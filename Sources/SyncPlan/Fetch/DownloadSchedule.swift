@@ -12,7 +12,7 @@ struct DownloadSchedule: Sendable {
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
 
-    private let settings: Settings.Fetch
+    private var settings: Settings.Fetch
     /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
     private let triesOnce: Bool
     private(set) var queue: FetchQueue
@@ -37,6 +37,12 @@ struct DownloadSchedule: Sendable {
         self.settings = settings.fetch
         self.triesOnce = triesOnce
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
+    }
+
+    /// Goes on with other settings; what is under way goes on as it was begun.
+    mutating func configure(_ settings: Settings.Fetch) {
+        self.settings = settings
+        queue.configure(concurrency: settings.concurrency, perOrigin: settings.perHost)
     }
 
     /// Whether downloads may begin, if there is room.

@@ -65,7 +65,8 @@ extension FetchFailure.Code {
         }
     }
 
-    /// Whether other settings, or another set of certificates, may allow it, so that it is judged anew at each start.
+    /// Whether other settings, or another set of certificates, may allow it, so that it is judged anew at each start
+    /// and reload.
     package var dependsOnSettings: Bool {
         switch self {
         case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tls), .fetch(.tooLarge),
@@ -76,8 +77,9 @@ extension FetchFailure.Code {
             .fetch(.timeout):
             false
         case .http: false
-        case .image(.tooLarge): true
-        case .image(.damaged), .image(.notAnImage), .image(.truncated), .image(.unsafe): false
+        // SVG is no image without `images.allowSVG`.
+        case .image(.notAnImage), .image(.tooLarge): true
+        case .image(.damaged), .image(.truncated), .image(.unsafe): false
         case .url(.hostRefused), .url(.portRefused), .url(.schemeRefused), .url(.userInfoRefused): true
         case .url(.badURL): false
         }

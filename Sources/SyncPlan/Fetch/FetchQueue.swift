@@ -56,9 +56,9 @@ package struct FetchQueue: Sendable {
     /// For how many URLs there is room when there are none.
     private static let keptRoom = 1024
 
-    let concurrency: Int
-    private let perOrigin: Int
-    private let untrusted: Int
+    private(set) var concurrency: Int
+    private var perOrigin: Int
+    private var untrusted: Int
     private var places: [IconURL: Place] = [:]
     private var activePlaces: [IconURL: (origin: String, list: ListName)] = [:]
     /// How many downloads may run at once from the origins that are restricted.
@@ -91,6 +91,16 @@ package struct FetchQueue: Sendable {
         self.concurrency = concurrency
         self.perOrigin = perOrigin
         self.untrusted = untrusted ?? max(1, concurrency / 2)
+    }
+
+    /// Goes on with other limits; what is being downloaded goes on.
+    package mutating func configure(concurrency: Int, perOrigin: Int) {
+        precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
+        guard concurrency != self.concurrency || perOrigin != self.perOrigin else { return }
+        self.concurrency = concurrency
+        self.perOrigin = perOrigin
+        untrusted = max(1, concurrency / 2)
+        for origin in lanes.keys.sorted() { offerSlots(of: origin) }
     }
 
     /// How many wait for nothing but their turn.

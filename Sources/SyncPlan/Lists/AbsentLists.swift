@@ -9,14 +9,20 @@ package struct AbsentLists: Sendable {
     /// The shortest quiet time: a removal that is a mistake costs more than one that is late.
     package static let shortest: Duration = .milliseconds(500)
 
-    private let quiet: Duration
-    private let ceiling: Duration
+    private var quiet: Duration
+    private var ceiling: Duration
     private var since: [ListName: Timestamp] = [:]
 
     /// - Parameters:
     ///   - settle: How long no other list may have vanished (`lists.settle`); at least ``shortest``.
     ///   - settleMax: How long the first one waits for that at most (`lists.settleMax`); at least ``shortest``.
     package init(settle: Duration, settleMax: Duration) {
+        quiet = max(settle, Self.shortest)
+        ceiling = max(settleMax, Self.shortest)
+    }
+
+    /// Goes on with other times.
+    mutating func configure(settle: Duration, settleMax: Duration) {
         quiet = max(settle, Self.shortest)
         ceiling = max(settleMax, Self.shortest)
     }

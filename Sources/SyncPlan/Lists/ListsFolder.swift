@@ -5,7 +5,7 @@ import CacheFormat
 /// The lists folder, as the looks at it have shown it: whether it is trusted, and which lists are missing in it.
 struct ListsFolder: Sendable {
     /// By what rules lists are read.
-    let rules: String
+    private(set) var rules: String
     /// Whether it was looked at since the start: nothing is published or removed before.
     private(set) var isScanned = false
     /// Whether there are new lists that have not been read yet.
@@ -29,6 +29,12 @@ struct ListsFolder: Sendable {
         rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
         self.identity = identity
+    }
+
+    /// Goes on with other settings.
+    mutating func configure(_ settings: Settings.Lists) {
+        rules = ListLimits(settings).rules
+        absent.configure(settle: settings.settle, settleMax: settings.settleMax)
     }
 
     /// Whether all lists that there are have been read, and none is missing.

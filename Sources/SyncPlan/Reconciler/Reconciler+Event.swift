@@ -34,6 +34,10 @@ extension Reconciler {
         case awaited([IconURL])
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
         case stopping
+        /// Other settings are in force.
+        case configured(Settings)
+        /// The configuration could not be reloaded; the settings are what they were.
+        case misconfigured(reason: String)
         /// What was remembered for the next start is lost.
         case memoryLost
         /// The system slept for so long since the last event.
@@ -78,6 +82,10 @@ extension Reconciler {
             for url in urls { downloads.raise(url) }
             // What made a publication fail may be over, and somebody waits to know.
             publishing.retry(at: now)
+        case .configured(let settings):
+            configure(settings, now: now)
+        case .misconfigured(let reason):
+            configurationError = reason
         case .memoryLost:
             unstored.noteLoss(self, at: now)
         case .slept(let time):

@@ -39,6 +39,22 @@ extension Reconciler {
         downloads.note(notes)
     }
 
+    /// Judges again what other settings may judge otherwise: what waits for its turn, and what failed because of them.
+    mutating func judgeAgain(now: Timestamp) {
+        for index in catalog.icons.indices {
+            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
+            if case .queued = icon.phase {
+                downloads.remove(url)
+                catalog.updateIcon(at: index) { $0.phase = .idle }
+            } else if icon.failure?.code.dependsOnSettings == true {
+                catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now }
+            } else {
+                continue
+            }
+            consider(url, now: now)
+        }
+    }
+
     private mutating func enqueue(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
         do {
             let source = try settings.network.source(of: url)

@@ -7,7 +7,7 @@ package import CacheFormat
 /// decision has an owner of its own here, with what it needs to know; what follows from one for another goes through the
 /// extensions of this type.
 package struct Reconciler: Sendable {
-    let settings: Settings
+    private(set) var settings: Settings
     /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
     let triesOnce: Bool
     var generator: SeededGenerator
@@ -23,6 +23,8 @@ package struct Reconciler: Sendable {
     /// What is kept on disk, and what goes.
     var retention: Retention
     var cache: CacheChecks
+    /// Why the configuration was not reloaded the last time; `nil` if it was.
+    var configurationError: String?
     /// What is to be remembered over a restart.
     var unstored = UnstoredChanges()
 
@@ -64,6 +66,18 @@ package struct Reconciler: Sendable {
         for event in events { apply(event, now: now, to: &actions) }
         advance(now: now, to: &actions)
         return actions
+    }
+
+    /// Goes on with other settings.
+    mutating func configure(_ new: Settings, now: Timestamp) {
+        let old = settings
+        settings = new
+        configurationError = nil
+        folder.configure(new.lists)
+        downloads.configure(new.fetch)
+        retention.configure(new)
+        if new.cache.minFree != old.cache.minFree { space.prioritize(at: now) }
+        if new.network != old.network || new.fetch != old.fetch || new.images != old.images { judgeAgain(now: now) }
     }
 
     /// Does all that has become due.

@@ -28,8 +28,8 @@ package struct EvictionBrake: Equatable, Sendable {
         }
     }
 
-    private let threshold: HoldThreshold
-    private let holdFor: Duration
+    private var threshold: HoldThreshold
+    private var holdFor: Duration
     /// The last such change, as long as what it retired is on disk.
     package private(set) var hold: Hold?
 
@@ -41,6 +41,12 @@ package struct EvictionBrake: Equatable, Sendable {
         self.threshold = threshold
         self.holdFor = holdFor
         self.hold = hold
+    }
+
+    /// Goes on with other limits.
+    mutating func configure(threshold: HoldThreshold, holdFor: Duration) {
+        self.threshold = threshold
+        self.holdFor = holdFor
     }
 
     /// What is held; `nil` if nothing is.

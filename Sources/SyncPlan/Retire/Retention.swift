@@ -35,10 +35,10 @@ struct Retention: Sendable {
     /// The first and the longest time until a reader is asked again for a generation that it holds.
     private static let leaseRetry: (first: Duration, longest: Duration) = (.seconds(2), .seconds(30))
 
-    private let grace: Duration
-    private let leaseMax: Duration
+    private var grace: Duration
+    private var leaseMax: Duration
     /// How many images a change retires at least for its eviction to be held.
-    private let holdLimit: Int
+    private var holdLimit: Int
     /// What generations name.
     private(set) var ledger = RetirementLedger()
     /// Holds what one change of the lists retires, if that is much.
@@ -66,6 +66,14 @@ struct Retention: Sendable {
         brake = EvictionBrake(
             threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: hold)
         self.ledger = ledger
+    }
+
+    /// Goes on with other settings: also what is retired or held already is kept for as long as they say.
+    mutating func configure(_ settings: Settings) {
+        grace = settings.cache.grace
+        leaseMax = settings.cache.leaseMax
+        holdLimit = settings.eviction.holdAbove.images
+        brake.configure(threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor)
     }
 
     /// Whether nothing is being removed.

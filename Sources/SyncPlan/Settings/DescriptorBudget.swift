@@ -9,6 +9,8 @@ package struct DescriptorBudget: Equatable, Sendable {
 
     /// The most downloads at once.
     package let downloads: Int
+    /// The most that there could be, whatever the limit is that is set.
+    package let possibleDownloads: Int
     /// The most clients at once at the control socket.
     package let clients: Int
     /// The most folders of the cache that a publication keeps open.
@@ -38,7 +40,8 @@ package struct DescriptorBudget: Equatable, Sendable {
         let rest = available - Self.own - eventLoops * Self.perEventLoop
         clients = min(1024, rest / 4)
         folders = min(300, rest / 4)
-        downloads = max(1, min(concurrency, (rest - clients - folders) / Self.perDownload))
+        possibleDownloads = max(1, (rest - clients - folders) / Self.perDownload)
+        downloads = min(concurrency, possibleDownloads)
         idleTime =
             switch available {
             case ..<1024: .milliseconds(10)

@@ -45,6 +45,7 @@ extension Reconciler {
         report.eviction = evictionStatus
         report.watch.lastScan = folder.lastScan?.description
         report.publication.error = publishing.failure
+        report.configuration.error = configurationError
         return report
     }
 

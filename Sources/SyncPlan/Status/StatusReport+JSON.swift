@@ -31,6 +31,7 @@ extension StatusReport {
             ],
             "publication": ["error": .string(orNull: publication.error)],
             "storage": ["error": .string(orNull: storage?.error)],
+            "configuration": ["error": .string(orNull: configuration.error)],
             "listeners": .array((listeners ?? []).map(\.json)),
         ]
     }

@@ -93,6 +93,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var error: String?
     }
 
+    package struct Configuration: Codable, Equatable, Sendable {
+        /// Why the last reload was rejected; the settings before it are in force.
+        package var error: String?
+    }
+
     package struct Storage: Codable, Equatable, Sendable {
         /// Why what is to be remembered over a restart cannot be stored.
         package var error: String?
@@ -133,6 +138,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var eviction = Eviction.active
     package var watch = Watch()
     package var publication = Publication()
+    package var configuration = Configuration()
     /// An agent of an older version does not tell it.
     package var storage: Storage? = Storage()
     /// An agent of an older version has none.
@@ -144,9 +150,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 
     /// Whether something is wrong that a person should look at: icons that failed or cannot be asked for, bad lists, a
-    /// folder in doubt, an eviction that is held, a full disk.
+    /// folder in doubt, an eviction that is held, a full disk, a configuration that was rejected.
     package var needsAttention: Bool {
-        hasFailures || ![.active, .unknown].contains(eviction) || state == .unknown
+        hasFailures || ![.active, .unknown].contains(eviction) || state == .unknown || configuration.error != nil
     }
 
     /// Whether something was not done that the lists ask for: icons that failed or cannot be asked for, bad lists, a full

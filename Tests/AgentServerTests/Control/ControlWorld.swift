@@ -18,14 +18,21 @@ struct ControlWorld {
     var socket: FilePath { folder.appending("control.sock") }
     var client: ControlClient { ControlClient(socket: socket) }
 
-    var api: API {
-        let folders = AgentFolders(
-            lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
-            socket: socket)
-        return API(
-            agent: RunningAgent(loop: loop, lists: lists, scrubber: scrubber),
-            settings: { SettingsDocument.json(Settings(), folders) }, logger: .silent)
+    /// The agent, with one setting from a file.
+    var agent: RunningAgent {
+        let setting = SettingsReport.Setting(
+            key: "lists.settle", variable: "SYNCAGENT_LISTS_SETTLE", value: "1s", default: "100ms", source: "file",
+            place: "/c:2", needsRestart: false)
+        let settings = SettingsReport(
+            file: "/c",
+            folders: .init(
+                lists: folder.appending("lists.d").string, cache: folder.appending("cache").string,
+                state: folder.appending("state").string, socket: socket.string),
+            settings: [setting])
+        return RunningAgent(loop: loop, lists: lists, scrubber: scrubber, settings: LatestSettings(settings))
     }
+
+    var api: API { API(agent: agent, settings: { [agent] in agent.settings.json }, logger: .silent) }
 
     /// Runs the body while the server answers, and ends everything after it.
     static func with(_ body: @escaping @Sendable (ControlWorld) async throws -> Void) async throws {

@@ -30,7 +30,7 @@ struct WebWorld {
     static func with(_ body: @escaping @Sendable (WebWorld) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let control = try ControlWorld(in: folder)
-            let agent = RunningAgent(loop: control.loop, lists: control.lists, scrubber: control.scrubber)
+            let agent = control.agent
             let reader = ImageReader(cache: folder.appending("cache"))
             try await control.whileLooping {
                 // Its first publication removes what it does not know.

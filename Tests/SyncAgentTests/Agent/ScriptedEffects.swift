@@ -11,6 +11,7 @@ final class ScriptedEffects: AgentEffects {
     enum Call: Equatable, Sendable {
         case begin([IconURL])
         case cancel(IconURL)
+        case configure
         case shutDownDownloads
         case writeAhead(String)
         case listFolder
@@ -55,6 +56,8 @@ final class ScriptedEffects: AgentEffects {
         recorded.withLock { $0.append(call) }
         record.yield(call)
     }
+
+    func configure(_ settings: Settings, _ proxies: ProxyPolicy) { note(.configure) }
 
     // MARK: Downloads
 

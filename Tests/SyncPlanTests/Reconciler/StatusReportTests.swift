@@ -29,7 +29,7 @@ struct StatusReportTests {
         }
         let added = [
             "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error", "storage",
-            "error",
+            "error", "configuration", "error",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import SyncPlan
 import Testing
 
@@ -12,13 +13,13 @@ struct SettingKeyTests {
         "the contract's defaults",
         arguments: [
             ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"),
-            ("lists.rescanContent", "10m"), ("lists.maxBytes", "8 MiB"),
+            ("lists.rescanContent", "10m"), ("lists.maxBytes", "8MiB"),
             ("lists.maxEntries", "50000"), ("lists.iconKeys", "icon,icon_url,iconURL,iconUrl,artwork"),
             ("lists.iconBaseURL", ""), ("cache.grace", "10m"), ("cache.mode", "0755"), ("cache.minFree", "5%"),
             ("fetch.concurrency", "32"),
             ("fetch.perHost", "4"),
             ("fetch.connectTimeout", "5s"),
-            ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5 MiB"),
+            ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5MiB"),
             ("fetch.maxRedirects", "10"), ("fetch.retryBase", "1s"), ("fetch.retryMax", "10m"),
             ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.allowDowngrade", "false"),
             ("network.allow", ""), ("network.allowHosts", ""), ("network.denyHosts", ""),
@@ -63,11 +64,11 @@ struct SettingKeyTests {
     @Test(
         "a setting is set from text",
         arguments: [
-            ("lists.settle", "0s", "0s"), ("lists.rescan", "100ms", "100ms"), ("lists.maxBytes", "1", "1 B"),
-            ("lists.maxBytes", "64MiB", "64 MiB"), ("fetch.maxBytes", "1GiB", "1 GiB"),
+            ("lists.settle", "0s", "0s"), ("lists.rescan", "100ms", "100ms"), ("lists.maxBytes", "1", "1B"),
+            ("lists.maxBytes", "64MiB", "64MiB"), ("fetch.maxBytes", "1GiB", "1GiB"),
             ("lists.maxEntries", "1000000", "1000000"),
             ("lists.iconBaseURL", "https://e.org/icons", "https://e.org/icons"), ("lists.iconBaseURL", "", ""),
-            ("cache.minFree", "0%", "0%"), ("cache.minFree", "90 %", "90%"), ("cache.minFree", "500MiB", "500 MiB"),
+            ("cache.minFree", "0%", "0%"), ("cache.minFree", "90 %", "90%"), ("cache.minFree", "500MiB", "500MiB"),
             ("lists.iconKeys", "logo, image", "logo,image"), ("fetch.concurrency", "1", "1"),
             ("fetch.maxRedirects", "0", "0"), ("fetch.userAgent", "curl/8 (x; y)", "curl/8 (x; y)"),
             ("fetch.proxy", "http://proxy", "http://proxy"), ("fetch.proxy", "proxy:3128", "proxy:3128"),
@@ -94,7 +95,7 @@ struct SettingKeyTests {
             ("SYNCAGENT_" + String(repeating: "A", count: 10_000), nil),
         ] as [(String, String?)])
     func nearest(variable: String, name: String?) {
-        #expect(SettingKey.nearest(to: variable)?.name == name)
+        #expect(SettingKey.nearest(toVariable: variable)?.name == name)
     }
 
     @Test(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How unlike two texts are (Levenshtein).
-enum EditDistance {
+package enum EditDistance {
     /// How many bytes to insert, remove or replace to make one text of the other.
     ///
     /// - Complexity: O(*n* · *m*).
-    static func between(_ a: String, _ b: String) -> Int {
+    package static func between(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a.utf8), Array(b.utf8))
         var row = Array(0...b.count)
         for i in a.indices {
@@ -18,5 +18,14 @@ enum EditDistance {
             }
         }
         return row[b.count]
+    }
+
+    /// The element that is spelled most like a text; `nil` if none is at all like it: at most a third of it may differ.
+    package static func nearest<Element>(
+        to text: String, in elements: [Element], by spelling: (Element) -> String
+    ) -> Element? {
+        guard text.utf8.count <= 64 else { return nil }
+        let distances = elements.map { ($0, between(text, spelling($0))) }
+        return distances.min { $0.1 < $1.1 }.flatMap { $0.1 * 3 <= text.utf8.count ? $0.0 : nil }
     }
 }

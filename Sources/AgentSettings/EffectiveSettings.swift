@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SyncPlan
+
+/// The settings in force, and where each one came from.
+///
+/// What is applied later wins: the file, then the environment, then options.
+package struct EffectiveSettings: Sendable {
+    /// Where a value came from.
+    package enum Origin: Equatable, Sendable {
+        case preset
+        case file(String, line: Int)
+        case variable(String)
+        /// An option of the command, as it is spelled.
+        case option(String)
+    }
+
+    package private(set) var settings = Settings()
+    private var origins: [String: Origin] = [:]
+    /// All that is wrong.
+    package private(set) var problems: [ConfigurationProblem] = []
+
+    /// Begins with the defaults, or with other settings.
+    package init(_ settings: Settings = Settings()) {
+        self.settings = settings
+    }
+
+    package func origin(of key: SettingKey) -> Origin { origins[key.name] ?? .preset }
+
+    package mutating func apply(_ file: ConfigurationFile) {
+        problems += file.problems
+        for entry in file.entries {
+            let origin = Origin.file(file.path, line: entry.line)
+            set(entry.key, from: origin) { settings throws(SettingError) in
+                if entry.key.kind == .list {
+                    try entry.key.set(elements: entry.elements, in: &settings)
+                } else {
+                    try entry.key.set(entry.elements[0], in: &settings)
+                }
+            }
+        }
+    }
+
+    /// Takes what the environment says; an empty variable counts as not set.
+    package mutating func apply(environment: (String) -> String?) {
+        for key in SettingKey.all {
+            guard let text = environment(key.variable), !text.isEmpty else { continue }
+            set(key, from: .variable(key.variable)) { settings throws(SettingError) in
+                try key.set(text, in: &settings)
+            }
+        }
+    }
+
+    /// Takes an assignment, as `--set` has it: `fetch.maxBytes=1MiB`.
+    package mutating func apply(assignment: String) {
+        let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else {
+            problems.append(
+                ConfigurationProblem("--set", "“\(assignment)” is not an assignment: write --set KEY=VALUE."))
+            return
+        }
+        guard let key = SettingKey.named(parts[0]) else {
+            let advice = SettingKey.nearest(to: parts[0]).map { ": did you mean \($0.name)?" } ?? "."
+            problems.append(ConfigurationProblem("--set", "There is no setting \(parts[0])\(advice)"))
+            return
+        }
+        set(key, from: .option("--set")) { settings throws(SettingError) in try key.set(parts[1], in: &settings) }
+    }
+
+    /// Changes a setting by an option of its own.
+    package mutating func apply(option: String, to name: String, _ change: (inout Settings) -> Void) {
+        change(&settings)
+        origins[name] = .option(option)
+    }
+
+    /// Takes a value for one that is not set.
+    package mutating func apply(variable: String, to name: String, _ change: (inout Settings) -> Void) {
+        change(&settings)
+        origins[name] = .variable(variable)
+    }
+
+    private mutating func set(
+        _ key: SettingKey, from origin: Origin, _ change: (inout Settings) throws(SettingError) -> Void
+    ) {
+        do throws(SettingError) {
+            try change(&settings)
+            origins[key.name] = origin
+        } catch {
+            problems.append(ConfigurationProblem("\(origin)", "\(error)"))
+        }
+    }
+}
+
+extension EffectiveSettings.Origin: CustomStringConvertible {
+    /// The kind of origin, in a word.
+    package var word: String {
+        switch self {
+        case .preset: "default"
+        case .file: "file"
+        case .variable: "environment"
+        case .option: "option"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .preset: "default"
+        case .file(let path, let line): "\(path):\(line)"
+        case .variable(let name): name
+        case .option(let option): option
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where in a TOML text its tables and keys are: the parser tells that only of an error of syntax.
+///
+/// It splits a text into statements and reads the keys in front of values. It judges nothing else: of a text that is no
+/// TOML it finds what looks like keys, so that all errors of a file can be told at once.
+struct TOMLStatements {
+    struct Statement {
+        /// Its lines, from 1.
+        var lines: ClosedRange<Int>
+        /// The table, or the key with its table, as far as it can be read.
+        var path: [String]
+        var isTable: Bool
+        /// Whether the table is an element of an array (`[[table]]`).
+        var isElement = false
+        /// Whether its value has no end.
+        var isOpen = false
+    }
+
+    /// The most parts that a key may have; a parser that goes into each of them needs a stack for it.
+    static let mostParts = 16
+
+    private(set) var statements: [Statement] = []
+    private let lines: [Substring.UTF8View]
+
+    init(_ text: String) {
+        lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { $0 }
+        var table: [String] = []
+        var index = 0
+        while index < lines.count {
+            var scan = Scan(lines[index])
+            scan.skipSpace()
+            guard let first = scan.next, first != UInt8(ascii: "#") else {
+                index += 1
+                continue
+            }
+            let start = index
+            if first == UInt8(ascii: "[") {
+                scan.advance()
+                let isElement = scan.next == UInt8(ascii: "[")
+                if isElement { scan.advance() }
+                table = scan.key()
+                statements.append(
+                    Statement(lines: start + 1...start + 1, path: table, isTable: true, isElement: isElement))
+                index += 1
+                continue
+            }
+            let path = table + scan.key()
+            var value = Value()
+            value.read(scan.rest)
+            while value.isOpen, index + 1 < lines.count, value.isText || !Self.looksLikeStatement(lines[index + 1]) {
+                index += 1
+                value.read(lines[index])
+            }
+            statements.append(
+                Statement(lines: start + 1...index + 1, path: path, isTable: false, isOpen: value.isOpen))
+            index += 1
+        }
+    }
+
+    /// The line of a key, or of the first one below it, or else of what it is in; `nil` if neither is there.
+    func line(of path: [String]) -> Int? {
+        if let found = statements.first(where: { $0.path.starts(with: path) }) { return found.lines.lowerBound }
+        for length in stride(from: path.count - 1, to: 0, by: -1) {
+            let outer = Array(path.prefix(length))
+            if let found = statements.first(where: { $0.path == outer }) { return found.lines.lowerBound }
+        }
+        return nil
+    }
+
+    /// The statement that a line is part of.
+    func statement(at line: Int) -> Statement? { statements.first { $0.lines.contains(line) } }
+
+    /// Whether a line in an array that is still open begins another statement: then the array was never closed.
+    private static func looksLikeStatement(_ line: Substring.UTF8View) -> Bool {
+        var scan = Scan(line)
+        scan.skipSpace()
+        let isTable = scan.next == UInt8(ascii: "[")
+        if isTable { scan.advance() }
+        guard let first = scan.next, Scan.isBare(first), !scan.key().isEmpty else { return false }
+        return scan.next == UInt8(ascii: isTable ? "]" : "=")
+    }
+
+    /// Whether a value goes on in the next line.
+    private struct Value {
+        private var depth = 0
+        /// The three marks that end a text over several lines.
+        private var mark: UInt8?
+
+        var isText: Bool { mark != nil }
+        var isOpen: Bool { depth > 0 || isText }
+
+        mutating func read(_ line: Substring.UTF8View) {
+            var rest = line[...]
+            while let byte = rest.popFirst() {
+                if let mark {
+                    if byte == UInt8(ascii: "\\"), mark == UInt8(ascii: "\"") {
+                        rest = rest.dropFirst()
+                    } else if byte == mark, rest.starts(with: [mark, mark]) {
+                        rest = rest.dropFirst(2)
+                        self.mark = nil
+                    }
+                    continue
+                }
+                switch byte {
+                case UInt8(ascii: "#"): return
+                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                    if rest.starts(with: [byte, byte]) {
+                        rest = rest.dropFirst(2)
+                        mark = byte
+                        continue
+                    }
+                    while let inner = rest.popFirst(), inner != byte {
+                        if inner == UInt8(ascii: "\\"), byte == UInt8(ascii: "\"") { rest = rest.dropFirst() }
+                    }
+                default: continue
+                }
+            }
+        }
+    }
+
+    /// Reads the keys of a line.
+    private struct Scan {
+        private(set) var rest: Substring.UTF8View
+
+        init(_ line: Substring.UTF8View) { rest = line }
+
+        var next: UInt8? { rest.first }
+
+        mutating func advance() { rest = rest.dropFirst() }
+
+        mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } }
+
+        static func isBare(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+
+        /// The parts of a key; what follows is what is not part of it.
+        mutating func key() -> [String] {
+            var parts: [String] = []
+            while true {
+                skipSpace()
+                if let quote = next, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+                    advance()
+                    parts.append(String(Substring(rest.prefix { $0 != quote })))
+                    rest = rest.drop { $0 != quote }.dropFirst()
+                } else {
+                    let part = rest.prefix(while: Self.isBare)
+                    guard !part.isEmpty else { return parts }
+                    parts.append(String(Substring(part)))
+                    rest = rest.dropFirst(part.count)
+                }
+                skipSpace()
+                guard next == UInt8(ascii: ".") else { return parts }
+                advance()
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import SyncPlan
+import WebAddresses
+
+extension SettingKey {
+    /// Every setting, in the order of the documentation.
+    package static let all: [SettingKey] =
+        lists + cache + fetch + network + images + control
+
+    private static let lists: [SettingKey] = [
+        .duration(
+            "lists.settle", \.lists.settle, "How long the lists folder must be quiet before a change counts."),
+        .duration("lists.settleMax", \.lists.settleMax, "The longest that a change waits for quiet."),
+        .duration(
+            "lists.rescan", \.lists.rescan, atLeast: .milliseconds(100),
+            "How often the folder is listed even though no change was reported."),
+        .duration(
+            "lists.rescanContent", \.lists.rescanContent, atLeast: .milliseconds(100),
+            "How often the contents of lists are compared even though nothing else about their files changed."),
+        .bytes("lists.maxBytes", \.lists.maxBytes, upTo: .mebibytes(64), "The largest list file accepted."),
+        .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000, "The most entries accepted in one list."),
+        .list(
+            "lists.iconKeys", "keys", "keys", \.lists.iconKeys,
+            "The keys under which an entry's URL is looked for, in this order; `icon` always comes first.",
+            // Commas separate them in variables.
+            { $0.isEmpty || $0.contains(",") || $0.hasPrefix(" ") ? nil : $0 }, { $0 }),
+        .optional(
+            "lists.iconBaseURL", "an http or https URL such as https://example.com/icons/", "http or https URL",
+            \.lists.iconBaseURL, "The folder that relative icon names refer to."
+        ) { IconBase($0) != nil },
+    ]
+
+    private static let cache: [SettingKey] = [
+        .duration(
+            "cache.grace", \.cache.grace,
+            "How long files stay after the last manifest that names them was superseded."),
+        .duration(
+            "cache.leaseMax", \.cache.leaseMax,
+            """
+            The longest that a lease (a reader's lock) keeps a generation (a published state of the cache) after it was \
+            superseded.
+            """),
+        .value(
+            "cache.mode", "0755 or 0750", "`0755` or `0750`", \.cache.mode, effect: .restart,
+            "Who may read the cache, including the URLs in it: everybody, or only the folder's group.",
+            CacheMode.init(rawValue:), \.rawValue),
+        .value(
+            "cache.minFree", "a share of the file system up to 90%, or a size (B, KiB, MiB, GiB)",
+            "percentage up to 90%, or size", \.cache.minFree,
+            """
+            What stays free on the cache's file system: a share of its bytes and of its inodes, or a size. At least 64 KiB \
+            and 16 inodes.
+            """, { SpaceReserve($0) }, { $0.description.replacing(" ", with: "") }),
+        .value(
+            "eviction.holdAbove", "a share of all images, as 50% or 50% and 20 images",
+            "percentage, or `50% and 20 images`", \.eviction.holdAbove,
+            "A change that retires more than both of these is held.", { HoldThreshold($0) }, \.description),
+        .duration(
+            "eviction.holdFor", \.eviction.holdFor,
+            "How long it is held, unless `syncagent evict --confirm` confirms it: its images are then removed."),
+    ]
+
+    private static let fetch: [SettingKey] = [
+        .count("fetch.concurrency", \.fetch.concurrency, 1...1000, "The most downloads at once."),
+        .count(
+            "fetch.perHost", \.fetch.perHost, 1...1000,
+            "The most downloads at once from one host. A host that speaks HTTP/2 may have 100."),
+        .duration(
+            "fetch.connectTimeout", \.fetch.connectTimeout, atLeast: .milliseconds(1),
+            "How long connecting may take, TLS included."),
+        .duration(
+            "fetch.idleTimeout", \.fetch.idleTimeout, atLeast: .milliseconds(1), "How long a server may be silent."),
+        .duration(
+            "fetch.totalTimeout", \.fetch.totalTimeout, atLeast: .milliseconds(1),
+            "How long a download may take in total, with its redirects and its body."),
+        .bytes("fetch.maxBytes", \.fetch.maxBytes, "The largest image accepted."),
+        .count("fetch.maxRedirects", \.fetch.maxRedirects, 0...100, "The most redirects followed for one icon."),
+        .duration(
+            "fetch.retryBase", \.fetch.retryBase, atLeast: .milliseconds(1),
+            """
+            The limit of the first delay after a transient failure. It doubles with each attempt (exponential backoff with \
+            full jitter).
+            """),
+        .duration(
+            "fetch.retryMax", \.fetch.retryMax, atLeast: .milliseconds(1), "The highest limit of that delay."),
+        .value(
+            "fetch.userAgent", "printable ASCII, at most 256 characters", "printable ASCII, up to 256 characters",
+            \.fetch.userAgent, "What the agent calls itself to servers.",
+            { text in
+                let isValid = (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+                return isValid ? text : nil
+            }, \.self),
+        proxy,
+        .optional(
+            "fetch.caFile", "an absolute path", "absolute path", \.fetch.caFile, absence: environment,
+            "A PEM file with the certificate authorities to trust."
+        ) { $0.hasPrefix("/") },
+        .flag("fetch.allowDowngrade", \.fetch.allowDowngrade, "Whether redirects may lead from https to http."),
+    ]
+
+    private static let environment = "from the environment"
+
+    private static let proxy: SettingKey = {
+        var key = SettingKey.optional(
+            "fetch.proxy", "a proxy with its port, such as http://proxy.example.com:3128",
+            "http or socks5 proxy, with its scheme or port", \.fetch.proxy, absence: environment,
+            "The proxy for all requests."
+        ) { Proxy($0) != nil && Proxy.isExplicit($0) }
+        key.redact = Proxy.withoutPassword
+        return key
+    }()
+
+    private static let hosts = "hosts in ASCII such as icons.example.com, .example.com, *.example.com or 10.1.2.3"
+
+    private static let network: [SettingKey] = [
+        .list(
+            "network.allow", "networks such as 10.0.0.0/8 or fd00::/8", "networks", \.network.allow,
+            "Networks that may be contacted although their addresses are not public.", { AddressRange($0) },
+            { $0.description }),
+        .list(
+            "network.allowHosts", hosts, "hosts", \.network.allowHosts,
+            "Hosts that may be contacted although their addresses are private, shared or loopback.",
+            { HostPattern($0) }, { $0.description }),
+        .list(
+            "network.denyHosts", hosts, "hosts", \.network.denyHosts,
+            "Hosts that are never contacted, whatever else is allowed.", { HostPattern($0) }, { $0.description }),
+    ]
+
+    private static let images: [SettingKey] = [
+        .count(
+            "images.maxSide", \.images.maxSide, 1...65_535, "The largest width and height accepted, in pixels."),
+        .count("images.maxPixels", \.images.maxPixels, 1...1 << 32, "The most pixels accepted."),
+        .flag(
+            "images.allowSVG", \.images.allowSVG,
+            "Whether SVG is accepted. Scripts and external references are refused in any case."),
+        .duration(
+            "refresh.minimum", \.refresh.minimum, atLeast: .seconds(1),
+            "The shortest time between two requests for the same image, whatever the server says."),
+        .duration(
+            "refresh.default", \.refresh.default, atLeast: .seconds(1),
+            "The freshness lifetime when the server gives neither a lifetime nor a validator (±20 %)."),
+    ]
+
+    private static let control: [SettingKey] = [
+        .optional(
+            "control.group", "the name of a group", "group", \.control.group, effect: .restart,
+            "The group whose members may change things through the control socket, like the owner and root."
+        ) { text in text.utf8.count <= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x3A && $0 < 0x7F } },
+        .value(
+            "control.readers", "everyone or group", "`everyone` or `group`", \.control.readers, effect: .restart,
+            """
+            Who may read through the control socket: everybody on the machine, or only the owner, root and `control.group`.
+            """, { Settings.Control.Readers(rawValue: $0) }, \.rawValue),
+        .listen(
+            "dashboard.listen", \.dashboard.listen, onlyLoopback: true, "Where the dashboard's page is served."),
+        .listen(
+            "serve.listen", \.serve.listen, onlyLoopback: false,
+            "Where images are served over HTTP, by URL or by digest."),
+        .optional(
+            "metrics.textfile", "an absolute path that ends in .prom", "absolute path that ends in `.prom`",
+            \.metrics.textfile, effect: .restart, "The file that metrics are written to, for node_exporter."
+        ) { $0.hasPrefix("/") && $0.hasSuffix(".prom") },
+        .listen("metrics.listen", \.metrics.listen, onlyLoopback: true, "Where Prometheus scrapes metrics."),
+    ]
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+
+/// The forms that settings have.
+extension SettingKey {
+    static func duration(
+        _ name: String, _ path: any WritableKeyPath<Settings, Duration> & Sendable, atLeast minimum: Duration = .zero,
+        _ summary: String
+    ) -> SettingKey {
+        let least = DurationText.format(minimum)
+        return value(
+            name, "a whole number with its unit (ms, s, m, h, d), at least \(least)",
+            minimum > .zero ? "duration, at least \(least)" : "duration", path, summary,
+            { text in DurationText.parse(text).flatMap { $0 >= minimum ? $0 : nil } }, DurationText.format)
+    }
+
+    static func bytes(
+        _ name: String, _ path: any WritableKeyPath<Settings, ByteCount> & Sendable,
+        upTo limit: ByteCount = .mebibytes(1024), _ summary: String
+    ) -> SettingKey {
+        value(
+            name, "a size from 1 B to \(limit) (B, KiB, MiB, GiB)", "size, up to \(limit)", path, summary,
+            { text in ByteCount(text).flatMap { $0.bytes > 0 && $0 <= limit ? $0 : nil } },
+            { $0.description.replacing(" ", with: "") })
+    }
+
+    static func count(
+        _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>,
+        _ summary: String
+    ) -> SettingKey {
+        value(
+            name, kind: .number, "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            "number, \(range.lowerBound) to \(range.upperBound)", path, summary,
+            { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }, \.description)
+    }
+
+    static func flag(
+        _ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable, _ summary: String
+    ) -> SettingKey {
+        value(name, kind: .flag, "true or false", "flag", path, summary, { Bool($0) }, \.description)
+    }
+
+    static func listen(
+        _ name: String, _ path: any WritableKeyPath<Settings, ListenAddress?> & Sendable, onlyLoopback: Bool,
+        _ summary: String
+    ) -> SettingKey {
+        let kind = onlyLoopback ? "loopback address" : "address"
+        return SettingKey(
+            name: name, kind: .text,
+            form: "\(onlyLoopback ? "a" : "an") \(kind) with a port, such as 127.0.0.1:8080 or [::1]:8080",
+            label: "\(kind) with a port", absence: "none", effect: .restart, summary: summary,
+            read: { parts, settings in
+                let address = ListenAddress(parts[0])
+                guard parts[0].isEmpty || address.map({ $0.isLoopback || !onlyLoopback }) == true else {
+                    return parts[0]
+                }
+                settings[keyPath: path] = address
+                return nil
+            }, show: { $0[keyPath: path].map { [$0.description] } ?? [] })
+    }
+
+    /// One whose text is that of one value; `parse` returns `nil` for what is not of the form.
+    static func value<Value>(
+        _ name: String, kind: Kind = .text, _ form: String, _ label: String,
+        _ path: any WritableKeyPath<Settings, Value> & Sendable, effect: Effect = .reload, _ summary: String,
+        _ parse: @escaping @Sendable (String) -> Value?, _ format: @escaping @Sendable (Value) -> String
+    ) -> SettingKey {
+        SettingKey(
+            name: name, kind: kind, form: form, label: label, absence: "none", effect: effect, summary: summary,
+            read: { parts, settings in
+                guard let value = parse(parts[0]) else { return parts[0] }
+                settings[keyPath: path] = value
+                return nil
+            }, show: { [format($0[keyPath: path])] })
+    }
+
+    /// One that may have no value, which is written as an empty text.
+    static func optional(
+        _ name: String, _ form: String, _ label: String,
+        _ path: any WritableKeyPath<Settings, String?> & Sendable, effect: Effect = .reload,
+        absence: String = "none", _ summary: String, _ isValid: @escaping @Sendable (String) -> Bool
+    ) -> SettingKey {
+        SettingKey(
+            name: name, kind: .text, form: form, label: label, absence: absence, effect: effect, summary: summary,
+            read: { parts, settings in
+                guard parts[0].isEmpty || isValid(parts[0]) else { return parts[0] }
+                settings[keyPath: path] = parts[0].isEmpty ? nil : parts[0]
+                return nil
+            }, show: { $0[keyPath: path].map { [$0] } ?? [] })
+    }
+
+    static func list<Element>(
+        _ name: String, _ form: String, _ label: String,
+        _ path: any WritableKeyPath<Settings, [Element]> & Sendable, _ summary: String,
+        _ parse: @escaping @Sendable (String) -> Element?, _ format: @escaping @Sendable (Element) -> String
+    ) -> SettingKey {
+        SettingKey(
+            name: name, kind: .list, form: form, label: "list of \(label)", absence: "none", effect: .reload,
+            summary: summary,
+            read: { parts, settings in
+                var values: [Element] = []
+                for part in parts {
+                    guard let value = parse(part) else { return part }
+                    values.append(value)
+                }
+                settings[keyPath: path] = values
+                return nil
+            }, show: { $0[keyPath: path].map(format) })
+    }
+}

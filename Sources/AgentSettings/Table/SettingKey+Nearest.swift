@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SettingKey {
+    /// The setting with this name; `nil` if there is none.
+    package static func named(_ name: String) -> SettingKey? { all.first { $0.name == name } }
+
+    /// The tables of the configuration file, in order.
+    package static let tables: [String] = {
+        var tables: [String] = []
+        for key in all where tables.last != key.table { tables.append(key.table) }
+        return tables
+    }()
+
+    /// The setting whose variable is spelled most like a text; `nil` if none is at all like it.
+    package static func nearest(toVariable variable: String) -> SettingKey? {
+        EditDistance.nearest(to: variable, in: all, by: \.variable)
+    }
+
+    /// The setting that somebody means who writes another name: one with the same key in another table, or else the one
+    /// whose name is spelled most like it.
+    package static func nearest(to name: String) -> SettingKey? {
+        guard name.utf8.count <= 64 else { return nil }
+        let key = (name.split(separator: ".").last ?? "").lowercased()
+        let namesakes = all.filter { $0.key.lowercased() == key }
+        if namesakes.count == 1 { return namesakes[0] }
+        return EditDistance.nearest(to: name, in: namesakes.isEmpty ? all : namesakes, by: \.name)
+    }
+
+    /// The table whose name is spelled most like a text; `nil` if none is at all like it.
+    package static func nearestTable(to name: String) -> String? {
+        EditDistance.nearest(to: name, in: tables, by: \.self)
+    }
+}

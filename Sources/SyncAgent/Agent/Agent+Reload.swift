@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+package import SyncPlan
+import Synchronization
+
+/// The settings that are in force, as the agent's servers tell them.
+package final class LatestSettings: Sendable {
+    private let report: Mutex<SettingsReport>
+
+    package init(_ report: SettingsReport) {
+        self.report = Mutex(report)
+    }
+
+    package var current: SettingsReport { report.withLock(\.self) }
+
+    func set(_ report: SettingsReport) { self.report.withLock { $0 = report } }
+}
+
+extension Agent {
+    /// What comes of reading the configuration again.
+    package enum Reload: Sendable {
+        case accepted(Configuration)
+        /// All that is wrong with it: the settings stay what they are.
+        case rejected([String])
+
+        /// What is configured now.
+        package struct Configuration: Sendable {
+            /// The settings from now on.
+            package var settings: Settings
+            package var proxies: ProxyPolicy
+            /// The settings that change now, and those that would change and take a restart.
+            package var changed: [String]
+            package var needRestart: [String]
+            /// The settings for those who ask, with where each one comes from.
+            package var report: SettingsReport
+
+            package init(
+                settings: Settings, proxies: ProxyPolicy, changed: [String], needRestart: [String],
+                report: SettingsReport
+            ) {
+                (self.settings, self.proxies, self.report) = (settings, proxies, report)
+                (self.changed, self.needRestart) = (changed, needRestart)
+            }
+        }
+    }
+
+    /// Reads the configuration again: has it in force, or says why the old one stays; and looks at the lists folder.
+    func reload(_ agent: RunningAgent) {
+        let (loop, lists) = (agent.loop, agent.lists)
+        switch readConfiguration() {
+        case .accepted(let new):
+            var settings = new.settings
+            settings.fetch.concurrency = min(settings.fetch.concurrency, budget.possibleDownloads)
+            loop.effects.configure(settings, new.proxies)
+            loop.post(.configured(settings))
+            agent.latestSettings.set(new.report)
+            lists.configure(settings.lists)
+            let changed = new.changed.isEmpty ? "nothing" : new.changed.joined(separator: ", ")
+            logger.notice("configuration reloaded", metadata: ["changed": "\(changed)"])
+            if !new.needRestart.isEmpty {
+                logger.warning(
+                    "some settings change only when the agent is restarted",
+                    metadata: ["settings": "\(new.needRestart.joined(separator: ", "))"])
+            }
+        case .rejected(let problems):
+            for problem in problems { logger.error("configuration error", metadata: ["reason": "\(problem)"]) }
+            logger.error("configuration rejected: the settings stay what they were")
+            let rest = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+            loop.post(.misconfigured(reason: (problems.first ?? "") + rest))
+            lists.lookAgain()
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import AgentSettings
+import ArgumentParser
+import CacheFormat
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Show the settings in force, check files, print all defaults.",
+        discussion: """
+            Without a subcommand it prints each setting with its value and where that comes from: a line of the \
+            configuration file, a variable, an option, or the default. It asks the running agent; without one it shows what \
+            syncagent run would use.
+            Examples:
+              syncagent config default > ~/.config/syncagent/syncagent.toml
+              syncagent config check /etc/syncagent/syncagent.toml && systemctl reload syncagent
+            """,
+        subcommands: [Show.self, Check.self, Default.self, Man.self], defaultSubcommand: Show.self)
+}
+
+extension ConfigCommand {
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show the settings in force, and where each one comes from.")
+
+        @Flag(help: "Print one JSON document.")
+        var json = false
+
+        @OptionGroup var configuration: Configuration
+
+        func run() async throws {
+            let report = try await report()
+            if json { try Message.output(report.json) } else { try Message.output(Self.lines(of: report)) }
+        }
+
+        private func report() async throws -> SettingsReport {
+            // What is asked is what would be with other values.
+            if configuration.assignments.isEmpty,
+                let report = try await configuration.askIfPossible({ try await $0.settings() }).answer
+            {
+                return report
+            }
+            let place = try configuration.place()
+            // The environment of whoever calls is not that of the system's agent.
+            let isOwn = place.folders != PlaceChoice.system.folders
+            if isOwn { Configuration.warnOfUnknownVariables() }
+            let effective = configuration.effectiveSettings(place, inEnvironment: isOwn)
+            try Configuration.end(because: effective.problems)
+            return SettingsReport(place, effective.rows())
+        }
+
+        private static func lines(of report: SettingsReport) -> [String] {
+            var table = Table("SETTING", "VALUE", "FROM")
+            for setting in report.settings {
+                let restart = setting.needsRestart ? "; the configured value takes a restart" : ""
+                table.add(
+                    setting.key, setting.value.isEmpty ? "-" : setting.value,
+                    (setting.place ?? setting.source) + restart)
+            }
+            let agent = report.pid.map { "is running (process \($0))" } ?? "was not asked"
+            let folders = report.folders
+            return [
+                "agent   \(agent)", "file    \(report.file)", "lists   \(folders.lists)", "cache   \(folders.cache)",
+                "state   \(folders.state)", "socket  \(folders.socket)", "",
+            ] + table.lines
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check", abstract: "Check configuration files, before you reload or restart the agent.",
+            discussion: "Exit code 78: a file has errors. All of them are printed.")
+
+        @Argument(
+            help: "The files. Default: the configuration file of the agent.", completion: .file(extensions: ["toml"]))
+        var file: [String] = []
+
+        @OptionGroup var configuration: Configuration
+
+        func run() throws {
+            var hasProblems = false
+            for path in file.isEmpty ? [try configuration.place().file.string] : file {
+                let content = ConfigurationFile(path: path)
+                var problems = content.problems
+                var effective = EffectiveSettings()
+                effective.apply(content)
+                if let problem = effective.problemOfCertificates { problems.append(problem) }
+                hasProblems = hasProblems || !problems.isEmpty
+                try Message.output(problems.isEmpty ? ["\(path): no errors"] : problems.map(\.description))
+            }
+            if hasProblems { throw Exit.with(.badConfiguration) }
+        }
+    }
+
+    struct Default: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "default",
+            abstract: "Print a configuration file with all settings and their defaults, in comments.")
+
+        func run() throws { try ConfigCommand.output(SettingKey.defaultFile) }
+    }
+
+    struct Man: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "man", abstract: "Print the manual page syncagent.toml(5).", shouldDisplay: false)
+
+        func run() throws { try ConfigCommand.output(SettingKey.manualPage) }
+    }
+
+    private static func output(_ text: String) throws {
+        try Message.output(
+            text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init), terminator: "")
+    }
+}

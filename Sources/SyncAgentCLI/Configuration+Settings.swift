@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import AgentSettings
+import ArgumentParser
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import WebAddresses
+
+extension Configuration {
+    /// The settings without an agent: those of its configuration file, and of `--set`.
+    ///
+    /// The environment of whoever calls is not that of the agent.
+    ///
+    /// - Throws: Exit code 78 if something is wrong with them.
+    func settings() throws -> Settings {
+        let effective = effectiveSettings(try place(), inEnvironment: false)
+        try Self.end(because: effective.problems)
+        return effective.settings
+    }
+
+    /// The settings of the running agent, or else those of ``settings()``; `--set` wins over either.
+    func agentSettings() async throws -> Settings {
+        guard let report = try await ControlClient(socket: folders().socket).settingsIfAnswered() else {
+            return try settings()
+        }
+        var effective = EffectiveSettings(Settings(report))
+        for assignment in assignments { effective.apply(assignment: assignment) }
+        try Self.end(because: effective.problems)
+        return effective.settings
+    }
+
+    /// The settings of the file, the environment and the options, with all that is wrong with them.
+    func effectiveSettings(_ place: Place, inEnvironment: Bool) -> EffectiveSettings {
+        var effective = EffectiveSettings()
+        effective.apply(ConfigurationFile(path: place.file.string, isOptional: !place.isFileNamed))
+        if inEnvironment { effective.apply { Variable[$0] } }
+        for assignment in assignments { effective.apply(assignment: assignment) }
+        return effective
+    }
+
+    /// Names on stderr all that is wrong.
+    ///
+    /// - Throws: Exit code 78 if there is anything.
+    static func end(because problems: [ConfigurationProblem]) throws {
+        if !problems.isEmpty { throw exit(because: problems) }
+    }
+
+    /// Names on stderr all that is wrong, and gives the error that ends the command.
+    static func exit(because problems: [ConfigurationProblem]) -> ExitCode {
+        for problem in problems { Message.error("\(problem)") }
+        return Exit.with(.badConfiguration)
+    }
+
+    /// Names on stderr the variables that look like settings and are none.
+    static func warnOfUnknownVariables() {
+        let known = Set(SettingKey.all.map(\.variable))
+        for name in Variable.names where name.hasPrefix("SYNCAGENT_") && !known.contains(name) {
+            let advice = SettingKey.nearest(toVariable: name).map { ": did you mean \($0.variable)?" } ?? "."
+            Message.error("\(name) is not a setting and is ignored\(advice)")
+        }
+    }
+}
+
+extension ControlClient {
+    /// The settings of the agent; `nil` if none answers, or one that cannot tell them.
+    fileprivate func settingsIfAnswered() async -> SettingsReport? { try? await settings() }
+}
+
+/// What `run` runs with, and runs with after a reload.
+struct RunSettings {
+    let effective: EffectiveSettings
+    let proxies: ProxyPolicy
+    let place: Place
+
+    var settings: Settings { effective.settings }
+
+    /// Reads the file, the environment and the options.
+    ///
+    /// - Throws: All that is wrong with them.
+    init(_ configuration: Configuration, _ place: Place, allowing networks: [AddressRange]) throws(ConfigurationError) {
+        var effective = configuration.effectiveSettings(place, inEnvironment: true)
+        if !networks.isEmpty {
+            effective.apply(option: "--allow-network", to: "network.allow") { $0.network.allow += networks }
+        }
+        if effective.settings.fetch.caFile == nil, let file = Variable["SSL_CERT_FILE"] {
+            effective.apply(variable: "SSL_CERT_FILE", to: "fetch.caFile") { $0.fetch.caFile = file }
+        }
+        var problems = effective.problems
+        if let problem = effective.problemOfCertificates { problems.append(problem) }
+        var proxies = ProxyPolicy()
+        do {
+            proxies = try ProxyPolicy(setting: effective.settings.fetch.proxy) { Variable[$0] }
+        } catch {
+            let key = SettingKey.named("fetch.proxy").map { effective.origin(of: $0) } ?? .preset
+            problems.append(ConfigurationProblem(key == .preset ? "environment" : "\(key)", "\(error)"))
+        }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        (self.effective, self.proxies, self.place) = (effective, proxies, place)
+    }
+
+    /// The settings for those who ask the agent.
+    ///
+    /// - Parameter running: The settings in force, where some that are configured take a restart.
+    /// - Returns: What `syncagent config` prints.
+    func report(running: Settings? = nil) -> SettingsReport {
+        SettingsReport(place, effective.rows(running: running))
+    }
+}
+
+extension SettingsReport {
+    init(_ place: Place, _ rows: [Setting]) {
+        self.init(
+            file: place.file.string,
+            folders: Folders(
+                lists: place.folders.lists.string, cache: place.folders.cache.string,
+                state: place.folders.state.string, socket: place.folders.socket.string),
+            settings: rows)
+    }
+}
+
+extension EffectiveSettings {
+    /// What is wrong with the file of `fetch.caFile`; `nil` if nothing is.
+    var problemOfCertificates: ConfigurationProblem? {
+        guard let file = settings.fetch.caFile, let key = SettingKey.named("fetch.caFile") else { return nil }
+        do throws(CertificateFile.Flaw) {
+            try CertificateFile.check(file)
+            return nil
+        } catch {
+            return ConfigurationProblem("\(origin(of: key))", "fetch.caFile: \(error)")
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncAgent
+import SystemPackage
+
+/// Where an agent has everything.
+struct Place: Equatable {
+    var folders: AgentFolders
+    /// The configuration file.
+    var file: FilePath
+    /// Whether somebody named the file: then it must be there.
+    var isFileNamed = false
+}
+
+/// What decides which folders a command uses: options, then systemd's variables, then the user's own folders.
+///
+/// A command other than `run` turns to the system's agent if the user has none, and the system does.
+struct PlaceChoice {
+    enum Failure: Error, Equatable {
+        /// The command line is wrong.
+        case usage(String)
+        /// What it runs in is wrong.
+        case configuration(String)
+    }
+
+    /// The folders of the system's agent.
+    static let system = Place(
+        folders: AgentFolders(
+            lists: "/etc/syncagent/lists.d", cache: "/var/cache/syncagent", state: "/var/lib/syncagent",
+            socket: "/run/syncagent/control.sock"),
+        file: "/etc/syncagent/syncagent.toml")
+
+    var config: String?
+    var lists: String?
+    var cache: String?
+    var state: String?
+    var socket: String?
+    var owner: Configuration.Owner?
+    var toRun = false
+
+    /// - Parameters:
+    ///   - variable: The environment.
+    ///   - directory: The current directory; `nil` if it was removed.
+    ///   - exists: Whether there is something at a path.
+    /// - Returns: The folders and the file.
+    /// - Throws: What is wrong with the command line or the environment.
+    func place(
+        variable: (String) -> String?, directory: () -> FilePath?, exists: (FilePath) -> Bool
+    ) throws(Failure) -> Place {
+        var place = try base(variable: variable, exists: exists)
+        if let lists { place.folders.lists = try Self.absolute(lists, directory) }
+        if let cache { place.folders.cache = try Self.absolute(cache, directory) }
+        if let state {
+            let folder = try Self.absolute(state, directory)
+            // Without a runtime folder, as in a cron job, the socket is in the state folder, which is private too.
+            if place.folders.socket == place.folders.state.appending("control.sock") {
+                place.folders.socket = folder.appending("control.sock")
+            }
+            place.folders.state = folder
+        }
+        if let socket { place.folders.socket = try Self.absolute(socket, directory) }
+        if let config { (place.file, place.isFileNamed) = (try Self.absolute(config, directory), true) }
+        guard place.folders.cache != place.folders.state else {
+            throw .usage("--cache and --state are the same folder (\(place.folders.cache)): use two folders.")
+        }
+        return place
+    }
+
+    private func base(variable: (String) -> String?, exists: (FilePath) -> Bool) throws(Failure) -> Place {
+        if owner == .system { return Self.system }
+        let isNamed = [lists, cache, state, socket].contains { $0 != nil }
+        var place: Place
+        do throws(Failure) {
+            place = try own(variable)
+        } catch {
+            // All that it takes from the user's own folders may be named.
+            guard !toRun, owner == nil, !isNamed, exists(Self.system.folders.cache) else { throw error }
+            return Self.system
+        }
+        if toRun {
+            setByService(&place, variable)
+        } else if owner == nil, !isNamed, !exists(place.folders.socket), !exists(place.folders.cache),
+            exists(Self.system.folders.socket) || exists(Self.system.folders.cache)
+        {
+            return Self.system
+        }
+        return place
+    }
+
+    /// The user's own folders (XDG Base Directory Specification).
+    private func own(_ variable: (String) -> String?) throws(Failure) -> Place {
+        func folder(_ name: String, _ fallback: String, isNamed: Bool = false) throws(Failure) -> FilePath {
+            // A relative path in one of these variables is to be ignored, the specification says.
+            if let path = variable(name).map({ FilePath($0) }), path.isAbsolute { return path.appending("syncagent") }
+            if let home = variable("HOME").map({ FilePath($0) }), home.isAbsolute {
+                return home.appending(FilePath(fallback).components).appending("syncagent")
+            }
+            // What an option names, or systemd does, needs no home.
+            guard !isNamed else { return "/nonexistent" }
+            throw .configuration(
+                "Neither \(name) nor HOME is an absolute path: set one of them, or use --lists, --cache, --state and --socket."
+            )
+        }
+        func isService(_ name: String) -> Bool { toRun && variable(name) != nil }
+        let state = try folder(
+            "XDG_STATE_HOME", ".local/state", isNamed: state != nil || isService("STATE_DIRECTORY"))
+        let configuration = try folder(
+            "XDG_CONFIG_HOME", ".config", isNamed: lists != nil || isService("CONFIGURATION_DIRECTORY"))
+        let runtime = variable("XDG_RUNTIME_DIR").map { FilePath($0).appending("syncagent") }
+        return Place(
+            folders: AgentFolders(
+                lists: configuration.appending("lists.d"),
+                cache: try folder("XDG_CACHE_HOME", ".cache", isNamed: cache != nil || isService("CACHE_DIRECTORY")),
+                state: state, socket: (runtime ?? state).appending("control.sock")),
+            file: configuration.appending("syncagent.toml"))
+    }
+
+    /// Takes the folders that systemd made for the service (systemd.exec(5)).
+    private func setByService(_ place: inout Place, _ variable: (String) -> String?) {
+        func folder(_ name: String) -> FilePath? {
+            // There may be several, with colons between.
+            variable(name).flatMap { $0.split(separator: ":").first }.map { FilePath(String($0)) }
+        }
+        if let configuration = folder("CONFIGURATION_DIRECTORY") {
+            place.folders.lists = configuration.appending("lists.d")
+            place.file = configuration.appending("syncagent.toml")
+        }
+        if let cache = folder("CACHE_DIRECTORY") { place.folders.cache = cache }
+        if let state = folder("STATE_DIRECTORY") {
+            if place.folders.socket == place.folders.state.appending("control.sock") {
+                place.folders.socket = state.appending("control.sock")
+            }
+            place.folders.state = state
+        }
+        if let runtime = folder("RUNTIME_DIRECTORY") { place.folders.socket = runtime.appending("control.sock") }
+    }
+
+    private static func absolute(_ text: String, _ directory: () -> FilePath?) throws(Failure) -> FilePath {
+        guard !text.isEmpty else { throw .usage("The path of a folder, file or socket is empty.") }
+        let path = FilePath(text)
+        if path.isAbsolute { return path.lexicallyNormalized() }
+        guard let here = directory() else {
+            throw .configuration("The current directory was removed: give \(text) as an absolute path.")
+        }
+        return here.appending(path.components).lexicallyNormalized()
+    }
+}

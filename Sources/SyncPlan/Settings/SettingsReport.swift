@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// What `syncagent config` tells: the settings in force, and where each one came from.
+package struct SettingsReport: Codable, Equatable, Sendable {
+    package struct Setting: Codable, Equatable, Sendable {
+        /// The name: `fetch.maxBytes`.
+        package var key: String
+        /// The environment variable that sets it.
+        package var variable: String
+        /// The value as it would be written in a variable, without passwords; empty if there is none.
+        package var value: String
+        package var `default`: String
+        /// `default`, `file`, `environment` or `option`.
+        package var source: String
+        /// The file and line, the variable or the option; `nil` of a default.
+        package var place: String?
+        /// Whether another value is configured, which takes a restart.
+        package var needsRestart: Bool
+
+        package init(
+            key: String, variable: String, value: String, default: String, source: String, place: String?,
+            needsRestart: Bool = false
+        ) {
+            (self.key, self.variable, self.value, self.default) = (key, variable, value, `default`)
+            (self.source, self.place, self.needsRestart) = (source, place, needsRestart)
+        }
+    }
+
+    package struct Folders: Codable, Equatable, Sendable {
+        package var lists: String
+        package var cache: String
+        package var state: String
+        package var socket: String
+
+        package init(lists: String, cache: String, state: String, socket: String) {
+            (self.lists, self.cache, self.state, self.socket) = (lists, cache, state, socket)
+        }
+    }
+
+    /// The process of the agent whose settings they are; `nil` if none was asked.
+    package var pid: Int?
+    /// The configuration file, whether or not there is one.
+    package var file: String
+    package var folders: Folders
+    package var settings: [Setting]
+
+    package init(file: String, folders: Folders, settings: [Setting]) {
+        (self.file, self.folders, self.settings) = (file, folders, settings)
+    }
+
+    /// The JSON document, one setting a line.
+    package var json: JSON {
+        [
+            "format": 1, "pid": pid.map(JSON.number) ?? .null, "file": .string(file),
+            "folders": [
+                "lists": .string(folders.lists), "cache": .string(folders.cache), "state": .string(folders.state),
+                "socket": .string(folders.socket),
+            ],
+            "settings": .lines(
+                .array(
+                    settings.map { setting in
+                        [
+                            "key": .string(setting.key), "variable": .string(setting.variable),
+                            "value": .string(setting.value), "default": .string(setting.default),
+                            "source": .string(setting.source),
+                            "place": .string(orNull: setting.place), "needsRestart": .bool(setting.needsRestart),
+                        ]
+                    })),
+        ]
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import CacheFormat
+import SyncPlan
+import Testing
+
+@Suite("Settings from several places")
+struct EffectiveSettingsTests {
+    /// Another value than the default for every setting.
+    static let samples: [String: String] = [
+        "lists.settle": "1s", "lists.settleMax": "3s", "lists.rescan": "1m", "lists.rescanContent": "1h",
+        "lists.maxBytes": "1MiB", "lists.maxEntries": "10", "lists.iconKeys": "logo,image",
+        "lists.iconBaseURL": "https://e.org/icons/", "cache.grace": "0s", "cache.leaseMax": "2h", "cache.mode": "0750",
+        "cache.minFree": "1GiB", "eviction.holdAbove": "10% and 5 images", "eviction.holdFor": "7d",
+        "fetch.concurrency": "8", "fetch.perHost": "2", "fetch.connectTimeout": "1s", "fetch.idleTimeout": "2s",
+        "fetch.totalTimeout": "3s", "fetch.maxBytes": "1MiB", "fetch.maxRedirects": "0", "fetch.retryBase": "2s",
+        "fetch.retryMax": "1h", "fetch.userAgent": "agent/1 \"x\" \\", "fetch.proxy": "http://proxy.example.com:3128",
+        "fetch.caFile": "/etc/ca.pem", "fetch.allowDowngrade": "true", "network.allow": "10.0.0.0/8,fd00::/8",
+        "network.allowHosts": "icons.corp,.corp", "network.denyHosts": "*.example.com", "images.maxSide": "512",
+        "images.maxPixels": "1000", "images.allowSVG": "true", "refresh.minimum": "2h", "refresh.default": "7d",
+        "control.group": "icons", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
+        "serve.listen": "[::]:80", "metrics.textfile": "/var/lib/x.prom", "metrics.listen": "[::1]:9100",
+    ]
+
+    /// A file with a setting.
+    private static func file(_ key: SettingKey, _ value: String) throws -> ConfigurationFile {
+        var settings = Settings()
+        try key.set(value, in: &settings)
+        return ConfigurationFile(path: "f", text: "[\(key.table)]\n\(key.key) = \(key.literal(in: settings))\n")
+    }
+
+    @Test("every setting comes from the file, the environment and an option; the later one wins")
+    func everySetting() throws {
+        #expect(Set(Self.samples.keys) == Set(SettingKey.all.map(\.name)))
+        for key in SettingKey.all {
+            let value = try #require(Self.samples[key.name])
+            var expected = Settings()
+            try key.set(value, in: &expected)
+            #expect(expected != Settings(), "\(key.name) has its default")
+
+            var ofFile = EffectiveSettings()
+            ofFile.apply(try Self.file(key, value))
+            #expect(ofFile.settings == expected && ofFile.origin(of: key) == .file("f", line: 2), "\(ofFile.problems)")
+
+            var ofEnvironment = EffectiveSettings()
+            ofEnvironment.apply { $0 == key.variable ? value : nil }
+            #expect(ofEnvironment.settings == expected && ofEnvironment.origin(of: key) == .variable(key.variable))
+
+            var ofOption = EffectiveSettings()
+            ofOption.apply(assignment: "\(key.name)=\(value)")
+            #expect(ofOption.settings == expected && ofOption.origin(of: key) == .option("--set"))
+
+            // The default, told by the one that wins.
+            let preset = key.value(in: Settings())
+            ofFile.apply { $0 == key.variable ? preset : nil }
+            #expect(ofFile.settings == (preset.isEmpty ? expected : Settings()), "\(key.name)")
+            ofFile.apply(assignment: "\(key.name)=\(value)")
+            #expect(ofFile.settings == expected && ofFile.origin(of: key) == .option("--set"))
+            #expect(ofFile.problems.isEmpty)
+        }
+    }
+
+    @Test("all problems of all places are told, each with its place")
+    func problems() {
+        var effective = EffectiveSettings()
+        effective.apply(ConfigurationFile(path: "f", text: "[fetch]\nperHost = 0"))
+        effective.apply { $0 == "SYNCAGENT_FETCH_CONCURRENCY" ? "many" : nil }
+        for assignment in ["fetch.perHost", "fetch.perhost=1", "images.allowSVG=yes"] {
+            effective.apply(assignment: assignment)
+        }
+        #expect(
+            effective.problems.map(\.description) == [
+                "f:2: “0” is not a value for fetch.perHost: it takes a whole number from 1 to 1000.",
+                "SYNCAGENT_FETCH_CONCURRENCY: “many” is not a value for fetch.concurrency: it takes a whole number from 1 to 1000.",
+                "--set: “fetch.perHost” is not an assignment: write --set KEY=VALUE.",
+                "--set: There is no setting fetch.perhost: did you mean fetch.perHost?",
+                "--set: “yes” is not a value for images.allowSVG: it takes true or false.",
+            ])
+        #expect(effective.settings == Settings())
+    }
+
+    @Test("an empty variable counts as not set")
+    func empty() {
+        var effective = EffectiveSettings()
+        effective.apply(environment: { _ in "" })
+        #expect(effective.settings == Settings() && effective.problems.isEmpty)
+    }
+
+    @Test("a reload changes what it can, and names what takes a restart")
+    func change() throws {
+        for key in SettingKey.all {
+            var new = Settings()
+            try key.set(try #require(Self.samples[key.name]), in: &new)
+            let change = SettingsChange(from: Settings(), to: new)
+            let isNow = key.effect == .reload
+            #expect(change.changed == (isNow ? [key.name] : []) && change.needRestart == (isNow ? [] : [key.name]))
+            #expect(change.settings == (isNow ? new : Settings()), "\(key.name)")
+        }
+        let none = SettingsChange(from: Settings(), to: Settings())
+        #expect(none.changed.isEmpty && none.needRestart.isEmpty)
+    }
+
+    @Test("the report has each setting with its origin, without passwords; others get the settings from it")
+    func report() throws {
+        var effective = EffectiveSettings()
+        effective.apply(
+            ConfigurationFile(path: "f", text: "[fetch]\nproxy = \"http://me:secret@p.example:1\"\nperHost = 2"))
+        effective.apply { $0 == "SYNCAGENT_CACHE_MODE" ? "0750" : nil }
+        var running = effective.settings
+        running.cache.mode = .everybody
+        let rows = effective.rows(running: running)
+        #expect(rows.map(\.key) == SettingKey.all.map(\.name))
+        #expect(rows.filter(\.needsRestart).map(\.key) == ["cache.mode"])
+        let proxy = try #require(rows.first { $0.key == "fetch.proxy" })
+        #expect(proxy.value == "…@p.example:1" && proxy.place == "f:2" && proxy.source == "file")
+        let mode = try #require(rows.first { $0.key == "cache.mode" })
+        #expect(mode.value == "0755" && mode.source == "environment" && mode.place == "SYNCAGENT_CACHE_MODE")
+        let report = SettingsReport(
+            file: "f", folders: .init(lists: "l", cache: "c", state: "s", socket: "o"), settings: rows)
+        #expect(Settings(report).fetch.perHost == 2)
+        #expect(!report.json.text.contains("secret"))
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemPackage
+import Testing
+
+@testable import SyncAgent
+@testable import SyncAgentCLI
+
+@Suite("Which folders a command uses")
+struct PlaceChoiceTests {
+    private static let own = Place(
+        folders: AgentFolders(
+            lists: "/home/u/.config/syncagent/lists.d", cache: "/home/u/.cache/syncagent",
+            state: "/home/u/.local/state/syncagent", socket: "/home/u/.local/state/syncagent/control.sock"),
+        file: "/home/u/.config/syncagent/syncagent.toml")
+    private static let system = PlaceChoice.system
+
+    private static func place(
+        _ choice: PlaceChoice, _ environment: [String: String] = ["HOME": "/home/u"], there: Set<FilePath> = []
+    ) throws -> Place {
+        try choice.place(variable: { environment[$0] }, directory: { "/here" }, exists: there.contains)
+    }
+
+    @Test("the user's own by default")
+    func user() throws {
+        #expect(try Self.place(PlaceChoice()) == Self.own)
+        let xdg = [
+            "HOME": "/home/u", "XDG_CONFIG_HOME": "/c", "XDG_CACHE_HOME": "/k", "XDG_STATE_HOME": "relative",
+            "XDG_RUNTIME_DIR": "/run/user/1",
+        ]
+        #expect(
+            try Self.place(PlaceChoice(), xdg)
+                == Place(
+                    folders: AgentFolders(
+                        lists: "/c/syncagent/lists.d", cache: "/k/syncagent", state: "/home/u/.local/state/syncagent",
+                        socket: "/run/user/1/syncagent/control.sock"), file: "/c/syncagent/syncagent.toml"))
+    }
+
+    @Test(
+        "a command turns to the system's agent if that is the only one; run does not",
+        arguments: [
+            ([system.folders.socket], false, true), ([system.folders.cache], false, true),
+            ([system.folders.cache, own.folders.cache], false, false),
+            ([system.folders.cache, own.folders.socket], false, false), ([system.folders.cache], true, false),
+            ([], false, false),
+        ] as [([FilePath], Bool, Bool)])
+    func turn(there: [FilePath], toRun: Bool, isSystem: Bool) throws {
+        let place = try Self.place(PlaceChoice(toRun: toRun), there: Set(there))
+        #expect(place == (isSystem ? Self.system : Self.own))
+    }
+
+    @Test("--system and --user choose, and so does any folder that is named")
+    func named() throws {
+        let there: Set = [Self.system.folders.cache]
+        #expect(try Self.place(PlaceChoice(owner: .system)) == Self.system)
+        #expect(try Self.place(PlaceChoice(owner: .user), there: there) == Self.own)
+        #expect(try Self.place(PlaceChoice(owner: .system, toRun: true)) == Self.system)
+        var expected = Self.own
+        expected.folders.cache = "/here/k"
+        #expect(try Self.place(PlaceChoice(cache: "x/../k"), there: there) == expected)
+        expected = Self.own
+        (expected.folders.state, expected.folders.socket) = ("/s", "/s/control.sock")
+        #expect(try Self.place(PlaceChoice(state: "/s")) == expected)
+        expected = Self.system
+        (expected.file, expected.isFileNamed) = ("/here/c.toml", true)
+        #expect(try Self.place(PlaceChoice(config: "c.toml"), there: there) == expected)
+    }
+
+    @Test("run takes the folders that systemd made for it, and options win over them")
+    func service() throws {
+        let unit = [
+            "CONFIGURATION_DIRECTORY": "/etc/syncagent", "CACHE_DIRECTORY": "/var/cache/syncagent",
+            "STATE_DIRECTORY": "/var/lib/syncagent:/var/lib/other", "RUNTIME_DIRECTORY": "/run/syncagent",
+        ]
+        #expect(try Self.place(PlaceChoice(toRun: true), unit) == Self.system)
+        var expected = Self.system
+        expected.folders.lists = "/srv/lists"
+        #expect(try Self.place(PlaceChoice(lists: "/srv/lists", toRun: true), unit) == expected)
+        // Others are started by people.
+        var both = unit
+        both["HOME"] = "/home/u"
+        #expect(try Self.place(PlaceChoice(), both) == Self.own)
+        both["RUNTIME_DIRECTORY"] = nil
+        #expect(try Self.place(PlaceChoice(toRun: true), both).folders.socket == "/var/lib/syncagent/control.sock")
+    }
+
+    @Test("what cannot be told is an error")
+    func wrong() throws {
+        #expect(throws: PlaceChoice.Failure.self) { try Self.place(PlaceChoice(), [:]) }
+        #expect(throws: PlaceChoice.Failure.self) { try Self.place(PlaceChoice(cache: ""), ["HOME": "/h"]) }
+        let same = PlaceChoice(cache: "/c", state: "/c")
+        #expect(throws: PlaceChoice.Failure.usage("--cache and --state are the same folder (/c): use two folders.")) {
+            try Self.place(same)
+        }
+        // Without a home, the system's agent may be asked.
+        #expect(try Self.place(PlaceChoice(), [:], there: [Self.system.folders.cache]) == Self.system)
+        let all = PlaceChoice(lists: "/l", cache: "/c", state: "/s", socket: "/o")
+        #expect(try Self.place(all, [:]).folders == AgentFolders(lists: "/l", cache: "/c", state: "/s", socket: "/o"))
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import ImageChecks
+import SyncPlan
+import Testing
+import WebAddresses
+
+@Suite("The agent goes on with other settings")
+struct ReloadScenarioTests {
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
+
+    private static func configured(_ agent: inout AgentScenario, _ change: (inout Settings) -> Void) throws {
+        var settings = agent.settings
+        change(&settings)
+        agent.settings = settings
+        try agent.handle(.configured(settings))
+    }
+
+    @Test(
+        "what failed by the old settings is asked for at once, and nothing else is",
+        arguments: [
+            (FetchFailure(.image(.notAnImage), "it is SVG"), true), (FetchFailure(.tooLarge, "large"), true),
+            (FetchFailure(.addressRefused, "private"), true), (FetchFailure.status(404), false),
+            (FetchFailure(.image(.damaged), "cut"), false),
+        ])
+    func failures(failure: FetchFailure, isAskedAgain: Bool) throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(failure))
+        try agent.finishPublication()
+        // Of another kind than any download depends on.
+        try Self.configured(&agent) { $0.lists.rescan = .seconds(1) }
+        #expect(agent.downloads.isEmpty)
+        try Self.configured(&agent) { $0.images.allowSVG = true }
+        #expect((agent.downloads[Self.a] != nil) == isAskedAgain)
+    }
+
+    @Test("a host that is denied now is not asked for what waits; one that is allowed again is")
+    func hosts() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        #expect(Set(agent.downloads.keys) == [Self.a])
+        try Self.configured(&agent) { $0.network.denyHosts = [HostPattern("h.example")].compactMap(\.self) }
+        try agent.finish(Self.a, .failed(.status(404)))
+        try agent.finishPublication()
+        #expect(agent.plan.status.icons.failed == 2 && agent.downloads.isEmpty)
+        try Self.configured(&agent) { $0.network.denyHosts = [] }
+        #expect(Set(agent.downloads.keys) == [Self.b])
+    }
+
+    @Test("a higher limit has more downloads begin, and a lower one lets those go on that are under way")
+    func limits() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        let urls = (0..<6).map { IconURL("https://h.example/\($0).png") }
+        try agent.drop(["1.plist": urls])
+        #expect(agent.downloads.count == 1)
+        try Self.configured(&agent) { $0.fetch.perHost = 4 }
+        #expect(agent.downloads.count == 4)
+        try Self.configured(&agent) { $0.fetch.perHost = 2 }
+        #expect(agent.downloads.count == 4 && agent.cancelled.isEmpty)
+        for url in agent.downloads.keys.sorted().prefix(2) { try agent.finish(url, .failed(.status(404))) }
+        #expect(agent.downloads.count == 2)
+        for url in agent.downloads.keys.sorted() { try agent.finish(url, .failed(.status(404))) }
+        #expect(agent.downloads.count == 2)
+    }
+
+    @Test("a shorter grace ends that of what is retired already, and a longer one keeps it")
+    func grace() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finishPublication()
+        try agent.pass(.seconds(60))
+        #expect(agent.releases == nil)
+        try Self.configured(&agent) { $0.cache.grace = .seconds(30) }
+        try agent.pass(.seconds(1))
+        #expect(agent.releases != nil)
+    }
+
+    @Test("a configuration that was rejected is told until one is taken")
+    func rejected() throws {
+        var agent = AgentScenario()
+        #expect(agent.plan.status.configuration.error == nil)
+        try agent.handle(.misconfigured(reason: "f:2: no"))
+        #expect(agent.plan.status.configuration.error == "f:2: no" && agent.plan.status.needsAttention)
+        try Self.configured(&agent) { _ in }
+        #expect(agent.plan.status.configuration.error == nil)
+    }
+}
