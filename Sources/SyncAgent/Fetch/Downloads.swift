@@ -95,7 +95,7 @@ package actor Downloads {
         post(.cancel(url))
     }
 
-    /// Goes on with other settings: the next requests follow them, also those of downloads that are under way.
+    /// Goes on with other settings: downloads that begin from now on follow them.
     package nonisolated func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
         post(.configure(settings, proxies))
     }

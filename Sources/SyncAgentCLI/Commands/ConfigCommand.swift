@@ -60,7 +60,9 @@ extension ConfigCommand {
                     setting.key, setting.value.isEmpty ? "-" : setting.value,
                     (setting.place ?? setting.source) + restart)
             }
-            let agent = report.pid.map { "is running (process \($0))" } ?? "was not asked"
+            let agent =
+                report.pid.map { "is running (process \($0))" }
+                ?? "not asked: these are the settings that syncagent run would use"
             let folders = report.folders
             return [
                 "agent   \(agent)", "file    \(report.file)", "lists   \(folders.lists)", "cache   \(folders.cache)",

@@ -84,6 +84,7 @@ struct StatusCommand: AsyncParsableCommand {
         if let error = report.publication.error {
             lines.append((report.reachable == false ? "manifest   " : "publishing failed: ") + error)
         }
+        if let error = report.configuration.error { lines.append("configuration rejected: \(error)") }
         return lines
     }
 

@@ -288,7 +288,7 @@ struct RestartScenarioTests {
         arguments: [
             ("address-refused", true), ("host-refused", true), ("downgrade-refused", true), ("too-large", true),
             ("too-many-redirects", true), ("image-too-large", true), ("tls", true), ("http-404", false),
-            ("http-503", false), ("timeout", false), ("not-an-image", false), ("digest-mismatch", false),
+            ("http-503", false), ("timeout", false), ("not-an-image", true), ("digest-mismatch", false),
         ])
     func settings(code: String, isAskedAgain: Bool) throws {
         let code = try #require(FetchFailure.Code(rawValue: code))
