@@ -33,6 +33,7 @@ package struct API: Sendable {
     /// Everything that can be asked.
     package var routes: [APIRoute] {
         statusRoutes + listRoutes + iconRoutes + syncRoutes + downloadRoutes + pinRoutes + storeRoutes
+            + [EventRoutes(agent: agent).route]
     }
 
     /// Makes the router of these routes, for one listener; it may add others.

@@ -21,9 +21,9 @@ package struct Agent: Sendable {
     /// How long a reload may wait for the look at the lists folder.
     private static let patience: Duration = .seconds(20)
 
-    private let folders: AgentFolders
-    private var settings: Settings
-    private let proxies: ProxyPolicy
+    let folders: AgentFolders
+    private(set) var settings: Settings
+    let proxies: ProxyPolicy
     private let helpers: Helpers
     let budget: DescriptorBudget
     private let manager: ServiceManager?
@@ -72,12 +72,14 @@ package struct Agent: Sendable {
         try folder.checkTrust()
         let state = try FileDescriptor.openFolder(folders.state)
         defer { try? state.close() }
-        try FolderTrust(root: folders.state).check(state, onlyNames: [CacheLayout.lock] + StateStore.files)
+        try FolderTrust(root: folders.state).check(
+            state, onlyNames: [CacheLayout.lock] + StateStore.files + EventJournal.files)
         let locks = [
             try FolderLock(in: folder.descriptor, at: folders.cache), try FolderLock(in: state, at: folders.state),
         ]
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
+        logStart()
         // What is inside keeps the mode it was made with: who cannot enter the folder cannot read it either.
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
@@ -93,7 +95,8 @@ package struct Agent: Sendable {
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             known: known, old: old, clock: clock, logger: logger, metrics: metrics)
-        let loop = AgentLoop(clock: clock, logger: logger) { post in
+        let journal = EventJournal(in: folders.state, logger: logger)
+        let loop = AgentLoop(clock: clock, logger: logger, journal: journal) { post in
             SystemEffects(
                 downloads: Downloads(
                     settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
@@ -116,6 +119,12 @@ package struct Agent: Sendable {
                         settings: LatestSettings(report), counts: metrics, space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
+        logger.info(
+            "stopped",
+            metadata: [
+                "generation": "\(report.generation ?? 0)", "ready": "\(report.icons.ready)",
+                "failed": "\(report.icons.failed)",
+            ])
         // Else what was stored may be left in the log of the database.
         try? await store.close()
         return report

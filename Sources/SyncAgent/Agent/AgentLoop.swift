@@ -12,11 +12,14 @@ package final class AgentLoop: Sendable {
         case alarm
         /// Something that somebody wants to know of the plan; there is none any more when the loop has ended.
         case question(@Sendable (Reconciler?) -> Void)
+        /// What others than the plan have to tell.
+        case told([AgentEvent])
     }
 
     let effects: any AgentEffects
     let clock: AgentClock
     private let logger: Logger
+    let journal: EventJournal?
     private let inbox: AsyncStream<Message>
     private let mailbox: AsyncStream<Message>.Continuation
     let feed = ChangeFeed()
@@ -27,13 +30,15 @@ package final class AgentLoop: Sendable {
     /// - Parameters:
     ///   - clock: What tells the time.
     ///   - logger: Where it is said what happened.
+    ///   - journal: Where events are kept for readers; closed at the end. By default they are not kept.
     ///   - effects: Makes what carries out the decisions, with a function that posts events which happened at once.
     package init(
-        clock: AgentClock, logger: Logger,
+        clock: AgentClock, logger: Logger, journal: EventJournal? = nil,
         effects: (_ post: @escaping @Sendable ([Reconciler.Event]) -> Void) -> any AgentEffects
     ) {
         self.clock = clock
         self.logger = logger
+        self.journal = journal
         let (inbox, mailbox) = AsyncStream.makeStream(of: Message.self)
         (self.inbox, self.mailbox) = (inbox, mailbox)
         self.effects = effects { mailbox.yield(.events($0)) }
@@ -42,6 +47,11 @@ package final class AgentLoop: Sendable {
     /// Takes note of something that happened outside.
     package func post(_ event: Reconciler.Event) {
         mailbox.yield(.events([event]))
+    }
+
+    /// Has an event told that does not come from the plan, such as that the configuration was read again.
+    package func tell(_ event: AgentEvent) {
+        mailbox.yield(.told([event]))
     }
 
     /// What the plan has to say; `nil` if the loop has ended.
@@ -93,11 +103,16 @@ package final class AgentLoop: Sendable {
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
+        journal?.append([.agentStarted(version: Version.current)], at: clock.now)
         for await message in inbox {
             var events: [Reconciler.Event]
             switch message {
             case .question(let answer):
                 answer(plan)
+                continue
+            case .told(let told):
+                journal?.append(told, at: clock.now)
+                log.note([], told: told, after: plan, now: clock.now)
                 continue
             case .alarm:
                 alarm.rang()
@@ -107,20 +122,25 @@ package final class AgentLoop: Sendable {
             }
             // All at once: what one of them would begin may be cancelled by the next.
             if let time = sleep.read() { events.insert(.slept(time), at: 0) }
-            log.note(events, before: plan)
+            log.note(events, before: plan, now: clock.now)
             perform(plan.handle(events, now: clock.now), background: background, log)
-            log.note(events, after: plan)
+            let told = plan.takeEvents()
+            journal?.append(told, at: clock.now)
+            log.note(events, told: told, after: plan, now: clock.now)
             feed.note()
             let isSettled = plan.isSettled
             if isSettled, untilSettled || plan.isStopping { break }
             heap.note(changes: events.count, isAtRest: isSettled, now: clock.now)
-            alarm.set(plan.nextWake)
+            alarm.set([plan.nextWake, log.due].compactMap(\.self).min())
         }
+        log.finish(now: clock.now)
+        if !plan.isStopping { journal?.append([.agentStopping], at: clock.now) }
         background.yield(.remember(plan.takeMemoChanges()))
         await effects.shutDownDownloads()
         mailbox.finish()
         let report = plan.status
         feed.end()
+        await journal?.close()
         for await message in inbox {
             if case .question(let answer) = message { answer(nil) }
         }

@@ -1,25 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Logging
 import SyncPlan
 import WebAddresses
 
-/// Logs what happened, as the plan takes it in.
+/// Logs what happened: lists, failures and conditions one by one, downloads and publications by their counts.
 struct EventLog: Sendable {
+    /// What was downloaded since the last line about it.
+    private struct Batch {
+        var icons = 0
+        var bytes = 0
+        var begun: Timestamp
+    }
+
+    /// What was published since the last line about it.
+    private struct Publications {
+        var count = 0
+        var generation = 0
+        var lists = 0
+        var images = 0
+    }
+
+    /// The least time between two lines about publications, and between two about downloads.
+    private static let pace: Duration = .seconds(1)
+    /// The longest time that a batch of downloads takes.
+    private static let longestBatch: Duration = .seconds(10)
+
     private let logger: Logger
     private var scans: ScanLog
+    private var batch: Batch?
+    private var publications = Publications()
+    /// When there was a line about downloads, and about publications.
+    private var lastLine = (downloads: Timestamp.distantPast, publications: Timestamp.distantPast)
 
     init(logger: Logger) {
         self.logger = logger
         scans = ScanLog(logger: logger)
     }
 
+    /// When something is to be logged that waits; `nil` if nothing does.
+    private(set) var due: Timestamp?
+
     /// Notes events that the plan is about to take in.
-    mutating func note(_ events: [Reconciler.Event], before plan: borrowing Reconciler) {
+    mutating func note(_ events: [Reconciler.Event], before plan: borrowing Reconciler, now: Timestamp) {
         for event in events {
             switch event {
-            case .fetched(let url, let outcome, _, _): log(plan.judged(outcome, of: url), of: url)
-            case .published(let result): log(result)
+            case .fetched(let url, let outcome, _, _): note(plan.judged(outcome, of: url), of: url, now: now)
             case .damaged(let images):
                 logger.error(
                     "images damaged on disk: downloading them again", metadata: ["images": "\(images.count)"])
@@ -30,12 +57,20 @@ struct EventLog: Sendable {
         }
     }
 
-    /// Notes events that the plan has taken in.
-    mutating func note(_ events: [Reconciler.Event], after plan: borrowing Reconciler) {
-        for case .scanned(let scan) in events {
-            let plan = copy plan
-            scans.note(scan, hasGoodVersion: { plan.hasGoodVersion(of: $0) }, trouble: plan.unavailable)
+    /// Notes events that the plan has taken in, and what came of them.
+    mutating func note(
+        _ events: [Reconciler.Event], told: [AgentEvent], after plan: borrowing Reconciler, now: Timestamp
+    ) {
+        for case .scanned(let scan) in events { scans.note(scan, trouble: plan.unavailable) }
+        let trouble = plan.unavailable
+        for event in told {
+            // The look at the folder has said so.
+            if case .evictionSuspended(let reason) = event, reason == trouble { continue }
+            note(event)
         }
+        note(told) { $0 == .iconRetired }.map { logger.info("icons retired", metadata: ["icons": "\($0)"]) }
+        note(told) { $0 == .iconEvicted }.map { logger.info("icons evicted", metadata: ["icons": "\($0)"]) }
+        writeDue(isDownloading: plan.isDownloading, now: now)
     }
 
     /// Notes a download that is about to begin.
@@ -44,33 +79,131 @@ struct EventLog: Sendable {
             "icon requested", metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
     }
 
-    private func log(_ result: PublicationResult) {
-        switch result {
-        case .published(_, _, nil): break
-        case .noRoom(let shortage, _, _):
-            logger.warning("no room for some list documents: they wait", metadata: ["reason": "\(shortage.reason)"])
-        case .published(let manifest, _, let doubt?):
-            logger.error(
-                "generation may not be durable",
-                metadata: ["generation": "\(manifest.generation)", "reason": "\(doubt)"])
-        case .failed(let reason, _):
-            logger.error(
-                "publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
-        }
+    /// Logs what waits, at the end.
+    mutating func finish(now: Timestamp) {
+        writeDownloads(now: now)
+        writePublications(now: now)
     }
 
-    private func log(_ outcome: FetchOutcome, of url: IconURL) {
+    // MARK: What waits
+
+    private func note(_ told: [AgentEvent], where isMeant: (AgentEvent.Kind) -> Bool) -> Int? {
+        let count = told.count { isMeant($0.kind) }
+        return count == 0 ? nil : count
+    }
+
+    private mutating func writeDue(isDownloading: Bool, now: Timestamp) {
+        var times: [Timestamp] = []
+        if let batch {
+            let end = isDownloading ? batch.begun + Self.longestBatch : lastLine.downloads + Self.pace
+            if end <= now { writeDownloads(now: now) } else { times.append(end) }
+        }
+        if publications.count > 0 {
+            let end = lastLine.publications + Self.pace
+            if end <= now { writePublications(now: now) } else { times.append(end) }
+        }
+        due = times.min()
+    }
+
+    private mutating func writeDownloads(now: Timestamp) {
+        guard let batch else { return }
+        let tenths = max(0, (now - batch.begun).milliseconds) / 100
+        logger.info(
+            "icons downloaded",
+            metadata: [
+                "icons": "\(batch.icons)", "bytes": "\(batch.bytes)", "seconds": "\(tenths / 10).\(tenths % 10)",
+            ])
+        (self.batch, lastLine.downloads) = (nil, now)
+    }
+
+    private mutating func writePublications(now: Timestamp) {
+        guard publications.count > 0 else { return }
+        logger.info(
+            "published",
+            metadata: [
+                "generation": "\(publications.generation)", "publications": "\(publications.count)",
+                "lists": "\(publications.lists)", "images": "\(publications.images)",
+            ])
+        (publications, lastLine.publications) = (Publications(), now)
+    }
+
+    // MARK: One by one
+
+    private mutating func note(_ outcome: FetchOutcome, of url: IconURL, now: Timestamp) {
         switch outcome {
         case .image(let staged, _):
             logger.debug("icon downloaded", metadata: ["url": "\(LogURL(url))", "bytes": "\(staged.image.bytes)"])
-        case .failed(let failure): warn(url, code: "\(failure.code)", reason: failure.message)
-        case .noRoom(let shortage): warn(url, code: "\(shortage.code)", reason: shortage.reason)
+            if batch == nil { batch = Batch(begun: now) }
+            batch?.icons += 1
+            batch?.bytes += staged.image.bytes
+        case .failed(let failure): trace("download failed", url, code: "\(failure.code)", reason: failure.message)
+        case .noRoom(let shortage): trace("download waits", url, code: "\(shortage.code)", reason: shortage.reason)
         case .notModified, .cancelled: break
         }
     }
 
-    private func warn(_ url: IconURL, code: String, reason: String) {
+    private func trace(_ message: Logger.Message, _ url: IconURL, code: String, reason: String) {
+        logger.debug(message, metadata: ["url": "\(LogURL(url))", "code": "\(code)", "reason": "\(reason)"])
+    }
+
+    private mutating func note(_ event: AgentEvent) {
+        let code = Logger.MetadataValue.string(event.code ?? "")
+        switch event {
+        case .agentStarted, .agentStopping, .iconRetired, .iconEvicted: break
+        case .iconReady, .iconChanged:
+            logger.trace("\(event.kind.rawValue)", metadata: ["url": "\(event.url.map { "\(LogURL($0))" } ?? "")"])
+        case .listAccepted(let list, let apps, let problems):
+            logger.info(
+                "list accepted", metadata: ["list": "\(list)", "apps": "\(apps)", "problems": "\(problems)"])
+        case .listRejected(let list, let rejection):
+            logger.warning(
+                "list rejected: it has no good version",
+                metadata: ["list": "\(list)", "code": code, "reason": "\(rejection.message)"])
+        case .listKept(let list, let rejection):
+            logger.warning(
+                "list rejected, keeping its last good version",
+                metadata: ["list": "\(list)", "code": code, "reason": "\(rejection.message)"])
+        case .listRemoved(let list): logger.info("list removed", metadata: ["list": "\(list)"])
+        case .iconFailed(let url, let failure): warn("icon not downloaded", url, failure)
+        case .iconStale(let url, let failure): warn("icon not refreshed: its image stays", url, failure)
+        case .iconFresh(let url): logger.info("icon refreshed again", metadata: ["url": "\(LogURL(url))"])
+        case .generationPublished(let generation, let lists, let images, let endsFailure):
+            if endsFailure { logger.notice("publishing works again", metadata: ["generation": "\(generation)"]) }
+            publications.count += 1
+            publications.generation = generation
+            publications.lists += lists
+            publications.images += images
+        case .publicationFailed(let reason, isInDoubt: true):
+            logger.error("generation may not be durable", metadata: ["reason": "\(reason)"])
+        case .publicationFailed(let reason, isInDoubt: false):
+            logger.error(
+                "publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
+        case .downloadsBlocked(_, let reason):
+            logger.warning("not enough room or resources", metadata: ["code": code, "reason": "\(reason)"])
+        case .downloadsUnblocked: logger.notice("enough room and resources again")
+        case .paused: logger.notice("downloads paused")
+        case .resumed: logger.notice("downloads resumed")
+        case .pinned(let url): logger.info("icon pinned", metadata: ["url": "\(LogURL(url))"])
+        case .unpinned(let url): logger.info("icon unpinned", metadata: ["url": "\(LogURL(url))"])
+        case .evictionHeld(let reason): logger.warning("eviction held", metadata: ["reason": "\(reason)"])
+        case .evictionSuspended(let reason): logger.warning("eviction suspended", metadata: ["reason": "\(reason)"])
+        case .evictionActive: logger.notice("eviction active again")
+        case .cacheHealed(_, let summary):
+            logger.warning("cache being restored", metadata: ["code": code, "lost": "\(summary)"])
+        case .configurationReloaded(let changed):
+            logger.notice("configuration reloaded", metadata: ["changed": "\(changed.joined(separator: ", "))"])
+        case .configurationRejected(let reason):
+            logger.error("configuration rejected, keeping the old one", metadata: ["reason": "\(reason)"])
+        case .purged: logger.notice("cache purged")
+        }
+    }
+
+    private func warn(_ message: Logger.Message, _ url: IconURL, _ failure: IconRecord.Failure) {
         logger.warning(
-            "icon not downloaded", metadata: ["url": "\(LogURL(url))", "code": "\(code)", "reason": "\(reason)"])
+            message,
+            metadata: [
+                "url": "\(LogURL(url))", "code": "\(failure.code)", "reason": "\(failure.message)",
+                "next": "\(failure.nextAttempt.map { "\($0)" } ?? "never")",
+            ])
     }
 }

@@ -114,6 +114,15 @@ package struct RunningAgent: Sendable {
         await loop.ask { [now = loop.now] in $0.oldestStaleTime(now: now).map { ($0, now) } }
     }
 
+    /// Some events of the journal, without waiting for others; `nil` if it keeps none.
+    package func events(from start: EventStart, limit: Int) async -> EventPage? {
+        guard let journal = loop.journal else { return nil }
+        return await EventPage.read(from: start, limit: limit, of: journal)
+    }
+
+    /// A reader of the journal, which can wait for events and costs nothing while it does; `nil` if it keeps none.
+    package func eventFollower(from start: EventStart) -> EventFollower? { loop.journal?.follower(from: start) }
+
     // MARK: What it is to do
 
     /// Has the lists folder looked at.

@@ -33,7 +33,10 @@ package struct SpaceGate: Sendable {
     package var isOpen: Bool { !(shortage?.isGeneral ?? false) }
 
     /// Why something waits for room; `nil` if nothing does.
-    package var reason: String? { shortage?.reason ?? documentShortage?.reason }
+    package var reason: String? { waitsFor?.reason }
+
+    /// What there is not enough of for something that waits; `nil` if nothing does.
+    var waitsFor: Shortage? { shortage ?? documentShortage }
 
     // MARK: What did not fit
 

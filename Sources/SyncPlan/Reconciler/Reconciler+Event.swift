@@ -65,7 +65,9 @@ extension Reconciler {
         case .suspected:
             cache.suspect(isComplete: true)
         case .damaged(let images):
-            noteDamage(images, now: now)
+            if noteDamage(images, now: now) {
+                events.append(.cacheHealed(.damagedImages, summary: counted(images.count, "image")))
+            }
         case .pin(let url, let isPinned):
             pin(url, isPinned, now: now, to: &actions)
         case .evict(let isConfirmed):
@@ -75,8 +77,10 @@ extension Reconciler {
         case .stopping:
             // What is held is older by the time that this run took.
             if retention.brake.heldNow != nil { unstored.renewValues() }
+            if !isStopping { events.append(.agentStopping) }
             actions += downloads.stop().map { .cancel(url: $0) }
         case .paused(let isPaused):
+            if downloads.isPaused != isPaused { events.append(isPaused ? .paused : .resumed) }
             downloads.isPaused = isPaused
         case .awaited(let urls):
             for url in urls { downloads.raise(url) }

@@ -126,6 +126,7 @@ extension Reconciler {
             } else {
                 actions.append(.background(.discard([staged.name])))
                 if staged.image.sha256 == image {
+                    noteRecovery(of: url)
                     noteFresh(url, judge(response), now: now)
                 } else if isReferenced {
                     noteFailure(FetchFailure(.disk, "a publication failed meanwhile"), of: url, now: now)
@@ -192,7 +193,9 @@ extension Reconciler {
         let freshening = catalog.icons[url]?.response?.freshened(
             by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
         switch freshening {
-        case .updated(let response): noteFresh(url, judge(response), now: now)
+        case .updated(let response):
+            noteRecovery(of: url)
+            noteFresh(url, judge(response), now: now)
         case .contradicted, .unasked, nil:
             // The answer is about another image: the next request is sent at once, and without conditions.
             catalog.updateIcon(url) {
@@ -217,17 +220,20 @@ extension Reconciler {
             }
         let attempts = goesOn ? (last?.attempts ?? 0) + 1 : 1
         let delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &generator)
-        catalog.updateIcon(url) {
-            $0.failure = IconRecord.Failure(
-                code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
-        }
+        let new = IconRecord.Failure(
+            code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { now + $0 })
+        catalog.updateIcon(url) { $0.failure = new }
         unstored.note(icon: url, at: now)
+        tell(new, after: last, of: url)
     }
 
     /// Takes note of images whose files are not what they were: they are fetched again, and until then no manifest names
     /// them.
-    mutating func noteDamage(_ images: Set<Digest>, now: Timestamp) {
-        guard !images.isEmpty else { return }
+    ///
+    /// - Returns: Whether any icon has one of them.
+    @discardableResult
+    mutating func noteDamage(_ images: Set<Digest>, now: Timestamp) -> Bool {
+        guard !images.isEmpty else { return false }
         var found: Set<Digest> = []
         var lists: Set<ListName> = []
         for element in catalog.icons {
@@ -251,6 +257,7 @@ extension Reconciler {
         for list in outdated { retryDocument(of: list) }
         // Not what was damaged before: new files may be in its place by now.
         retention.noteMissing(found)
+        return !found.isEmpty
     }
 
     /// Takes note that there is no room for an icon: it stays what it is, and is asked for when there is.

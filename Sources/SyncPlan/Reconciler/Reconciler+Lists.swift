@@ -41,7 +41,9 @@ extension Reconciler {
         var reconsidered: Set<IconURL> = []
         var removed: Set<IconURL> = []
         let shown = catalog.shownImages
+        let retired = retiredIcons(in: changed)
         for name in gone {
+            if catalog.lists[name] != nil { events.append(.listRemoved(name)) }
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
             unstored.note(list: name, at: now)
@@ -52,6 +54,7 @@ extension Reconciler {
         for (name, reading) in changed where present.contains(name) {
             switch reading.verdict {
             case .failure(let rejection):
+                tell(rejection, of: name)
                 if catalog.lists[name]?.source == nil {
                     _ = catalog.setList(name, ListRecord(state: .rejected(rejection)))
                 } else {
@@ -66,6 +69,10 @@ extension Reconciler {
                 if old?.known != record.known { unstored.note(list: name, at: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
+                if !isAsBefore || old?.rejection != nil {
+                    let (apps, problems) = (list.entries.count, list.problems.count)
+                    events.append(.listAccepted(name, apps: apps, problems: problems))
+                }
                 if !isAsBefore {
                     retryDocument(of: name)
                     // A new list waits a moment for its first icons: what comes after a large document is long in coming.
@@ -81,6 +88,7 @@ extension Reconciler {
         }
         folder.note(doubt: doubt(about: present))
         retention.noteChange(removing: removed, shown: shown, newest: publishing.newest, in: catalog, at: now)
+        noteReturn(of: retired)
         take(IconDiff(added: added, removed: removed), now: now, to: &actions)
         for url in reconsidered {
             forgetMismatch(url, now: now)
@@ -95,6 +103,7 @@ extension Reconciler {
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // What one list drops another one may have taken up: a renamed list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false {
+            if catalog.icons[url]?.hasImage == true { events.append(.iconRetired(url)) }
             dereference(url, now: now, to: &actions)
         }
         for url in diff.added { consider(url, now: now) }
@@ -207,6 +216,8 @@ extension Reconciler {
     mutating func pin(_ url: IconURL, _ isPinned: Bool, now: Timestamp, to actions: inout [Action]) {
         guard pins.contains(url) != isPinned else { return }
         let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
+        events.append(isPinned ? .pinned(url) : .unpinned(url))
+        let retired: Set<IconURL> = isPinned && catalog.retired[url] != nil ? [url] : []
         let diff: IconDiff
         if urls.isEmpty {
             diff = catalog.removeList(Self.pinList)
@@ -225,6 +236,7 @@ extension Reconciler {
             publishing.noteChange(of: Self.pinList, at: now)
             if !isPinned { publishing.noteRewritten(Self.pinList) }
         }
+        noteReturn(of: retired)
         take(diff, now: now, to: &actions)
     }
 }

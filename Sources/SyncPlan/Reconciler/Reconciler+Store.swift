@@ -59,6 +59,10 @@ extension Reconciler {
         now: Timestamp, to actions: inout [Action]
     ) {
         unstored.note(generations: [publishing.manifest?.generation].compactMap(\.self), at: now)
+        events.append(
+            .generationPublished(
+                manifest.generation, lists: done.lists.count, images: done.staged.count,
+                endsFailure: publishing.failure != nil))
         publishing.finish(done, manifest, written: written, doubt: doubt, at: now)
         if !done.staged.isEmpty { space.notePublished() }
         if let doubt { invalidateDownloads(because: doubt, now: now, to: &actions) }
@@ -76,9 +80,15 @@ extension Reconciler {
                 catalog.updateList(name) { $0.published = list }
             }
         }
+        // What was taken for an image on disk may have turned out to be damaged meanwhile.
+        let lost = Set(done.staged.values.map(\.image.sha256).filter { !retention.ledger.isOnDisk($0) })
         for (url, staged) in done.staged {
-            let place = catalog.icons.index(of: url)
-            guard let answer = place.flatMap({ catalog.icons[$0].icon.stagedAnswer }) else { continue }
+            guard let place = catalog.icons.index(of: url), let answer = catalog.icons[place].icon.stagedAnswer else {
+                continue
+            }
+            if !lost.contains(staged.image.sha256) {
+                notePublished(staged.image, of: url, catalog.icons[place].icon, generation: manifest.generation)
+            }
             let image = retention.ledger.boxed(staged.image)
             noteFresh(url, answer, now: now) {
                 $0.boxedImage = image
@@ -87,8 +97,6 @@ extension Reconciler {
             }
             consider(url, now: now)
         }
-        // What was taken for an image on disk turned out to be damaged meanwhile.
-        let lost = Set(done.staged.values.map(\.image.sha256).filter { !retention.ledger.isOnDisk($0) })
         if !lost.isEmpty { noteDamage(lost, now: now) }
         // Other URLs may have names of the files that were there before.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
@@ -174,7 +182,8 @@ extension Reconciler {
             adopt(adopted, besides: found.lostImages, now: now)
             dropStaged(now: now, to: &actions)
         }
-        guard found.summary != nil else { return }
+        guard let summary = found.summary else { return }
+        events.append(.cacheHealed(found.adopted == nil ? .missingFiles : .otherFolder, summary: summary))
         for list in found.lostDocuments { renew(list, now: now) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { publishing.noteChange(at: now) }
         noteDamage(found.lostImages, now: now)
@@ -244,6 +253,7 @@ extension Reconciler {
                 $0.image = nil
                 $0.response = nil
             }
+            events.append(.iconEvicted(url))
             forgetIfDone(url, now: now)
         }
     }

@@ -27,6 +27,10 @@ package struct Reconciler: Sendable {
     var configurationError: String?
     /// What is to be remembered over a restart.
     var unstored = UnstoredChanges()
+    /// What happened since events were last taken, or since the last events came in: nobody need take them.
+    var events: [AgentEvent] = []
+    /// The conditions that events have told of.
+    var told = ToldConditions()
 
     /// Begins with what is on disk.
     ///
@@ -56,6 +60,7 @@ package struct Reconciler: Sendable {
         retention = Retention(settings, ledger: ledger, hold: restored.knownHold)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored, now: now)
+        told = conditions
     }
 
     /// Takes events in that came at once, in this order.
@@ -63,8 +68,10 @@ package struct Reconciler: Sendable {
     /// - Returns: What is to be done after all of them, in this order.
     package mutating func handle(_ events: [Event], now: Timestamp) -> [Action] {
         var actions: [Action] = []
+        self.events = []
         for event in events { apply(event, now: now, to: &actions) }
         advance(now: now, to: &actions)
+        noteConditions()
         return actions
     }
 
@@ -136,6 +143,9 @@ package struct Reconciler: Sendable {
     private var isIdle: Bool {
         downloads.queue.activeCount == 0 && (!mayDownload || downloads.queue.readyCount == 0)
     }
+
+    /// Whether downloads are under way.
+    package var isDownloading: Bool { downloads.queue.activeCount > 0 }
 
     var traffic: PublicationWindow.Traffic {
         guard isIdle else { return downloads.queue.isFlowing ? .flowing : .doubtful }

@@ -61,7 +61,8 @@ struct ControlWorld {
             folder: folder.appending("lists.d"), watchProgram: folder.appending("none"),
             parseProgram: folder.appending("none"), settings: Settings().lists, clock: clock, logger: .silent)
         self.lists = lists
-        loop = AgentLoop(clock: clock, logger: .silent) { post in
+        let journal = EventJournal(in: folder.appending("state"), logger: .silent)
+        loop = AgentLoop(clock: clock, logger: .silent, journal: journal) { post in
             SystemEffects(
                 downloads: Downloads(settings: Settings(), staging: staging, clock: clock) {
                     post($0.map(Reconciler.Event.init))

@@ -38,6 +38,8 @@ struct AgentScenario {
     private var lastStaged = 0
     /// What is at the path of the lists folder.
     var folder = Sample.folder
+    /// All that was told.
+    var events: [AgentEvent] = []
 
     init(triesOnce: Bool = false, _ change: (inout Settings) -> Void = { _ in }) {
         var settings = Settings()
@@ -49,7 +51,9 @@ struct AgentScenario {
     // MARK: What happens
 
     mutating func handle(_ event: Reconciler.Event) throws {
-        for action in plan.handle(event, now: now) {
+        let actions = plan.handle(event, now: now)
+        events += plan.takeEvents()
+        for action in actions {
             switch action {
             case .fetch(let request):
                 try #require(downloads.updateValue(request, forKey: request.url) == nil, "one request in flight a URL")
@@ -221,6 +225,14 @@ struct AgentScenario {
     mutating func passToNextWake() throws {
         now = try #require(plan.nextWake, "nothing waits for time to pass")
         try handle(.tick)
+    }
+
+    /// Lets time pass until an icon is asked for again.
+    mutating func fetchAgain(_ url: IconURL) throws {
+        while downloads[url] == nil {
+            try passToNextWake()
+            try finishJobs()
+        }
     }
 
     /// Ends the agent where it stands, and starts it again, perhaps with another cache folder.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import SyncAgent
+
+/// `GET /v1/events`: a page of events as JSON, or events as they happen (server-sent events, WHATWG HTML, section 9.2).
+struct EventRoutes: Sendable {
+    /// How long nothing is sent before a comment is, by which a client is noticed that has gone.
+    static let heartbeat: Duration = .seconds(15)
+
+    let agent: RunningAgent
+    /// The default is ``heartbeat``.
+    var pause = heartbeat
+
+    var route: APIRoute { .read("events") { request, _ in try await answer(request) } }
+
+    private func answer(_ request: Request) async throws -> Response {
+        let query = request.uri.queryParameters
+        let limit = try Self.number(query, "limit") ?? 100
+        var start = try Self.number(query, "last").map(EventStart.last)
+        if let since = try Self.number(query, "since") { start = .after(since) }
+        guard Self.wantsStream(request) else {
+            guard let page = await agent.events(from: start ?? .after(0), limit: limit) else {
+                throw APIError.stopping
+            }
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
+        }
+        // A client that connects again says so where its first request had said something else.
+        if let field = HTTPField.Name("Last-Event-ID"), let text = request.headers[field] {
+            guard let id = Int(text), id >= 0 else {
+                throw APIError.badRequest("Last-Event-ID is not a number.")
+            }
+            start = .after(id)
+        }
+        guard let follower = agent.eventFollower(from: start ?? .now) else { throw APIError.stopping }
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                try await stream(follower, to: &writer)
+                try await writer.finish(nil)
+            })
+    }
+
+    /// Writes events until the agent ends; a client that reads slowly delays only itself.
+    @concurrent private func stream(_ follower: EventFollower, to writer: inout any ResponseBodyWriter) async throws {
+        var follower = follower
+        // The client learns that it is connected, and how soon to connect again.
+        try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
+        while let lines = await follower.lines(atMost: pause) {
+            var text = lines.isEmpty ? ":\n\n" : ""
+            for line in lines { text += "id: \(line.id)\ndata: \(line.text)\n\n" }
+            try await writer.write(ByteBuffer(string: text))
+        }
+    }
+
+    private static func wantsStream(_ request: Request) -> Bool {
+        request.headers[values: .accept].contains { $0.lowercased().contains("text/event-stream") }
+    }
+
+    /// A number that a query gives; `nil` if it gives none.
+    private static func number(_ query: Parameters, _ name: String) throws -> Int? {
+        guard let text = query[Substring(name)] else { return nil }
+        guard let number = Int(text), number >= 0 else {
+            throw APIError.badRequest("\(name) is not a natural number.")
+        }
+        return number
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import SyncPlan
+
+extension Agent {
+    /// Logs with what the agent starts: folders, networks, the proxy, and the settings that are not the defaults.
+    func logStart() {
+        var facts: Logger.Metadata = [
+            "version": "\(Version.current)", "lists": "\(folders.lists)", "cache": "\(folders.cache)",
+            "state": "\(folders.state)", "socket": "\(folders.socket)",
+        ]
+        let networks = settings.network.allow.map { "\($0)" }
+        facts["networks"] = "\((["public"] + networks).joined(separator: " "))"
+        let proxies = proxies.proxies.map(\.description).sorted()
+        if !proxies.isEmpty { facts["proxy"] = "\(proxies.joined(separator: " "))" }
+        let changed = Self.changed(in: settings)
+        if !changed.isEmpty { facts["settings"] = "\(changed.joined(separator: " "))" }
+        logger.info("started", metadata: facts)
+    }
+
+    /// The settings with other values than the defaults, without passwords.
+    static func changed(in settings: Settings) -> [String] {
+        SettingKey.all.compactMap { key in
+            let value = key.value(in: settings)
+            guard value != key.value(in: Settings()) else { return nil }
+            return "\(key.name)=\(key.name == "fetch.proxy" ? Proxy.withoutPassword(value) : value)"
+        }
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import SyncPlan
+import Synchronization
+import SystemPackage
+
+/// An event, or a gap, as it is handed on.
+package struct EventLine: Equatable, Sendable {
+    /// The number that a reader resumes after.
+    package var id: Int
+    /// One JSON object, without a newline.
+    package var text: String
+    package var isGap = false
+}
+
+/// Where a reader begins.
+package enum EventStart: Equatable, Sendable {
+    /// With the event behind the one of this number; with the oldest one if it is 0.
+    case after(Int)
+    /// With so many of the newest ones.
+    case last(Int)
+    /// With what happens from now on.
+    case now
+}
+
+/// A reader of the journal: a position in its files, which costs nothing while it waits.
+package struct EventFollower: Sendable {
+    /// How much is read at once, in bytes; no line is as long.
+    private static let chunkBytes = 1 << 16
+
+    private let journal: EventJournal
+    /// The number of the next event.
+    private var next: Int
+    /// The file, and where in it the next line begins.
+    private var place: (serial: Int, offset: Int)?
+    /// Why the events before the next one are missing, if they are.
+    private var cause: EventGap.Cause?
+    /// Whether it takes whatever event comes first.
+    private var isBeginning = false
+    /// A gap before anything else.
+    private var gap: EventGap?
+
+    init(_ journal: EventJournal, from start: EventStart) {
+        self.journal = journal
+        let (newest, oldest) = journal.ring.withLock { ($0.newest, $0.segments.first?.first ?? 1) }
+        switch start {
+        case .now: next = newest + 1
+        case .last(let count):
+            next = max(newest - count + 1, oldest)
+            // Numbers that were left out before all of them are not told.
+            isBeginning = true
+        case .after(let id) where id > newest:
+            gap = EventGap(from: newest + 1, through: id, cause: .unknownPosition)
+            next = oldest
+        // Who asks for everything does not miss what is gone.
+        case .after(let id): next = id <= 0 ? oldest : id + 1
+        }
+    }
+
+    /// Returns the lines that there are, once there are some.
+    ///
+    /// - Parameters:
+    ///   - limit: The most lines. The default is as many as are read at once.
+    ///   - patience: How long to wait for the first one; `nil` is for ever.
+    /// - Returns: None if the time is over; `nil` if no event comes any more, or the task was cancelled.
+    package mutating func lines(limit: Int = .max, atMost patience: Duration?) async -> [EventLine]? {
+        while true {
+            let seen = journal.feed.newest
+            let lines = await read(limit: limit)
+            if !lines.isEmpty { return lines }
+            guard let seen, !Task.isCancelled else { return nil }
+            if patience == .zero { return [] }
+            guard let patience else {
+                if await journal.feed.next(after: seen) == nil, Task.isCancelled { return nil }
+                continue
+            }
+            guard await journal.hasChange(after: seen, atMost: patience) else { return Task.isCancelled ? nil : [] }
+        }
+    }
+
+    /// Reads what there is, on the journal's thread for readers.
+    private mutating func read(limit: Int) async -> [EventLine] {
+        let (lines, follower) = await withCheckedContinuation { continuation in
+            journal.reading.async { [self] in
+                var follower = self
+                let lines = follower.readNow(limit: limit)
+                continuation.resume(returning: (lines, follower))
+            }
+        }
+        self = follower
+        return lines
+    }
+
+    private mutating func readNow(limit: Int) -> [EventLine] {
+        if let gap {
+            self.gap = nil
+            return [line(of: gap)]
+        }
+        while let (segment, offset) = findPlace() {
+            guard offset < segment.bytes else { return [] }
+            guard let bytes = read(segment, at: offset) else {
+                if isThere(segment) { return [] }
+                continue
+            }
+            let (lines, used) = take(bytes, limit: limit)
+            // No line is as long as what was read: somebody else wrote there.
+            place = (segment.serial, offset + (used > 0 || !lines.isEmpty ? used : bytes.count))
+            if !lines.isEmpty { return lines }
+        }
+        return []
+    }
+
+    /// The file with the next line, and where that begins; `nil` if there is no file.
+    private mutating func findPlace() -> (EventRing.Segment, Int)? {
+        let segments = journal.ring.withLock(\.segments)
+        guard let oldest = segments.first else { return nil }
+        if let place, let index = segments.firstIndex(where: { $0.serial == place.serial }) {
+            if place.offset < segments[index].bytes || index + 1 == segments.count {
+                return (segments[index], place.offset)
+            }
+            return (segments[index + 1], 0)
+        }
+        if next < oldest.first { cause = .rotated }
+        return (segments.last { $0.first <= next } ?? oldest, 0)
+    }
+
+    private func isThere(_ segment: EventRing.Segment) -> Bool {
+        journal.ring.withLock { $0.segments.contains { $0.serial == segment.serial } }
+    }
+
+    /// Reads in a file, if that is still the one that it was.
+    private func read(_ segment: EventRing.Segment, at offset: Int) -> [UInt8]? {
+        let path = EventRing.path(ofSlot: segment.slot, in: journal.folder)
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.noFollow, .closeOnExec]) else {
+            return nil
+        }
+        return try? file.closeAfter {
+            guard isThere(segment) else { return nil }
+            return try file.read(at: offset, count: min(Self.chunkBytes, segment.bytes - offset))
+        }
+    }
+
+    /// Takes lines out of what was read.
+    ///
+    /// - Returns: The lines, and how many bytes are done with.
+    private mutating func take(_ bytes: [UInt8], limit: Int) -> (lines: [EventLine], used: Int) {
+        var lines: [EventLine] = []
+        var used = 0
+        bytes[...].forEachLine { line, end in
+            guard lines.count < limit else { return }
+            switch JournalLine(line) {
+            case .event(let id) where id >= next:
+                if id > next, !isBeginning {
+                    lines.append(self.line(of: EventGap(from: next, through: id - 1, cause: cause ?? .notWritten)))
+                    next = id
+                    cause = nil
+                    guard lines.count < limit else { return }
+                }
+                lines.append(EventLine(id: id, text: String(decoding: line, as: UTF8.self)))
+                next = id + 1
+                (cause, isBeginning) = (nil, false)
+            case .mark(let mark): if let after = mark.after, mark.first > next { cause = after }
+            case .event, .end, nil: break
+            }
+            used = end
+        }
+        return (lines, used)
+    }
+
+    private func line(of gap: EventGap) -> EventLine {
+        let text = gap.line(time: "\(AgentClock.wallTime)")
+        return EventLine(id: gap.id, text: String(text.dropLast()), isGap: true)
+    }
+}
+
+extension EventJournal {
+    /// A reader of its own.
+    package func follower(from start: EventStart) -> EventFollower { EventFollower(self, from: start) }
+
+    /// Whether there is something new since a change was seen, or it ended, before the time is over.
+    func hasChange(after seen: Int, atMost limit: Duration) async -> Bool {
+        let isChanged = Mutex(false)
+        await wait(atMost: limit) { [feed] in
+            _ = await feed.next(after: seen)
+            if !Task.isCancelled { isChanged.withLock { $0 = true } }
+        }
+        return isChanged.withLock(\.self)
+    }
+}
+
+/// Some events, as an answer has them.
+package struct EventPage: Sendable {
+    /// The most events of one.
+    package static let longest = 1000
+
+    package var lines: [EventLine]
+    /// The number to ask with for what comes after.
+    package var next: Int
+
+    /// Reads some events without waiting for others.
+    package static func read(from start: EventStart, limit: Int, of journal: EventJournal) async -> EventPage {
+        let limit = min(max(1, limit), longest)
+        var lines: [EventLine] = []
+        var follower = journal.follower(from: start)
+        while lines.count < limit, let more = await follower.lines(limit: limit - lines.count, atMost: .zero),
+            !more.isEmpty
+        {
+            lines += more
+        }
+        let next: Int =
+            switch start {
+            case .after(let id): lines.last?.id ?? id
+            case .last, .now: lines.last?.id ?? journal.newest
+            }
+        return EventPage(lines: lines, next: next)
+    }
+
+    /// `{"format": 1, "events": […], "next": 42, "gap": false}`, with one event a line.
+    package var text: String {
+        let rows = lines.map { "\n    \($0.text)" }.joined(separator: ",")
+        let events = rows.isEmpty ? "[]" : "[\(rows)\n  ]"
+        return
+            "{ \"format\": 1,\n  \"events\": \(events),\n  \"next\": \(next), \"gap\": \(lines.contains(where: \.isGap)) }\n"
+    }
+}

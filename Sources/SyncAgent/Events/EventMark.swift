@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import SyncPlan
+
+/// A line of the journal that is no event: each file begins with one, and so does each run of the agent.
+struct EventMark: Codable, Equatable {
+    static let currentFormat = 1
+
+    var format = currentFormat
+    /// The number of the next event.
+    var first: Int
+    /// The run of the kernel; `nil` if that is not known.
+    var boot: String?
+    /// Why events before this one may be missing; `nil` if none are.
+    var after: EventGap.Cause?
+
+    /// How its line begins.
+    static let beginning = Array("{ \"format\": ".utf8)
+
+    /// The line with which the agent closes the journal: nothing is missing before it.
+    static let end = Array("{ \"end\": true }".utf8)
+
+    /// Its line, with its newline.
+    var line: String {
+        JSON.object([
+            ("format", .number(format)), ("first", .number(first)), ("boot", .string(orNull: boot)),
+            ("after", .string(orNull: after?.rawValue)),
+        ]).line + "\n"
+    }
+
+    init(first: Int, boot: String?, after: EventGap.Cause? = nil) {
+        (self.first, self.boot, self.after) = (first, boot, after)
+    }
+
+    /// Reads a line, without its newline; `nil` if it is no mark of this format.
+    init?(_ line: some Sequence<UInt8>) {
+        guard let mark = try? JSONDecoder().decode(EventMark.self, from: Data(line)),
+            mark.format == Self.currentFormat, mark.first > 0
+        else { return nil }
+        self = mark
+    }
+}
+
+/// What a line of the journal is.
+enum JournalLine {
+    case event(id: Int)
+    case mark(EventMark)
+    case end
+
+    private static let eventBeginning = Array(AgentEvent.beginning.utf8)
+
+    /// Reads a line, without its newline; `nil` if no agent wrote it so.
+    init?(_ line: ArraySlice<UInt8>) {
+        if line.starts(with: Self.eventBeginning) {
+            let digits = line.dropFirst(Self.eventBeginning.count).prefix { (0x30...0x39).contains($0) }
+            guard (1...18).contains(digits.count), line.last == UInt8(ascii: "}") else { return nil }
+            self = .event(id: digits.reduce(0) { 10 * $0 + Int($1 - 0x30) })
+        } else if line.starts(with: EventMark.beginning) {
+            guard let mark = EventMark(line) else { return nil }
+            self = .mark(mark)
+        } else if line.elementsEqual(EventMark.end) {
+            self = .end
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The lines up to the last newline, without it, each with the index behind it.
+    func forEachLine(_ body: (_ line: ArraySlice<UInt8>, _ end: Int) -> Void) {
+        var start = startIndex
+        while start < endIndex, let end = self[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            body(self[start..<end], end + 1)
+            start = end + 1
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import SyncPlan
+import SystemPackage
+
+/// The files of the journal, and what is in them.
+struct EventRing: Sendable {
+    /// A file with consecutive events.
+    struct Segment: Equatable, Sendable {
+        /// Which of the names it has.
+        var slot: Int
+        /// No other segment of this journal has or had it.
+        var serial: Int
+        /// The number of its first event, or of the first one that it will have.
+        var first: Int
+        /// How many bytes readers may read.
+        var bytes: Int
+    }
+
+    /// The oldest first.
+    var segments: [Segment] = []
+    /// The number of the newest event; 0 if there never was one.
+    var newest = 0
+    /// The serial of the newest segment.
+    var lastSerial = 0
+
+    /// The names of the files.
+    static let names = (0..<4).map { "events-\($0).ndjson" }
+
+    static func path(ofSlot slot: Int, in folder: FilePath) -> FilePath { folder.appending(names[slot]) }
+
+    /// Where the number of the first event goes on if it is not certain which ones were given.
+    static func jump(after id: Int) -> Int { (id / 1_000_000 + 1) * 1_000_000 + 1 }
+}
+
+extension EventRing {
+    /// How an earlier run left the journal.
+    struct Found {
+        var ring = EventRing()
+        /// Whether the agent closed it, so that nothing is missing.
+        var isClosed = true
+        /// Whether there was something that no agent wrote.
+        var isDamaged = false
+        /// The run of the kernel in which the newest event was written.
+        var boot: String?
+    }
+
+    /// Reads what is in a folder; files that are no segments are passed over.
+    static func find(in folder: FilePath, limit: Int) -> Found {
+        var found = Found()
+        for slot in names.indices {
+            let path = path(ofSlot: slot, in: folder)
+            guard access(path.string, F_OK) == 0 else { continue }
+            guard let (size, bytes) = try? read(path, upTo: 4096, limit: limit),
+                let end = bytes.firstIndex(of: UInt8(ascii: "\n")), let mark = EventMark(bytes[..<end])
+            else {
+                found.isDamaged = true
+                continue
+            }
+            found.ring.segments.append(Segment(slot: slot, serial: 0, first: mark.first, bytes: size))
+        }
+        found.ring.segments.sort { $0.first < $1.first }
+        for index in found.ring.segments.indices { found.ring.segments[index].serial = index + 1 }
+        found.ring.lastSerial = found.ring.segments.count
+        if let newest = found.ring.segments.popLast() { found.readNewest(newest, in: folder, limit: limit) }
+        return found
+    }
+
+    fileprivate static func read(_ path: FilePath, upTo most: Int, limit: Int) throws -> (size: Int, bytes: [UInt8]) {
+        let file = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+        return try file.closeAfter {
+            var status = stat()
+            guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit
+            else { throw Errno.invalidArgument }
+            let size = Int(status.st_size)
+            return (size, try file.read(at: 0, count: min(size, most)))
+        }
+    }
+}
+
+extension FileDescriptor {
+    /// Reads bytes at an offset; fewer if the file ends before.
+    func read(at offset: Int, count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, total in
+            while total < count {
+                let rest = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[total..<count]))
+                let part = try read(fromAbsoluteOffset: Int64(offset + total), into: rest)
+                if part == 0 { break }
+                total += part
+            }
+        }
+    }
+}
+
+extension EventRing.Found {
+    /// Finds the newest event, and the end of what an agent wrote: what comes behind it was cut by its end.
+    fileprivate mutating func readNewest(_ newest: EventRing.Segment, in folder: FilePath, limit: Int) {
+        var segment = newest
+        (isClosed, ring.newest, segment.bytes) = (false, newest.first - 1, 0)
+        let path = EventRing.path(ofSlot: newest.slot, in: folder)
+        let bytes = (try? EventRing.read(path, upTo: limit, limit: limit).bytes) ?? []
+        bytes[...].forEachLine { line, end in
+            guard let content = JournalLine(line) else { return }
+            segment.bytes = end
+            switch content {
+            case .event(let id): (ring.newest, isClosed) = (max(ring.newest, id), false)
+            case .mark(let mark): (boot, isClosed) = (mark.boot, false)
+            case .end: isClosed = true
+            }
+        }
+        if segment.bytes < newest.bytes { isDamaged = true }
+        ring.segments.append(segment)
+    }
+
+    /// The mark with which another run begins.
+    func mark(boot: String?) -> EventMark {
+        let newest = ring.newest
+        if isDamaged { return EventMark(first: EventRing.jump(after: newest), boot: boot, after: .damaged) }
+        if isClosed { return EventMark(first: newest + 1, boot: boot) }
+        if let boot, boot == self.boot {
+            // The number between stands for what may not have been written.
+            return EventMark(first: newest + 2, boot: boot, after: .agentKilled)
+        }
+        return EventMark(first: EventRing.jump(after: newest), boot: boot, after: .machineStopped)
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import ArgumentParser
+import CacheFormat
+import FoundationEssentials
+import Glibc
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import WebAddresses
+
+struct EventsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "Show what happened: lists, icons, publications, evictions.",
+        discussion: """
+            Without --since, it shows the newest events. Each has a number that grows for ever. --follow prints events as \
+            they happen, until Ctrl-C, and goes on after a restart of the agent; if events are missing, it prints a gap.
+            While the agent is stopped, the events are read from the state folder.
+            Examples:
+              syncagent events --limit 20
+              syncagent events --follow --json --since 4711
+            Exit codes: 69 the agent is not running, and --follow is given or the state folder cannot be read.
+            """)
+
+    /// How many events are shown by default.
+    private static let usual = 100
+
+    @Flag(help: "Print events as they happen, until Ctrl-C.")
+    var follow = false
+
+    @Option(help: ArgumentHelp("Begin after the event of this number; 0 is the oldest one.", valueName: "id"))
+    var since: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Print at most this many events: the newest, or the first ones after --since. The default is 100, or all after "
+                + "--since; with --follow, it is the number of older events to begin with.",
+            valueName: "n"))
+    var limit: Int?
+
+    @Flag(help: "Print each event as a JSON object on one line.")
+    var json = false
+
+    @OptionGroup var configuration: Configuration
+
+    func validate() throws {
+        if let since, since < 0 { throw ValidationError("--since is the number of an event, such as 4711.") }
+        if let limit, limit < 0 { throw ValidationError("--limit is the number of events to print, such as 20.") }
+        if follow, since != nil, limit != nil {
+            throw ValidationError("--follow begins after --since or with the newest --limit events: use one of them.")
+        }
+    }
+
+    func run() async throws {
+        let start = since.map(EventStart.after) ?? .last(limit ?? (follow ? 0 : Self.usual))
+        if follow { return try await follow(from: start) }
+        let rest = limit ?? (since == nil ? Self.usual : .max)
+        let client = EventClient(socket: try configuration.folders().socket)
+        let (answer, _) = try await configuration.askIfPossible { agent in
+            // Whether there is an agent is told by what asks it for its status.
+            try await agent.status().map { _ in true }
+        }
+        if answer == true {
+            try await show(from: start, limit: rest) { try await client.page(from: $0, limit: $1) }
+        } else {
+            let journal = try stoppedJournal()
+            try await show(from: start, limit: rest) { start, limit in
+                let page = await EventPage.read(from: start, limit: limit, of: journal)
+                return (page.lines.map(\.text), page.next)
+            }
+        }
+    }
+
+    /// Prints events page by page.
+    private func show(
+        from start: EventStart, limit: Int,
+        _ read: (EventStart, Int) async throws -> (lines: [String], next: Int)
+    ) async throws {
+        var (start, rest) = (start, limit)
+        while rest > 0 {
+            let (lines, next) = try await read(start, min(rest, EventPage.longest))
+            if lines.isEmpty { return }
+            try print(lines)
+            rest -= lines.count
+            start = .after(next)
+        }
+    }
+
+    /// The journal as the last agent left it.
+    private func stoppedJournal() throws -> EventJournal {
+        let folder = try configuration.folders().state
+        guard access(folder.string, R_OK | X_OK) == 0 || errno == ENOENT else {
+            throw Exit.because(
+                "No agent answers, and the state folder \(folder) cannot be read: \(Errno(rawValue: errno)). Run this "
+                    + "command as the agent's user.",
+                code: .noAgent)
+        }
+        Message.error("The agent is not running. The events are read from \(folder).")
+        return EventJournal(reading: folder)
+    }
+
+    private func follow(from start: EventStart) async throws {
+        // To be stopped is how this command ends.
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
+        let client = EventClient(socket: try configuration.folders().socket)
+        _ = try await configuration.askAgent { try await $0.status() }
+        try await client.follow(from: start) {
+            Message.error("The agent stopped. Waiting until it runs again.")
+        } _: {
+            try print($0)
+        }
+    }
+
+    private func print(_ lines: [String]) throws {
+        if json { return try Message.output(json: lines.joined(separator: "\n") + "\n") }
+        let decoder = JSONDecoder()
+        try Message.output(
+            lines.compactMap { line in
+                (try? decoder.decode(EventRecord.self, from: Data(line.utf8))).map(Self.row)
+            })
+    }
+
+    /// An event on one line: time, kind, what it is about, and what happened.
+    static func row(_ event: EventRecord) -> String {
+        let subject =
+            event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }
+            ?? event.generation.map { "generation \($0)" }
+        let width = 22
+        let kind = event.kind + String(repeating: " ", count: max(0, width - event.kind.count))
+        return [event.time, kind, subject, event.message].compactMap(\.self).joined(separator: "  ")
+    }
+}

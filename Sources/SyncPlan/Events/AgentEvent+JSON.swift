@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+extension AgentEvent {
+    /// The longest URL that is written in full, in bytes: a `data:` URL can have a megabyte.
+    package static let longestURL = 4096
+    /// The longest message, in bytes.
+    private static let longestMessage = 2048
+
+    /// The event as one line of JSON: as it is in the journal, and as readers get it.
+    ///
+    /// Written without ``JSON``, because there are as many events as icons.
+    ///
+    /// - Parameters:
+    ///   - id: Its number.
+    ///   - time: When it happened, as text.
+    /// - Returns: The line, with its newline.
+    package func line(id: Int, time: String) -> String {
+        var line = "\(Self.beginning)\(id), \"time\": \"\(time)\", \"kind\": \"\(kind.rawValue)\", \"code\": "
+        line += code.map { "\"\($0)\"" } ?? "null"
+        if let list { line += ", \"list\": \(JSON.quoted(list.text))" }
+        if let url {
+            if url.text.utf8.count <= Self.longestURL {
+                line += ", \"url\": \(JSON.quoted(url.text))"
+            } else {
+                line += ", \"urlSHA256\": \"\(Digest.of(url.text).hex)\""
+            }
+        }
+        if let generation { line += ", \"generation\": \(generation)" }
+        var text = message
+        if text.utf8.count > Self.longestMessage { text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…" }
+        line += ", \"message\": \(JSON.quoted(text)) }\n"
+        return line
+    }
+
+    /// How the line of an event begins; its number follows.
+    package static let beginning = "{ \"id\": "
+}
+
+/// Events that a reader does not get.
+package struct EventGap: Equatable, Sendable {
+    /// Why they are missing.
+    package enum Cause: String, CaseIterable, Codable, Sendable {
+        /// They were removed to make room for newer ones.
+        case rotated
+        /// They could not be written, for example on a full disk.
+        case notWritten = "not-written"
+        /// The agent was killed: what happened last may not have been written.
+        case agentKilled = "agent-killed"
+        /// The machine stopped without notice: the newest may not have reached the disk.
+        case machineStopped = "machine-stopped"
+        /// The file was damaged.
+        case damaged
+        /// The reader's position is beyond the newest event: it comes from another agent's journal.
+        case unknownPosition = "unknown-position"
+
+        /// As a clause.
+        var clause: String {
+            switch self {
+            case .rotated: "newer ones have taken their place"
+            case .notWritten: "they could not be written to the state folder"
+            case .agentKilled: "the agent was killed, and may not have written the last ones"
+            case .machineStopped:
+                "the machine stopped without notice, and the last ones may not have been written to disk"
+            case .damaged: "the journal was damaged"
+            case .unknownPosition: "this journal has no such event yet, so the position is of another one"
+            }
+        }
+    }
+
+    /// The first and the last number that is missing; for ``Cause/unknownPosition``, the reader's own.
+    package var from: Int
+    package var through: Int
+    package var cause: Cause
+
+    package init(from: Int, through: Int, cause: Cause) {
+        self.from = from
+        self.through = through
+        self.cause = cause
+    }
+
+    /// The number that a reader resumes after.
+    package var id: Int { cause == .unknownPosition ? 0 : through }
+
+    /// The gap as one line of JSON, with its newline.
+    package func line(time: String) -> String {
+        JSON.object([
+            ("id", .number(id)), ("time", .string(time)), ("kind", .string(AgentEvent.Kind.gap.rawValue)),
+            ("code", .string(cause.rawValue)), ("from", .number(from)), ("through", .number(through)),
+            ("message", .string(message)),
+        ]).line + "\n"
+    }
+
+    private var message: String {
+        let range = from == through ? "Event \(from) is" : "Events \(from) to \(through) are"
+        return "\(range) missing: \(cause.clause). Read the state again."
+    }
+}
+
+/// An event as readers get it, one JSON object a line.
+package struct EventRecord: Codable, Equatable, Sendable {
+    package var id: Int
+    package var time: String
+    package var kind: String
+    package var code: String?
+    package var list: ListName?
+    package var url: IconURL?
+    /// The digest of a URL that is too long for an event, as in `by-url/`.
+    package var urlSHA256: String?
+    package var generation: Int?
+    /// The first and the last event that is missing, if this is a gap.
+    package var from: Int?
+    package var through: Int?
+    package var message: String
+}

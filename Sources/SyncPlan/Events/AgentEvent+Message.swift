@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+extension AgentEvent {
+    /// What happened to its subject, as a sentence; the subject stands beside it.
+    package var message: String {
+        switch self {
+        case .agentStarted(let version): "syncagent \(version) started."
+        case .agentStopping: "The agent is stopping."
+        case .listAccepted(_, let apps, 0): "Accepted: \(counted(apps, "app"))."
+        case .listAccepted(_, let apps, let problems):
+            "Accepted: \(counted(apps, "app")); \(counted(problems, "problem")) in other entries, which are ignored."
+        case .listRejected(_, let rejection): "Rejected: \(rejection.message). No version of this list is in force."
+        case .listKept(_, let rejection): "Rejected: \(rejection.message). The last good version stays in force."
+        case .listRemoved: "Removed from the lists folder."
+        case .iconReady(_, let bytes, .some): "Downloaded: \(counted(bytes, "byte"))."
+        case .iconReady: "Named by a list again: the image on disk is ready."
+        case .iconChanged(_, let bytes, _): "Replaced by a new image: \(counted(bytes, "byte"))."
+        case .iconFailed(_, let failure): "Not downloaded: \(Self.clause(failure))"
+        case .iconStale(_, let failure): "Not refreshed: \(Self.clause(failure)) The image on disk stays."
+        case .iconFresh: "Refreshed after failures: the image on disk is current."
+        case .iconRetired: "No list names it any more. The image stays for the grace period."
+        case .iconEvicted: "Evicted: no list names it, and its grace period is over."
+        case .generationPublished(_, let lists, let images, let endsFailure):
+            "Published\(endsFailure ? " after failures" : ""): \(counted(lists, "list document")), "
+                + "\(counted(images, "new image"))."
+        case .publicationFailed(let reason, isInDoubt: true):
+            "Published, but may not survive a power failure: \(reason)."
+        case .publicationFailed(let reason, isInDoubt: false):
+            "Publishing failed: \(reason). The previous generation stays in force."
+        case .downloadsBlocked(_, let reason): "What needs room or resources waits: \(reason)."
+        case .downloadsUnblocked: "Nothing waits for room or resources any more."
+        case .paused: "Downloads are paused."
+        case .resumed: "Downloads are resumed."
+        case .pinned: "Pinned."
+        case .unpinned: "Unpinned."
+        case .evictionHeld(let reason): "Eviction is held: \(reason)."
+        case .evictionSuspended(let reason): "Eviction is suspended: \(reason)."
+        case .evictionActive: "Eviction is active again."
+        case .cacheHealed(.missingFiles, let summary): "Missing from the cache and being restored: \(summary)."
+        case .cacheHealed(.damagedImages, let summary): "Damaged on disk and being downloaded again: \(summary)."
+        case .cacheHealed(.otherFolder, let summary): "Another cache folder took the place of the old one: \(summary)."
+        case .configurationReloaded(let changed):
+            changed.isEmpty
+                ? "The configuration was read again: nothing changed."
+                : "The configuration was read again. Changed: \(changed.joined(separator: ", "))."
+        case .configurationRejected(let reason):
+            "The configuration is not accepted, the old one stays in force: \(reason)"
+        case .purged: "Purged: the cache is empty, and everything is downloaded again."
+        }
+    }
+
+    private static func clause(_ failure: IconRecord.Failure) -> String {
+        let next = failure.nextAttempt.map { "The next attempt is at \($0)." } ?? "It is not tried again as things are."
+        return "\(failure.message). \(next)"
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// The lasting conditions of which events have told, so that only a change is told.
+struct ToldConditions: Equatable, Sendable {
+    enum Eviction: Equatable, Sendable {
+        case active, suspended
+        /// Held since then.
+        case held(Timestamp)
+    }
+
+    var eviction = Eviction.active
+    /// Why the last publication failed; `nil` if it did not.
+    var failure: String?
+    /// Whether downloads wait for room.
+    var isBlocked = false
+}
+
+extension Reconciler {
+    /// The conditions as they are.
+    var conditions: ToldConditions {
+        let eviction: ToldConditions.Eviction =
+            if evictionDoubt != nil {
+                .suspended
+            } else if let hold = retention.brake.heldNow {
+                .held(hold.since)
+            } else {
+                .active
+            }
+        return ToldConditions(eviction: eviction, failure: publishing.failure, isBlocked: space.waitsFor != nil)
+    }
+
+    /// Tells of the conditions that have changed.
+    mutating func noteConditions() {
+        let now = conditions
+        guard now != told else { return }
+        if now.failure != told.failure, let reason = now.failure {
+            events.append(.publicationFailed(reason: reason, isInDoubt: publishing.isInDoubt))
+        }
+        if now.isBlocked != told.isBlocked {
+            events.append(
+                space.waitsFor.map { .downloadsBlocked($0.code, reason: $0.reason) } ?? .downloadsUnblocked)
+        }
+        if now.eviction != told.eviction {
+            let status = evictionStatus
+            switch now.eviction {
+            case .active: events.append(.evictionActive)
+            case .suspended: events.append(.evictionSuspended(reason: status.reason ?? ""))
+            case .held: events.append(.evictionHeld(reason: status.reason ?? ""))
+            }
+        }
+        told = now
+    }
+}

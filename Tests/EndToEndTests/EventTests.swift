@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import DemoOrigin
+import FoundationEssentials
+import Subprocess
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Events", .serialized, .timeLimit(.minutes(3)))
+struct EventTests {
+    /// What a program has written so far to a file, as events.
+    private static func events(in file: FilePath) throws -> [EventRecord] {
+        let text = (try? String(contentsOfFile: file.string, encoding: .utf8)) ?? ""
+        // The last line may not be complete yet.
+        return try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+            try JSONDecoder().decode(EventRecord.self, from: Data($0.utf8))
+        }
+    }
+
+    private static func events(_ world: World, _ options: String...) async throws -> [EventRecord] {
+        let call = try await world.agent.call(["events", "--json"] + options)
+        #expect(call.code == 0, "\(call.messages)")
+        return try call.output.split(separator: "\n").map {
+            try JSONDecoder().decode(EventRecord.self, from: Data($0.utf8))
+        }
+    }
+
+    /// Runs a follower that writes to a file while the body runs, and then ends it as Ctrl-C does.
+    private static func following(
+        _ world: World, _ file: String, _ options: [String], _ body: @Sendable (FilePath) async throws -> Void
+    ) async throws {
+        let path = world.folder.appending(file)
+        try write("", to: path)
+        let output = try FileDescriptor.open(path, .writeOnly, options: .append)
+        let state = world.folder.appending("state").string, socket = world.folder.appending("control.sock").string
+        let result = try await Subprocess.run(
+            .path(BuiltProducts.path("syncagent")),
+            arguments: Arguments(["events", "--follow", "--state", state, "--socket", socket] + options),
+            input: .none, output: .fileDescriptor(output, closeAfterSpawningProcess: true), error: .discarded
+        ) { execution in
+            do {
+                try await body(path)
+            } catch {
+                try? execution.send(signal: .kill)
+                throw error
+            }
+            try execution.send(signal: .interrupt)
+        }
+        #expect(result.terminationStatus == .exited(0))
+    }
+
+    @Test("followers see every change, over an end, a kill and a start of the agent, in order and without a silent gap")
+    func following() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in try await world.published(["Mail"]) }
+            let first = try await Self.events(world)
+            #expect(first.map(\.id) == Array(1...first.count) && first.first?.kind == "agent-started")
+            #expect(first.contains { $0.kind == "icon-ready" } && first.contains { $0.kind == "agent-stopping" })
+
+            let (started, startedContinuation) = AsyncStream.makeStream(of: Void.self)
+            let (stop, stopContinuation) = AsyncStream.makeStream(of: Void.self)
+            let firstRun = Task {
+                try await world.agent.whileRunning(endedBy: .kill) { _ in
+                    startedContinuation.finish()
+                    for await _ in stop {}
+                }
+            }
+            for await _ in started {}
+            try await Self.following(world, "all", ["--json", "--since", "0"]) { all in
+                try await Self.following(world, "new", ["--json"]) { new in
+                    try await waitUntil { try Self.events(in: all).count > first.count }
+                    try world.drop(["Mail", "Maps"])
+                    try await waitUntil { try Self.events(in: all).contains { $0.url?.text.contains("Maps") == true } }
+                    stopContinuation.finish()
+                    try await firstRun.value
+                    try world.drop(["Mail", "Maps", "Notes"])
+                    try await world.agent.whileRunning { _ in
+                        for file in [all, new] {
+                            try await waitUntil {
+                                try Self.events(in: file).contains { $0.url?.text.contains("Notes") == true }
+                            }
+                        }
+                    }
+                    let disk = try await Self.events(world, "--since", "0")
+                    try await waitUntil { try Self.events(in: all).last?.id == disk.last?.id }
+                    let followed = try Self.events(in: all)
+                    let gaps = followed.filter { $0.kind == "gap" }
+                    #expect(gaps.map(\.code) == ["agent-killed"])
+                    #expect(followed.map(\.id) == Array(1...followed.count))
+                    #expect(followed.filter { $0.kind != "gap" } == disk.filter { $0.kind != "gap" })
+                    let late = try Self.events(in: new)
+                    #expect(late.map(\.id) == Array(followed.map(\.id).suffix(late.count)))
+                }
+            }
+        }
+    }
+
+    @Test("without an agent events come from disk, and say so; a follower needs one")
+    func stopped() async throws {
+        try await World.with { world in
+            let nothing = try await world.agent.call("events")
+            #expect(nothing.code == 0 && nothing.output.isEmpty, "\(nothing)")
+            try world.drop(["Mail", "Maps"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let shown = try await world.agent.call("events", "--limit", "2")
+            #expect(shown.output.split(separator: "\n").count == 2, "\(shown.output)")
+            #expect(shown.output.contains("Z  agent-stopping"), "\(shown.output)")
+            #expect(shown.messages.contains("The agent is not running. The events are read from"), "\(shown.messages)")
+            let all = try await Self.events(world, "--since", "0")
+            #expect(try await Self.events(world, "--since", "2", "--limit", "1").map(\.id) == [3])
+            #expect(all.filter { $0.kind == "icon-ready" }.count == 2)
+            #expect(try await world.agent.call("events", "--follow").code == 69)
+            #expect(try await world.agent.call("events", "--since", "x").code == 64)
+            try await world.agent.whileRunning { _ in
+                let more = try await Self.events(world, "--since", "0")
+                #expect(Array(more.prefix(all.count)) == all)
+                #expect(more.dropFirst(all.count).first?.kind == "agent-started")
+            }
+        }
+    }
+
+    @Test(
+        "the example in Python follows the events over a restart of the agent",
+        .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
+    func python() async throws {
+        let example = try #require(try Article("Events", of: "SyncAgent").examples(in: "python").first)
+        try await World.with { world in
+            let runtime = world.folder.appending("syncagent")
+            try makeFolder(runtime)
+            try await Tool.run("ln", "-s", "../control.sock", runtime.appending("control.sock").string)
+            let file = world.folder.appending("output")
+            try write("", to: file)
+            let output = try FileDescriptor.open(file, .writeOnly, options: .append)
+            _ = try await Subprocess.run(
+                .name("python3"), arguments: ["-c", example, "0"],
+                environment: .inherit.updating(["XDG_RUNTIME_DIR": world.folder.string]), input: .none,
+                output: .fileDescriptor(output, closeAfterSpawningProcess: true), error: .discarded
+            ) { execution in
+                @Sendable func waitFor(_ name: String) async throws {
+                    let line = "icon-ready \(world.origin.iconURL(name))"
+                    try await waitUntil { try String(contentsOfFile: file.string, encoding: .utf8).contains(line) }
+                }
+                do {
+                    for names in [["Mail"], ["Mail", "Maps"]] {
+                        try world.drop(names)
+                        try await world.agent.whileRunning { _ in try await waitFor(try #require(names.last)) }
+                    }
+                } catch {
+                    try? execution.send(signal: .kill)
+                    throw error
+                }
+                try execution.send(signal: .kill)
+            }
+            let ids = try String(contentsOfFile: file.string, encoding: .utf8).split(separator: "\n")
+                .compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
+            #expect(ids == Array(1...ids.count))
+        }
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import Glibc
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgent
+
+@Suite("The event journal", .timeLimit(.minutes(2)))
+struct EventJournalTests {
+    private static let time = Sample.time
+
+    private static func event(_ number: Int) -> AgentEvent { .listRemoved(ListName("\(number).plist")) }
+
+    private static func journal(
+        _ folder: FilePath, segmentBytes: Int = EventJournal.segmentBytes, boot: String = "boot 1"
+    ) -> EventJournal {
+        EventJournal(in: folder, segmentBytes: segmentBytes, boot: boot, logger: .silent)
+    }
+
+    /// Appends events, and returns when they are written.
+    private static func write(_ numbers: ClosedRange<Int>, to journal: EventJournal) async throws {
+        let newest = journal.newest
+        journal.append(numbers.map(event), at: time)
+        try await waitUntil { journal.newest >= newest + numbers.count }
+    }
+
+    /// All that a reader gets, without waiting.
+    private static func read(_ journal: EventJournal, from start: EventStart = .after(0)) async throws -> [EventRecord]
+    {
+        var follower = journal.follower(from: start)
+        return try await read(&follower)
+    }
+
+    private static func read(_ follower: inout EventFollower) async throws -> [EventRecord] {
+        var records: [EventRecord] = []
+        while let lines = await follower.lines(atMost: .zero), !lines.isEmpty {
+            records += try lines.map { line in
+                let record = try JSONDecoder().decode(EventRecord.self, from: Data(line.text.utf8))
+                #expect(record.id == line.id && (record.kind == "gap") == line.isGap)
+                return record
+            }
+        }
+        return records
+    }
+
+    private struct Page: Decodable {
+        var format: Int
+        var events: [EventRecord]
+        var next: Int
+        var gap: Bool
+    }
+
+    private static func page(_ start: EventStart, _ limit: Int, of journal: EventJournal) async throws -> Page {
+        let page = await EventPage.read(from: start, limit: limit, of: journal)
+        return try JSONDecoder().decode(Page.self, from: Data(page.text.utf8))
+    }
+
+    /// Ends without a word what wrote there, as a signal does, once all is written: another journal takes its place.
+    private static func reopen(_ folder: FilePath, boot: String = "boot 1") -> EventJournal {
+        journal(folder, boot: boot)
+    }
+
+    @Test("events are numbered from 1, and the line on disk is the line that readers get")
+    func lines() async throws {
+        try await withTemporaryFolder { folder in
+            let journal = Self.journal(folder)
+            #expect(try await Self.read(journal).isEmpty)
+            try await Self.write(1...3, to: journal)
+            var follower = journal.follower(from: .after(0))
+            let lines = try #require(await follower.lines(atMost: .zero))
+            #expect(lines.map(\.id) == [1, 2, 3])
+            let text = try String(contentsOfFile: folder.appending("events-0.ndjson").string, encoding: .utf8)
+            #expect(text.split(separator: "\n").dropFirst().map(String.init) == lines.map(\.text))
+        }
+    }
+
+    @Test("a journal that was closed goes on without a gap, also after a start of the machine")
+    func closed() async throws {
+        try await withTemporaryFolder { folder in
+            for (run, boot) in ["boot 1", "boot 1", "boot 2"].enumerated() {
+                let journal = Self.journal(folder, boot: boot)
+                try await Self.write(2 * run + 1...2 * run + 2, to: journal)
+                await journal.close()
+            }
+            let records = try await Self.read(EventJournal(reading: folder))
+            #expect(records.map(\.id) == Array(1...6))
+            #expect(records.map(\.list) == (1...6).map { ListName("\($0).plist") })
+        }
+    }
+
+    @Test(
+        "after an end without notice, numbers go on and readers are told that events may be missing",
+        arguments: [("boot 1", 4, "agent-killed"), ("boot 2", 1_000_001, "machine-stopped")])
+    func killed(boot: String, next: Int, cause: String) async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.write(1...2, to: Self.journal(folder))
+            let journal = Self.reopen(folder, boot: boot)
+            try await Self.write(next...next, to: journal)
+            let records = try await Self.read(journal)
+            #expect(records.map(\.id) == [1, 2, next - 1, next])
+            #expect(records[2].code == cause && records[2].from == 3 && records[2].through == next - 1)
+            #expect(try await Self.read(journal, from: .after(2)).map(\.id) == [next - 1, next])
+            #expect(try await Self.read(journal, from: .after(next - 1)).map(\.id) == [next])
+            // Who asks for the newest gets them, and no gap before.
+            #expect(try await Self.read(journal, from: .last(1)).map(\.id) == [next])
+        }
+    }
+
+    @Test(
+        "a damaged end is cut off and told, and numbers do not go back",
+        arguments: ["{ \"id\": 4, \"ti", "\0\0\0\0\0\0\0\0\n", "no event\n", "{ \"id\": 99999999999999999999 }\n"])
+    func damaged(end: String) async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.write(1...3, to: Self.journal(folder))
+            let path = folder.appending("events-0.ndjson")
+            let file = try FileDescriptor.open(path, .writeOnly, options: .append)
+            try file.closeAfter { _ = try file.writeAll(end.utf8) }
+            let journal = Self.reopen(folder)
+            try await Self.write(1...1, to: journal)
+            let records = try await Self.read(journal)
+            #expect(records.map(\.id) == [1, 2, 3, 1_000_000, 1_000_001])
+            #expect(records[3].code == "damaged")
+            #expect(try !String(contentsOfFile: path.string, encoding: .utf8).contains(end))
+        }
+    }
+
+    @Test(
+        "files that no agent wrote are passed over and replaced",
+        arguments: ["", "no journal\n", "{ \"format\": 2 }\n"])
+    func foreign(text: String) async throws {
+        try await withTemporaryFolder { folder in
+            for name in EventJournal.files { try TestSupport.write(text, to: folder.appending(name)) }
+            #expect(try await Self.read(EventJournal(reading: folder)).isEmpty)
+            let journal = Self.journal(folder)
+            try await Self.write(1...1, to: journal)
+            #expect(try await Self.read(journal).map(\.id) == [1_000_001])
+        }
+    }
+
+    @Test("the ring keeps the newest events in a bounded space, and says to slow readers what is gone")
+    func rotation() async throws {
+        try await withTemporaryFolder { folder in
+            let journal = Self.journal(folder, segmentBytes: 2000)
+            var slow = journal.follower(from: .after(0))
+            try await Self.write(1...2, to: journal)
+            #expect(try await Self.read(&slow).map(\.id) == [1, 2])
+            for number in stride(from: 3, to: 400, by: 2) { try await Self.write(number...number + 1, to: journal) }
+            let sizes = try EventJournal.files.map { name -> Int in
+                try FileManager.default.attributesOfItem(atPath: folder.appending(name).string)[.size] as? Int ?? 0
+            }
+            #expect(sizes.allSatisfy { $0 < 2600 })
+            let records = try await Self.read(&slow)
+            let gap = try #require(records.first)
+            #expect(gap.code == "rotated" && gap.from == 3)
+            let rest = records.dropFirst().map(\.id)
+            #expect(rest == Array(try #require(gap.through) + 1...journal.newest) && rest.count > 20)
+            #expect(try await Self.read(Self.reopen(folder)).map(\.id) == rest)
+            // Who begins with the oldest one misses nothing.
+            #expect(try await Self.read(journal).map(\.id) == rest)
+        }
+    }
+
+    @Test("a reader whose position is beyond the newest event is told, and gets all that there are")
+    func beyond() async throws {
+        try await withTemporaryFolder { folder in
+            let journal = Self.journal(folder)
+            try await Self.write(1...2, to: journal)
+            let records = try await Self.read(journal, from: .after(7))
+            #expect(records.map(\.id) == [0, 1, 2] && records[0].code == "unknown-position")
+        }
+    }
+
+    @Test("two readers at different places get everything, as it happens, and end with the journal")
+    func followers() async throws {
+        try await withTemporaryFolder { folder in
+            let journal = Self.journal(folder, segmentBytes: 100_000)
+            try await Self.write(1...10, to: journal)
+            func all(from start: EventStart) async -> [Int] {
+                var follower = journal.follower(from: start)
+                var ids: [Int] = []
+                while let lines = await follower.lines(atMost: nil) { ids += lines.map(\.id) }
+                return ids
+            }
+            async let early = all(from: .after(0))
+            async let late = all(from: .after(8))
+            for number in 0..<50 { journal.append((0...number).map(Self.event), at: Self.time) }
+            await journal.close()
+            let newest = journal.newest
+            #expect(newest == 10 + 50 * 51 / 2)
+            #expect(await early == Array(1...newest))
+            #expect(await late == Array(9...newest))
+        }
+    }
+
+    @Test("a reader that waits has an end to its patience, and can be cancelled")
+    func waiting() async throws {
+        try await withTemporaryFolder { folder in
+            let journal = Self.journal(folder)
+            var follower = journal.follower(from: .now)
+            #expect(await follower.lines(atMost: .milliseconds(10)) == [])
+            let waiting = Task { [follower] in
+                var follower = follower
+                return await follower.lines(atMost: nil)
+            }
+            waiting.cancel()
+            let lines = await waiting.value
+            #expect(lines == nil)
+        }
+    }
+
+    @Test("a page has as many as asked for, says whether there is a gap, and with what to go on")
+    func page() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.write(1...5, to: Self.journal(folder))
+            let journal = Self.reopen(folder)
+            try await Self.write(7...8, to: journal)
+            let first = try await Self.page(.after(0), 3, of: journal)
+            #expect(first.format == 1 && first.events.map(\.id) == [1, 2, 3] && first.next == 3 && !first.gap)
+            let second = try await Self.page(.after(first.next), 3, of: journal)
+            #expect(second.events.map(\.id) == [4, 5, 6] && second.next == 6 && second.gap)
+            let last = try await Self.page(.after(second.next), 100, of: journal)
+            #expect(last.events.map(\.id) == [7, 8] && last.next == 8 && !last.gap)
+            let none = try await Self.page(.after(8), 100, of: journal)
+            #expect(none.events.isEmpty && none.next == 8 && !none.gap)
+            #expect(try await Self.page(.last(0), 100, of: journal).next == 8)
+        }
+    }
+
+    @Test("on a full disk events are dropped and told as a gap, and the agent goes on")
+    func full() async throws {
+        try await withTemporaryFolder { folder in
+            try await SmallDisk.mounted("size=64k", at: folder) {
+                let log = RecordedLog()
+                let journal = EventJournal(in: folder, boot: "boot 1", logger: log.logger)
+                try await Self.write(1...10, to: journal)
+                let filler = folder.appending("filler")
+                let file = try FileDescriptor.open(
+                    filler, .writeOnly, options: [.create, .append], permissions: .ownerReadWrite)
+                while (try? file.writeAll([UInt8](repeating: 1, count: 512))) != nil {}
+                try file.close()
+                // More than what is left in the last page of the file.
+                journal.append((0..<200).map(Self.event), at: Self.time)
+                journal.append((0..<200).map(Self.event), at: Self.time)
+                try await waitUntil { !log.messages.isEmpty }
+                #expect(unlink(filler.string) == 0)
+                journal.append([.paused], at: Self.time)
+                try await waitUntil { journal.newest == 411 }
+                let records = try await Self.read(journal)
+                #expect(records.filter { $0.kind == "gap" }.map(\.code) == ["not-written"])
+                #expect(records.last?.kind == "paused" && records.map(\.id) == records.map(\.id).sorted())
+                #expect(Set(records.map(\.id)).count == records.count)
+                #expect(
+                    log.messages == ["cannot write the event journal: events are dropped", "events are written again"])
+            }
+        }
+    }
+
+    @Test("a folder that is missing costs events, and nothing else")
+    func missing() async throws {
+        try await withTemporaryFolder { folder in
+            let state = folder.appending("state")
+            let journal = Self.journal(state)
+            journal.append([.paused], at: Self.time)
+            var follower = journal.follower(from: .after(0))
+            #expect(await follower.lines(atMost: .zero) == [])
+            try makeFolder(state)
+            try await waitUntil {
+                journal.append([.resumed], at: Self.time)
+                return journal.newest > 0
+            }
+            await journal.close()
+        }
+    }
+}
