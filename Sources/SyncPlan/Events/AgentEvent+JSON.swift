@@ -28,7 +28,9 @@ extension AgentEvent {
         }
         if let generation { line += ", \"generation\": \(generation)" }
         var text = message
-        if text.utf8.count > Self.longestMessage { text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…" }
+        if text.utf8.count > Self.longestMessage {
+            text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…"
+        }
         line += ", \"message\": \(JSON.quoted(text)) }\n"
         return line
     }
