@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number with its noun: `1 icon`, `2 icons`.
+/// A number with its noun: `1 icon`, `2 icons`, `1,204 icons`.
 ///
 /// - Parameters:
 ///   - number: How many there are.
-///   - noun: The noun in the singular; its plural ends in “s”.
+///   - noun: The noun in the singular.
+///   - plural: The noun in the plural; `nil` for the singular with an “s”.
 /// - Returns: The two as one text.
-package func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+package func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+}
+
+/// A number with its digits in groups of three: `1,204`.
+package func grouped(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude))
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+        if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+        text.append(digit)
+    }
+    return text
+}

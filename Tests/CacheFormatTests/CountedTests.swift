@@ -7,7 +7,9 @@ import Testing
 struct CountedTests {
     @Test(
         "one is singular, all others are plural",
-        arguments: [(0, "0 icons"), (1, "1 icon"), (2, "2 icons"), (10_000, "10000 icons")])
+        arguments: [
+            (0, "0 icons"), (1, "1 icon"), (2, "2 icons"), (10_000, "10,000 icons"), (1_204_000, "1,204,000 icons"),
+        ])
     func plural(number: Int, expected: String) {
         #expect(counted(number, "icon") == expected)
     }

@@ -38,7 +38,7 @@ package struct DiskStatus: Sendable {
         let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
         let known = restored.plan.status
         (report.generation, report.published) = (known.generation, known.published)
-        (report.lists, report.icons) = (known.lists, known.icons)
+        (report.lists, report.icons, report.failures) = (known.lists, known.icons, known.failures)
         countFiles(in: &report)
         report.eviction =
             if agent != .free {

@@ -25,6 +25,8 @@ struct DownloadSchedule: Sendable {
     private var originLimit = 1024
     /// The URLs whose downloads were under way when a publication failed.
     private var invalidated: Set<IconURL> = []
+    /// How many bytes of images have come since the start.
+    private(set) var receivedBytes = 0
     /// Whether no download is begun because somebody said so.
     var isPaused = false
     /// Whether the agent is about to end.
@@ -92,6 +94,7 @@ struct DownloadSchedule: Sendable {
         _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, at now: Timestamp,
         using generator: inout SeededGenerator, noting unstored: inout UnstoredChanges
     ) -> Bool {
+        if case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
             note(outcome, of: origin, at: now, using: &generator, &unstored)

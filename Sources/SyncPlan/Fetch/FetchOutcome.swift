@@ -65,6 +65,13 @@ package struct FetchRequest: Equatable, Sendable {
     package var mayResume = true
 }
 
+extension FetchRequest {
+    /// A request for an icon as if there were nothing of it on disk.
+    package init(trying url: IconURL, from source: IconSource) {
+        self.init(url: url, source: source, reason: .notCached, condition: nil, mayResume: false)
+    }
+}
+
 /// An image that was downloaded and checked, and waits to be published: in memory, or in `staging/`.
 package struct StagedImage: Equatable, Sendable {
     /// What it is called there.

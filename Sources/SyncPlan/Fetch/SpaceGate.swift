@@ -38,6 +38,9 @@ package struct SpaceGate: Sendable {
     /// What there is not enough of for something that waits; `nil` if nothing does.
     var waitsFor: Shortage? { shortage ?? documentShortage }
 
+    /// What there is not enough of; `nil` if nothing waits.
+    package var code: Shortage.Code? { shortage?.code ?? documentShortage?.code }
+
     // MARK: What did not fit
 
     /// An image did not fit; `nil` is the URL of one that is not wanted any more.

@@ -151,6 +151,7 @@ package struct Catalog: Sendable {
         if old.retired != nil || new.retired != nil { retired[url] = new.retired }
         let marks = (before: old.mark, after: new.mark)
         guard marks.before != marks.after else { return }
+        tally.setFailure(of: url, from: marks.before.failure, to: marks.after.failure)
         tally.count(marks.before, at: url, -1)
         tally.count(marks.after, at: url, 1)
         var moved = marks.before

@@ -57,6 +57,8 @@ struct IconMark: Equatable {
     var isStale: Bool
     /// Whether it is asked for again some time after a failure.
     var isRetried: Bool
+    /// Why there is no image of it, if lists name it and it failed.
+    var failure: FetchFailure.Code?
     /// Whether it is noted to be looked at again.
     var isNoted: Bool
 
@@ -68,6 +70,7 @@ struct IconMark: Equatable {
         isStale = standing == .ready && icon.hasFailed
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
         isNoted = icon.noted != nil
+        failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
     }
 }
 
@@ -84,6 +87,18 @@ package struct CatalogTally: Equatable, Sendable {
     package private(set) var blank: [String: Int] = [:]
     /// How many icons are noted to be looked at again, whether lists name them or not.
     package private(set) var noted = 0
+    /// The icons without an image that failed, by code.
+    package private(set) var failures: [FetchFailure.Code: FailedIcons] = [:]
+
+    /// Takes note that an icon fails with another code, or no longer.
+    mutating func setFailure(of url: IconURL, from before: FetchFailure.Code?, to after: FetchFailure.Code?) {
+        guard before != after else { return }
+        if let before {
+            failures[before]?.remove(url)
+            if failures[before]?.count == 0 { failures[before] = nil }
+        }
+        if let after { failures[after, default: FailedIcons(example: url)].insert(url) }
+    }
 
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
         if icon.isNoted { noted += sign }
@@ -97,6 +112,26 @@ package struct CatalogTally: Equatable, Sendable {
         case .waitingForSpace: waitingForSpace += sign
         case .queued(_, let origin): blank.count(origin, sign)
         }
+    }
+}
+
+/// Icons that failed with the same code.
+package struct FailedIcons: Equatable, Sendable {
+    private var urls: Set<IconURL> = []
+    /// One of them; the same one for as long as it fails.
+    package private(set) var example: IconURL
+
+    init(example: IconURL) {
+        self.example = example
+    }
+
+    package var count: Int { urls.count }
+
+    mutating func insert(_ url: IconURL) { urls.insert(url) }
+
+    mutating func remove(_ url: IconURL) {
+        urls.remove(url)
+        if url == example, let other = urls.first { example = other }
     }
 }
 

@@ -205,7 +205,7 @@ extension Reconciler {
         }
     }
 
-    private var refreshPolicy: RefreshPolicy {
+    var refreshPolicy: RefreshPolicy {
         RefreshPolicy(minimum: settings.refresh.minimum, default: settings.refresh.default)
     }
 

@@ -8,9 +8,15 @@ extension IconReport {
             "format": 1, "url": .text(url), "lists": .array(lists.map(JSON.text)), "state": .string(state),
             "path": .string(orNull: path), "next": .string(next), "failure": failure?.json ?? .null,
             "response": response?.json ?? .null, "origin": origin?.json ?? .null, "stale": .string(orNull: stale),
-            "trail": .array(trail.map(\.json)),
+            "trail": .array(trail.map(\.json)), "pinned": .bool(isPinned ?? false),
+            "holds": .array((holds ?? []).map(\.json)), "rule": .string(orNull: rule),
+            "eviction": .string(orNull: eviction),
         ])
     }
+}
+
+extension IconReport.Hold {
+    fileprivate var json: JSON { ["code": .string(code), "reason": .string(reason)] }
 }
 
 extension IconReport.Failure {

@@ -31,6 +31,14 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var waitsUntil: String?
     }
 
+    /// Why it is not downloaded at the moment although it is wanted.
+    package struct Hold: Codable, Equatable, Sendable {
+        /// `paused`, `disk-full`, `out-of-resources` or `origin-waiting`.
+        package var code: String
+        /// What is in the way, and what ends it, as a clause.
+        package var reason: String
+    }
+
     package var url: IconURL
     /// The lists that name it.
     package var lists: [ListName]
@@ -47,6 +55,14 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var stale: String?
     /// The way of the last download; empty if it went straight to the URL.
     package var trail: [FetchTrail.Hop]
+    /// Whether it is pinned.
+    package var isPinned: Bool?
+    /// Why it is not downloaded at the moment; an agent of an older version does not say.
+    package var holds: [Hold]?
+    /// Which rule decides when it is refreshed.
+    package var rule: String?
+    /// Why its image stays on disk although no list names it, or when it goes.
+    package var eviction: String?
 
     /// Tells of an icon.
     ///
@@ -59,6 +75,7 @@ package struct IconReport: Codable, Equatable, Sendable {
         self.url = url
         lists = icon.lists.sorted()
         state = icon.isReferenced ? icon.state.status.rawValue : "retired"
+        isPinned = icon.lists.contains(Reconciler.pinList)
         path = icon.image?.path
         next = Self.next(for: icon, now: now)
         stale = icon.staleness(at: now)

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-package import CacheFormat
+import CacheFormat
+import WebAddresses
 
 extension Reconciler {
-    /// What there is to tell of one URL; `nil` if nothing is known of it.
-    package func report(on url: IconURL, now: Timestamp) -> IconReport? {
-        catalog.icons[url].map { IconReport(url: url, icon: $0, health: { downloads.origins[$0] }, now: now) }
-    }
-
     /// Whether the newest generation is what the lists say, as far as they have been read.
     package var isPublished: Bool { folder.isSettled && folder.unavailable == nil && publishing.isSettled }
 
@@ -26,6 +22,7 @@ extension Reconciler {
             var row = StatusReport.List(name: name, state: list.state.word)
             row.count(catalog.tallies[name]?.entries ?? IconCounts())
             row.error = list.rejection?.message
+            row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
             return row
         }
@@ -33,12 +30,18 @@ extension Reconciler {
         report.icons.count(tally.all.icons)
         report.icons.stale = tally.stale
         report.icons.retired = catalog.retired.count
+        report.failures = failures
         report.downloads.waiting = queue.heldCount + tally.retried
+        let held = heldOrigins
         report.downloads.blocked =
-            tally.waitingForSpace + (downloads.isPaused || !space.isOpen ? tally.blank.values.reduce(0, +) : heldBlank)
+            tally.waitingForSpace
+            + (downloads.isPaused || !space.isOpen
+                ? tally.blank.values.reduce(0, +) : held.reduce(0) { $0 + $1.icons })
+        report.downloads.origins = held
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
         report.downloads.reason = space.reason
+        report.downloads.code = space.code?.rawValue
         report.cache = StatusReport.Cache(
             bytes: retention.ledger.holdings.bytes, images: retention.ledger.holdings.images)
         report.cache.lastRepair = cache.lastRepair
@@ -49,13 +52,25 @@ extension Reconciler {
         return report
     }
 
-    /// How many icons without an image are queued whose origin has to wait.
-    private var heldBlank: Int {
-        guard downloads.queue.heldCount > 0 else { return 0 }
+    /// The origins that have to wait, with how many icons without an image are queued for each.
+    private var heldOrigins: [StatusReport.Downloads.Origin] {
+        guard downloads.queue.heldCount > 0 else { return [] }
         // Only origins that failed have to wait.
-        return downloads.origins.keys.reduce(0) { sum, origin in
-            downloads.queue.isHeld(origin: origin) ? sum + (catalog.tally.blank[origin] ?? 0) : sum
-        }
+        return downloads.origins.compactMap { name, health in
+            guard downloads.queue.isHeld(origin: name), let icons = catalog.tally.blank[name] else { return nil }
+            return StatusReport.Downloads.Origin(name: name, icons: icons, until: health.waitsUntil.description)
+        }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
+    }
+
+    /// The icons that failed, by code, the most frequent first.
+    private var failures: [StatusReport.Failure] {
+        catalog.tally.failures.compactMap { code, failed in
+            let icon = catalog.icons[failed.example]
+            return StatusReport.Failure(
+                code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(failed.example))"),
+                list: icon?.lists.first { $0 != Self.pinList } ?? icon?.lists.first,
+                message: icon?.failure?.message ?? code.rawValue)
+        }.sorted { ($1.icons, $0.code) < ($0.icons, $1.code) }
     }
 
     /// Whether anything is evicted at the moment, and if not, why.

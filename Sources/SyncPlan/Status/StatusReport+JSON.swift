@@ -18,7 +18,8 @@ extension StatusReport {
             "downloads": [
                 "active": .number(downloads.active), "queued": .number(downloads.queued),
                 "waiting": .number(downloads.waiting), "blocked": .number(downloads.blocked),
-                "reason": .string(orNull: downloads.reason),
+                "reason": .string(orNull: downloads.reason), "code": .string(orNull: downloads.code),
+                "origins": .array((downloads.origins ?? []).map(\.json)),
             ],
             "cache": [
                 "bytes": .number(cache.bytes), "images": .number(cache.images),
@@ -33,6 +34,9 @@ extension StatusReport {
             "storage": ["error": .string(orNull: storage?.error)],
             "configuration": ["error": .string(orNull: configuration.error)],
             "listeners": .array((listeners ?? []).map(\.json)),
+            "failures": .lines(.array((failures ?? []).map(\.json))),
+            "verdict": ["level": .string(verdict.level.rawValue), "sentence": .string(verdict.sentence)],
+            "problems": .lines(.array(problems.map(\.json))),
         ]
     }
 }
@@ -48,7 +52,30 @@ extension StatusReport.List {
         [
             "name": .text(name), "state": .string(state), "apps": .number(apps), "ready": .number(ready),
             "pending": .number(pending), "failed": .number(failed), "error": .string(orNull: error),
-            "problems": .number(problems),
+            "problems": .number(problems), "code": .string(orNull: code),
+        ]
+    }
+}
+
+extension StatusReport.Failure {
+    fileprivate var json: JSON {
+        [
+            "code": .string(code), "icons": .number(icons), "example": .text(example),
+            "list": list.map(JSON.text) ?? .null, "message": .string(message),
+        ]
+    }
+}
+
+extension StatusReport.Downloads.Origin {
+    fileprivate var json: JSON { ["name": .string(name), "icons": .number(icons), "until": .string(until)] }
+}
+
+extension StatusProblem {
+    fileprivate var json: JSON {
+        [
+            "code": .string(code), "severity": .string(severity.rawValue), "count": .number(count),
+            "sentence": .string(sentence), "detail": .string(orNull: detail), "example": .string(orNull: example),
+            "commands": .array(commands.map(JSON.string)),
         ]
     }
 }

@@ -19,12 +19,31 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var failed = 0
         /// What is wrong with the file.
         package var error: String?
+        /// The stable code of that.
+        package var code: String?
         /// How many entries were passed over.
         package var problems = 0
 
         package init(name: ListName, state: String) {
             self.name = name
             self.state = state
+        }
+    }
+
+    /// Icons without an image that failed with the same code.
+    package struct Failure: Codable, Equatable, Sendable {
+        package var code: String
+        /// How many there are.
+        package var icons: Int
+        /// One of them, without the secrets that may be in its URL.
+        package var example: IconURL
+        /// A list that names the example.
+        package var list: ListName?
+        /// What happened to the example.
+        package var message: String
+
+        package init(code: String, icons: Int, example: IconURL, list: ListName?, message: String) {
+            (self.code, self.icons, self.example, self.list, self.message) = (code, icons, example, list, message)
         }
     }
 
@@ -49,6 +68,23 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var blocked = 0
         /// Why there is no room for some, or for any, or what else the agent lacks; what waits for it goes on by itself when there is.
         package var reason: String?
+        /// The code of that: `disk-full` or `out-of-resources`.
+        package var code: String?
+        /// Origins that get no request for a while.
+        package var origins: [Origin]?
+
+        /// An origin that gets no request for a while.
+        package struct Origin: Codable, Equatable, Sendable {
+            package var name: String
+            /// How many icons without an image wait for it.
+            package var icons: Int
+            /// Until when.
+            package var until: String
+
+            package init(name: String, icons: Int, until: String) {
+                (self.name, self.icons, self.until) = (name, icons, until)
+            }
+        }
     }
 
     package struct Cache: Codable, Equatable, Sendable {
@@ -133,6 +169,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var inSync = false
     package var lists: [List] = []
     package var icons = Icons()
+    /// The icons that failed, by code, the most frequent first; an agent of an older version does not say.
+    package var failures: [Failure]?
     package var downloads = Downloads()
     package var cache = Cache()
     package var eviction = Eviction.active

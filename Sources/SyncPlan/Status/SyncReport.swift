@@ -22,6 +22,14 @@ package struct SyncReport: Codable, Equatable, Sendable {
     package var isDone = false
     /// Why it is not published.
     package var error: String?
+    /// How many lists there are, or were named.
+    package var lists: Int?
+    /// How many of them are published as they are now.
+    package var publishedLists: Int?
+    /// How many bytes of images the agent has downloaded since it started.
+    package var downloadedBytes: Int?
+    /// Why icons that are pending get no further, as a clause.
+    package var hold: String?
 
     package init(missing: [ListName] = []) {
         self.missing = missing
@@ -37,7 +45,9 @@ package struct SyncReport: Codable, Equatable, Sendable {
         [
             "format": 1, "missing": .array(missing.map(JSON.text)), "rejected": .array(rejected.map(\.json)),
             "ready": .number(ready), "pending": .number(pending), "failed": .number(failed), "isDone": .bool(isDone),
-            "error": .string(orNull: error),
+            "error": .string(orNull: error), "lists": lists.map(JSON.number) ?? .null,
+            "publishedLists": publishedLists.map(JSON.number) ?? .null,
+            "downloadedBytes": downloadedBytes.map(JSON.number) ?? .null, "hold": .string(orNull: hold),
         ]
     }
 }
@@ -70,11 +80,25 @@ extension Reconciler {
         // What failed for other lists is nothing to those that are published, unless nobody knows what is there.
         let failure = names.isEmpty || !isPublished || !cache.isKnown ? publishing.failure : nil
         report.error = folder.unavailable ?? failure ?? deferred
+        report.lists = lists.count
+        report.publishedLists = lists.count(where: isUpToDate)
+        report.downloadedBytes = downloads.receivedBytes
+        if icons.pending > 0 { report.hold = syncHold }
         report.isDone =
             folder.isScanned
             && (folder.unavailable != nil || failure != nil && isStoreIdle
                 || (isDecided && !isOnItsWay && isPublished && cache.isKnown))
         return report
+    }
+
+    /// Why icons that are pending get no further.
+    private var syncHold: String? {
+        if downloads.isPaused { return "downloads are paused: run syncagent resume" }
+        if let reason = space.reason { return reason }
+        guard downloads.queue.heldCount > 0, downloads.queue.activeCount + downloads.queue.readyCount == 0 else {
+            return nil
+        }
+        return "their servers failed or asked to wait: see syncagent status"
     }
 
     private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }

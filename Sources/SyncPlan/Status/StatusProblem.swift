@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// Something that a person should look at, and the command to type next.
+///
+/// It is made of a ``StatusReport`` alone, so that the commands, the dashboard and the JSON tell the same.
+package struct StatusProblem: Equatable, Sendable {
+    package enum Severity: String, Sendable {
+        /// Something that the lists ask for was not done, or is in doubt: `status` exits with 1.
+        case problem
+        /// Worth knowing; nothing is wrong.
+        case notice
+    }
+
+    /// A stable word: the code of a failure, of a list, or one of those that the article Codes lists for the status.
+    package var code: String
+    package var severity = Severity.problem
+    /// How many icons or lists have it; 1 for what there is one of.
+    package var count = 1
+    /// What is wrong, as a sentence without its full stop.
+    package var sentence: String
+    /// More of it: the cause, as the system or the server gives it.
+    package var detail: String?
+    /// One of those that have it: the URL of an icon, or a list.
+    package var example: String?
+    /// What to type next; commands of a shell, quoted.
+    package var commands: [String] = []
+}
+
+extension StatusReport {
+    /// What is wrong, the most urgent first.
+    package var problems: [StatusProblem] {
+        agentProblems + storageProblems + listProblems + iconProblems + notices
+    }
+
+    // MARK: The agent
+
+    private var agentProblems: [StatusProblem] {
+        switch state {
+        case .unknown:
+            [
+                StatusProblem(
+                    code: "agent-unknown", sentence: "this user cannot see whether an agent is running",
+                    commands: ["sudo syncagent status"])
+            ]
+        case .running where reachable == false:
+            [
+                StatusProblem(
+                    code: "agent-unreachable", severity: .notice,
+                    sentence: "the agent is running, but this command cannot reach it; this comes from disk",
+                    commands: ["sudo syncagent status"])
+            ]
+        case .paused:
+            [
+                StatusProblem(
+                    code: "paused", severity: downloads.blocked > 0 ? .problem : .notice,
+                    count: max(downloads.blocked, 1),
+                    sentence: downloads.blocked > 0
+                        ? "downloads are paused: \(waiting(downloads.blocked))"
+                        : "downloads are paused: no icon is refreshed",
+                    commands: ["syncagent resume"])
+            ]
+        case .running, .stopped: []
+        }
+    }
+
+    /// So many icons, with what they do.
+    func waiting(_ icons: Int) -> String { "\(counted(icons, "icon")) \(icons == 1 ? "waits" : "wait")" }
+
+    // MARK: Disk and cache
+
+    private var storageProblems: [StatusProblem] {
+        var problems: [StatusProblem] = []
+        if let reason = downloads.reason {
+            let isDisk = downloads.code != "out-of-resources"
+            problems.append(
+                StatusProblem(
+                    code: downloads.code ?? "disk-full", count: max(downloads.blocked, 1),
+                    sentence: (isDisk ? "there is no room for new images" : "the agent has reached a limit")
+                        + (downloads.blocked > 0 ? ": \(waiting(downloads.blocked))" : ""),
+                    detail: reason, commands: isDisk ? ["df -h", "syncagent evict --dry-run"] : []))
+        }
+        if let error = publication.error {
+            let isRead = reachable == false || state == .stopped
+            problems.append(
+                StatusProblem(
+                    code: isRead ? "manifest-unreadable" : "publication-failed",
+                    sentence: isRead ? "the published manifest cannot be read" : "the cache cannot be written",
+                    detail: error, commands: isRead ? ["syncagent verify"] : []))
+        }
+        if let error = storage?.error {
+            problems.append(
+                StatusProblem(
+                    code: "state-not-stored",
+                    sentence: "the state cannot be stored: a restart forgets retry times, validators and the pause",
+                    detail: error, commands: ["df -h"]))
+        }
+        for listener in listeners ?? [] {
+            guard let error = listener.error else { continue }
+            problems.append(
+                StatusProblem(
+                    code: "not-listening", sentence: "nobody is answered at \(listener.address) (\(listener.name))",
+                    detail: error, commands: ["syncagent config"]))
+        }
+        if let error = configuration.error {
+            problems.append(
+                StatusProblem(
+                    code: "configuration-rejected",
+                    sentence: "the new configuration is rejected; the settings before it stay in force", detail: error,
+                    commands: ["syncagent config check", "systemctl reload syncagent"]))
+        }
+        if eviction.state == "held" {
+            problems.append(
+                StatusProblem(
+                    code: "eviction-held", sentence: "an eviction waits for confirmation", detail: eviction.reason,
+                    commands: ["syncagent evict --dry-run", "syncagent evict --confirm"]))
+        } else if eviction.state == "suspended" {
+            problems.append(
+                StatusProblem(
+                    code: "eviction-suspended", sentence: "nothing is evicted, because the lists are in doubt",
+                    detail: eviction.reason, commands: ["syncagent sync --wait"]))
+        }
+        return problems
+    }
+
+    // MARK: Lists and icons
+
+    private var listProblems: [StatusProblem] {
+        ["rejected", "last-good"].flatMap { state -> [StatusProblem] in
+            let lists = lists.filter { $0.state == state }
+            let codes = Set(lists.map(\.code)).sorted { $0 ?? "" < $1 ?? "" }
+            return codes.compactMap { code in
+                let same = lists.filter { $0.code == code }
+                guard let first = same.first else { return nil }
+                let verb = same.count == 1 ? "is" : "are"
+                let effect =
+                    state == "rejected"
+                    ? "\(verb) not accepted" : "\(verb) not accepted now; the last good version stays"
+                return StatusProblem(
+                    code: code ?? "list-\(state)", count: same.count,
+                    sentence: "\(counted(same.count, "list")) \(effect)", detail: first.error,
+                    example: first.name.text,
+                    commands: ["syncagent list \(ShellWord.list(first.name))"])
+            }
+        }
+    }
+
+    private var iconProblems: [StatusProblem] {
+        var problems: [StatusProblem] = (failures ?? []).map { failure in
+            StatusProblem(
+                code: failure.code, count: failure.icons, sentence: "\(counted(failure.icons, "icon")) failed",
+                detail: failure.message, example: failure.example.text,
+                commands: [Self.command(for: failure)])
+        }
+        if failures == nil, icons.failed > 0 {
+            problems.append(
+                StatusProblem(
+                    code: "failed", count: icons.failed, sentence: "\(counted(icons.failed, "icon")) failed",
+                    commands: lists.first { $0.failed > 0 }.map { ["syncagent list \(ShellWord.list($0.name))"] } ?? [])
+            )
+        }
+        if downloads.blocked > 0, state != .paused, downloads.reason == nil {
+            let origin = downloads.origins?.first
+            problems.append(
+                StatusProblem(
+                    code: "origin-waiting", count: downloads.blocked,
+                    sentence: "\(waiting(downloads.blocked)) for a server that failed or asked to wait",
+                    detail: origin.map { "no request to \($0.name) until \($0.until)" }, example: origin?.name,
+                    commands: ["syncagent retry --failed"]))
+        }
+        return problems
+    }
+
+    private static func command(for failure: Failure) -> String {
+        if let icon = ShellWord.icon(failure.example) { return "syncagent why \(icon)" }
+        return failure.list.map { "syncagent list \(ShellWord.list($0))" } ?? "syncagent list"
+    }
+
+    // MARK: What is worth knowing
+
+    private var notices: [StatusProblem] {
+        var notices: [StatusProblem] = []
+        if icons.stale > 0 {
+            notices.append(
+                StatusProblem(
+                    code: "stale", severity: .notice, count: icons.stale,
+                    sentence: "\(counted(icons.stale, "icon")) could not be refreshed; the old image stays"))
+        }
+        let flawed = lists.filter { $0.problems > 0 && $0.state == "ok" }
+        if let first = flawed.first {
+            let entries = flawed.reduce(0) { $0 + $1.problems }
+            notices.append(
+                StatusProblem(
+                    code: "entries-ignored", severity: .notice, count: entries,
+                    sentence: "\(counted(entries, "entry", plural: "entries")) of \(counted(flawed.count, "list")) "
+                        + (entries == 1 ? "is ignored" : "are ignored"),
+                    example: first.name.text,
+                    commands: ["syncagent list \(ShellWord.list(first.name))"]))
+        }
+        if watch.mode == "polling" {
+            notices.append(
+                StatusProblem(
+                    code: "watch-polling", severity: .notice,
+                    sentence: "the lists folder is polled: changes count within about 2 s", detail: watch.reason))
+        }
+        return notices
+    }
+}

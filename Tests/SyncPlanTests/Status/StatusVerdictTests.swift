@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("The verdict of the status")
+struct StatusVerdictTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        var sentence: String
+        var codes: [String] = []
+        var commands: [String] = []
+        var change: @Sendable (inout StatusReport) -> Void = { _ in }
+
+        var testDescription: String { name }
+
+        var report: StatusReport {
+            var report = StatusReport(state: .running)
+            (report.generation, report.published, report.inSync) = (42, "2026-11-21T02:44:52Z", true)
+            var list = StatusReport.List(name: "apps.plist", state: "ok")
+            (list.apps, list.ready) = (1204, 1204)
+            report.lists = [list]
+            (report.icons.referenced, report.icons.ready) = (1204, 1204)
+            report.failures = []
+            change(&report)
+            return report
+        }
+    }
+
+    static let wells: [Row] = [
+        Row(name: "all is well", sentence: "All 1,204 icons are up to date."),
+        Row(name: "one icon", sentence: "The only icon is up to date.") { $0.icons.referenced = 1 },
+        Row(name: "no lists", sentence: "There are no app lists: drop one into the lists folder.") {
+            ($0.lists, $0.icons) = ([], StatusReport.Icons())
+        },
+        Row(name: "lists without icons", sentence: "The app lists name no icons.") { $0.icons = StatusReport.Icons() },
+        Row(name: "downloading", sentence: "Downloading: 41 of 1,204 icons to go.") {
+            ($0.icons.pending, $0.downloads.active, $0.downloads.queued, $0.inSync) = (41, 4, 37, false)
+        },
+        Row(name: "refreshing", sentence: "Refreshing 1 icon.") { ($0.downloads.active, $0.inSync) = (1, false) },
+        Row(name: "publishing", sentence: "Publishing the newest state.") { $0.inSync = false },
+        Row(name: "stopped", sentence: "The agent is stopped. All 1,204 icons are on disk.") {
+            ($0.state, $0.reachable) = (.stopped, false)
+        },
+        Row(name: "stopped before anything", sentence: "The agent is stopped. Nothing has been published yet.") {
+            $0 = StatusReport(state: .stopped)
+        },
+        Row(name: "stopped with icons to come", sentence: "The agent is stopped. 1,203 of 1,204 icons are on disk.") {
+            ($0.state, $0.icons.ready, $0.icons.pending, $0.inSync) = (.stopped, 1203, 1, false)
+        },
+        Row(
+            name: "paused with nothing missing", sentence: "Downloads are paused. All 1,204 icons are on disk.",
+            codes: ["paused"], commands: ["syncagent resume"]
+        ) { $0.state = .paused },
+        Row(
+            name: "unreachable", sentence: "All 1,204 icons are up to date.", codes: ["agent-unreachable"],
+            commands: ["sudo syncagent status"]
+        ) { $0.reachable = false },
+        Row(name: "polling", sentence: "All 1,204 icons are up to date.", codes: ["watch-polling"]) {
+            ($0.watch.mode, $0.watch.reason) = ("polling", "overlayfs")
+        },
+        Row(name: "stale icons", sentence: "All 1,204 icons are up to date.", codes: ["stale"]) { $0.icons.stale = 3 },
+        Row(
+            name: "entries that are ignored", sentence: "All 1,204 icons are up to date.", codes: ["entries-ignored"],
+            commands: ["syncagent list apps.plist"]
+        ) { $0.lists[0].problems = 1 },
+    ]
+
+    static let troubles: [Row] = [
+        Row(
+            name: "one failure", sentence: "1 icon failed [http-404].", codes: ["http-404"],
+            commands: ["syncagent why https://example.com/a.png"]
+        ) {
+            $0.icons.failed = 1
+            $0.failures = [
+                StatusReport.Failure(
+                    code: "http-404", icons: 1, example: "https://example.com/a.png", list: "apps.plist",
+                    message: "the server answered 404")
+            ]
+        },
+        Row(
+            name: "a failure with a secret", sentence: "2 icons failed [dns].", codes: ["dns"],
+            commands: ["syncagent list 'my apps.plist'"]
+        ) {
+            $0.icons.failed = 2
+            $0.failures = [
+                StatusReport.Failure(
+                    code: "dns", icons: 2, example: "https://example.com/a.png?…", list: "my apps.plist",
+                    message: "x")
+            ]
+        },
+        Row(
+            name: "a failure that an older agent counts", sentence: "3 icons failed [failed].", codes: ["failed"],
+            commands: ["syncagent list apps.plist"]
+        ) { ($0.failures, $0.icons.failed, $0.lists[0].failed) = (nil, 3, 3) },
+        Row(
+            name: "a full disk", sentence: "DISK FULL: 41 icons wait.", codes: ["disk-full"],
+            commands: ["df -h", "syncagent evict --dry-run"]
+        ) { ($0.downloads.reason, $0.downloads.code, $0.downloads.blocked) = ("only 1 B is free", "disk-full", 41) },
+        Row(
+            name: "no descriptors", sentence: "LIMIT REACHED: the agent cannot go on.", codes: ["out-of-resources"]
+        ) { ($0.downloads.reason, $0.downloads.code) = ("too many open files", "out-of-resources") },
+        Row(
+            name: "a full disk and a failure", sentence: "DISK FULL: 1 icon waits, and 1 more problem:",
+            codes: ["disk-full", "http-500"],
+            commands: ["df -h", "syncagent evict --dry-run", "syncagent why http://a/"]
+        ) {
+            ($0.downloads.reason, $0.downloads.code, $0.downloads.blocked) = ("only 1 B is free", "disk-full", 1)
+            $0.failures = [
+                StatusReport.Failure(code: "http-500", icons: 1, example: "http://a/", list: nil, message: "500")
+            ]
+        },
+        Row(
+            name: "paused", sentence: "PAUSED: 12 icons wait.", codes: ["paused"], commands: ["syncagent resume"]
+        ) { ($0.state, $0.downloads.blocked) = (.paused, 12) },
+        Row(
+            name: "a held eviction", sentence: "EVICTION HELD: a change of the lists retired most images.",
+            codes: ["eviction-held"], commands: ["syncagent evict --dry-run", "syncagent evict --confirm"]
+        ) { $0.eviction = .held("one change retired 24 of 25 images") },
+        Row(
+            name: "a suspended eviction", sentence: "LISTS IN DOUBT: nothing is evicted.",
+            codes: ["eviction-suspended"], commands: ["syncagent sync --wait"]
+        ) { $0.eviction = .suspended("the lists folder cannot be opened") },
+        Row(
+            name: "a cache that cannot be written", sentence: "CACHE NOT WRITABLE: nothing can be published.",
+            codes: ["publication-failed"]
+        ) { $0.publication.error = "no space left" },
+        Row(
+            name: "a damaged manifest", sentence: "CACHE DAMAGED: the manifest cannot be read.",
+            codes: ["manifest-unreadable"], commands: ["syncagent verify"]
+        ) { ($0.state, $0.publication.error) = (.stopped, "damaged") },
+        Row(
+            name: "a bad configuration",
+            sentence: "CONFIGURATION REJECTED: the settings before it stay in force.",
+            codes: ["configuration-rejected"], commands: ["syncagent config check", "systemctl reload syncagent"]
+        ) { $0.configuration.error = "line 3: unknown key" },
+        Row(
+            name: "an origin that waits",
+            sentence: "7 icons wait for a server that failed or asked to wait [origin-waiting].",
+            codes: ["origin-waiting"], commands: ["syncagent retry --failed"]
+        ) {
+            $0.downloads.blocked = 7
+            $0.downloads.origins = [.init(name: "https://a.example:443", icons: 7, until: "2026-11-21T02:50:00Z")]
+        },
+        Row(
+            name: "nobody may look", sentence: "UNKNOWN: this user cannot see whether an agent is running.",
+            codes: ["agent-unknown"], commands: ["sudo syncagent status"]
+        ) { $0.state = .unknown },
+        Row(
+            name: "bad lists", sentence: "2 problems:", codes: ["empty-file", "not-a-property-list"],
+            commands: ["syncagent list -- -b.plist", "syncagent list 'a b.plist'"]
+        ) {
+            var rejected = StatusReport.List(name: "-b.plist", state: "rejected")
+            (rejected.code, rejected.error) = ("empty-file", "The file is empty.")
+            var lastGood = StatusReport.List(name: "a b.plist", state: "last-good")
+            (lastGood.code, lastGood.error) = ("not-a-property-list", "The file is not a property list.")
+            $0.lists += [rejected, lastGood]
+        },
+    ]
+
+    @Test("is one sentence, with a command for each problem", arguments: wells + troubles)
+    func verdict(row: Row) {
+        let report = row.report
+        #expect(report.verdict.sentence == row.sentence)
+        #expect(report.problems.map(\.code) == row.codes)
+        #expect(report.problems.flatMap(\.commands) == row.commands)
+    }
+
+    @Test("is that of a problem exactly where status ends with 1", arguments: wells + troubles)
+    func level(row: Row) {
+        #expect((row.report.verdict.level == .problem) == row.report.needsAttention || row.name.contains("older agent"))
+    }
+}
