@@ -244,7 +244,11 @@ let package = Package(
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),
         .testTarget(
-            name: "SyncAgentCLITests", dependencies: ["CacheFormat", "SyncAgent", "SyncAgentCLI", logging, system],
+            name: "SyncAgentCLITests",
+            dependencies: [
+                "CacheFormat", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport", logging, system,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",

@@ -34,9 +34,23 @@ package struct ListParser: Sendable {
         do {
             return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
         } catch {
+            guard !Self.isJSON(bytes) else { return .failure(.notAPropertyList(Self.jsonFault)) }
             let fault = encoding == .xml ? XMLFault.first(in: bytes) : nil
             return .failure(.notAPropertyList(fault ?? Self.detail(of: error, encoding)))
         }
+    }
+
+    /// What a JSON file is told, with a way to convert it.
+    private static let jsonFault =
+        "this is JSON; convert it: python3 -c 'import json,plistlib,sys; plistlib.dump(json.load(sys.stdin), "
+        + "sys.stdout.buffer)' < FILE.json > FILE.plist"
+
+    /// Whether a file that is no property list begins as JSON does: with a bracket, and then with a string in double
+    /// quotes and a colon, or with another bracket.
+    private static func isJSON(_ bytes: [UInt8]) -> Bool {
+        let text = bytes.prefix(1 << 16).filter { $0 > 0x20 }.drop { $0 >= 0x80 }
+        let beginning = String(decoding: text.prefix(4096), as: UTF8.self)
+        return beginning.prefixMatch(of: /\{"[^"]*":|\[[\[{"\]]/) != nil
     }
 
     /// The parser's error, as a clause of bounded length.

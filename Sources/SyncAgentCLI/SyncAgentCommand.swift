@@ -15,6 +15,14 @@ struct SyncAgentCommand: AsyncParsableCommand {
             Drop property lists with app names and icon URLs into the lists folder. syncagent run downloads each icon \
             once and publishes its path in manifest.json in the cache folder. Other programs read the cache folder, also \
             while the agent is stopped.
+
+            Examples:
+              syncagent status
+              syncagent help sync
+
+            Exit codes: 0 as asked; 1 done, but something is wrong; 3 status: the agent is not running; 64 the command \
+            line is wrong; 65 check: not an acceptable list; 69 the command needs a running agent; 73 a folder cannot be \
+            used; 75 another agent holds the cache; 78 the configuration is wrong.
             """,
         version: Version.current,
         subcommands: [
@@ -49,6 +57,10 @@ enum EntryPoint {
         TaskThreads.install()
         Task {
             do {
+                if let flaw = CommandLineText.flaw(in: Array(CommandLine.arguments.dropFirst())) {
+                    Message.usage(flaw)
+                    exit(ExitCode.validationFailure.rawValue)
+                }
                 var command = try await SyncAgentCommand.asyncParseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
@@ -65,10 +77,16 @@ enum EntryPoint {
 
     private static func end(because error: any Error) -> Never {
         let code = SyncAgentCommand.exitCode(for: error)
-        // Help, the version and completion scripts have nothing from outside in them.
-        if code.isSuccess { SyncAgentCommand.exit(withError: error) }
         let text = SyncAgentCommand.fullMessage(for: error)
-        if !text.isEmpty { Message.usage(text) }
-        exit(code.rawValue)
+        guard code.isSuccess else {
+            if !text.isEmpty { Message.usage(CommandLineText.escaped(text, CommandLine.arguments)) }
+            exit(code.rawValue)
+        }
+        do throws(ExitCode) {
+            if !text.isEmpty { try Message.output(help: text) }
+            exit(code.rawValue)
+        } catch {
+            exit(error.rawValue)
+        }
     }
 }

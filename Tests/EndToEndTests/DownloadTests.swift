@@ -59,12 +59,12 @@ struct DownloadTests {
     private func expectReasons(_ world: World, mail: String, gone: String) async throws {
         let ready = try await world.agent.call("why", mail)
         #expect(ready.code == 0)
-        for words in ["apps.plist", "ready", world.agent.cache.string + "/icons/", "refresh at "] {
+        for words in ["apps.plist", "ready", world.agent.cache.string + "/icons/", "refresh in "] {
             #expect(ready.output.contains(words), "\(ready.output)")
         }
         let failed = try await world.agent.call("why", gone)
         #expect(
-            failed.output.contains("once, http-404") && failed.output.contains("retry at "), "\(failed.output)")
+            failed.output.contains("once, http-404") && failed.output.contains("retry in "), "\(failed.output)")
         let json = try await world.agent.call("why", gone, "--json").output
         #expect(json.contains("\"code\": \"http-404\"") && json.contains("\"lists\": [ \"apps.plist\" ]"), "\(json)")
     }

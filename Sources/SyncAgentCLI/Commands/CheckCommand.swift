@@ -2,111 +2,88 @@
 import AppLists
 import ArgumentParser
 import CacheFormat
-import ImageChecks
+import FoundationEssentials
+import Glibc
 import SyncAgent
 import SyncPlan
+import Synchronization
 import SystemPackage
-import WebAddresses
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check whether property lists would be accepted, before you drop them.",
-        discussion: "Exit code 65: at least one file would not be accepted.")
+        usage: "syncagent check [--fetch] [--json] <file> ... [options]",
+        discussion: """
+            It also names the icons that will fail: URLs and addresses that the settings refuse, and damaged data: URLs. \
+            With --fetch it downloads each icon once to see what comes, and keeps nothing.
+
+            Examples:
+              syncagent check apps.plist
+              syncagent check --fetch apps.plist
+
+            Exit codes: 65 at least one file would not be accepted; with --fetch, 1 an icon could not be downloaded.
+            """)
 
     @Argument(help: "The property lists.", completion: .file(extensions: ["plist"]))
     var file: [String]
 
+    @Flag(help: "Download each icon once, and say what came. At most 8 at once; nothing is kept.")
+    var fetch = false
+
     @Flag(help: "Print one JSON document.")
     var json = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         let settings = try await configuration.agentSettings()
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
+        let screen = output.screen
         var findings: [CheckFinding] = []
         for name in file {
-            let finding = CheckFinding(file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings)
+            var finding = CheckFinding(file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings)
             if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
+            if access(name, F_OK) != 0, errno == ENOENT { finding.isMissing = true }
+            if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)
-            if !json { try Message.output(finding.lines) }
+            if !json { try Message.output(finding.lines, on: screen) }
         }
         if json {
             try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))])
         }
         if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
-    }
-}
-
-/// The verdict on one file, and what will become of its icons.
-private struct CheckFinding {
-    let file: String
-    let verdict: ListVerdict
-    let settings: Settings
-
-    var isAcceptable: Bool { (try? verdict.get()) != nil }
-
-    /// The icons that are never asked for, and why.
-    private func refused(in list: AppList) -> [(icon: IconURL, failure: FetchFailure)] {
-        let network = settings.network
-        let inspector = ImageInspector(limits: ImageLimits(settings.images))
-        var refused: [(icon: IconURL, failure: FetchFailure)] = []
-        for entry in list.entries {
-            do {
-                if case .inline(let url) = try network.source(of: entry.icon) {
-                    _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
-                }
-            } catch {
-                refused.append((entry.icon, error))
-            }
-        }
-        return refused
+        if findings.contains(where: \.hasFailedTrials) { throw Exit.with(.attention) }
     }
 
-    private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
-
-    /// The finding in words, a line for each thing that is wrong.
-    var lines: [String] {
-        switch verdict {
-        case .failure(let rejection):
-            return ["\(file): not acceptable: \(rejection.message) [\(rejection.code)]"]
-        case .success(let list):
-            var lines = ["\(file): acceptable, \(counted(list.entries.count, "app"))"]
-            lines += list.problems.map { "  ignored: \($0)" }
-            lines += refused(in: list).map { icon, failure in
-                "  will fail: \(shown(icon)): \(failure.message) [\(failure.code)]"
-            }
-            if !hasListName {
-                lines.append(
-                    "  the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
-            }
-            return lines
+    /// Downloads the icons of a list that are not refused, each once.
+    private func tryIcons(of finding: inout CheckFinding, _ settings: Settings) async throws {
+        guard case .success(let list) = finding.verdict else { return }
+        let refused = Set(finding.refused(in: list).map(\.icon))
+        var seen: Set<IconURL> = []
+        let urls = list.entries.map(\.icon).filter { !refused.contains($0) && seen.insert($0).inserted }
+        let proxies: ProxyPolicy
+        do {
+            proxies = try ProxyPolicy(setting: settings.fetch.proxy) { Variable[$0] }
+        } catch {
+            throw Exit.because("\(error)", code: .badConfiguration)
         }
-    }
-
-    var json: JSON {
-        switch verdict {
-        case .failure(let rejection):
-            return [
-                "file": .string(file), "acceptable": false,
-                "error": ["code": .string(rejection.code.rawValue), "message": .string(rejection.message)],
-            ]
-        case .success(let list):
-            let problems: [JSON] = list.problems.map { problem in
-                ["keyPath": .string(problem.keyPath), "reason": .string(problem.reason)]
+        var trial = settings
+        if trial.fetch.caFile == nil { trial.fetch.caFile = Variable["SSL_CERT_FILE"] }
+        let folder = try DemoCommand.makeTemporaryFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        let display = LiveDisplay(on: output.messages)
+        defer { display.clear() }
+        let results = Mutex<[IconURL: FetchOutcome]>([:])
+        try await TrialDownloads.run(urls, settings: trial, proxies: proxies, in: folder) { result in
+            let done = results.withLock { results in
+                results[result.url] = result.outcome
+                return results.count
             }
-            let refused: [JSON] = refused(in: list).map { icon, failure in
-                [
-                    "icon": .string("\(LogURL(icon))"), "code": .string(failure.code.rawValue),
-                    "message": .string(failure.message),
-                ]
-            }
-            return [
-                "file": .string(file), "acceptable": true, "apps": .number(list.entries.count),
-                "problems": .array(problems), "refused": .array(refused), "isListName": .bool(hasListName),
-            ]
+            display.show([StyledText("\(grouped(done)) of \(counted(urls.count, "icon"))")])
         }
+        finding.trials = urls.compactMap { url in results.withLock { $0[url] }.map { (url, $0) } }
     }
 }

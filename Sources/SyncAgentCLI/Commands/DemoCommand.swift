@@ -12,6 +12,12 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             A web server on loopback draws icons, an agent watches a lists folder, and lists are added, changed and \
             damaged. Exit code 0 means that all checks passed. The folder is removed at the end.
+
+            Examples:
+              syncagent demo
+              TMPDIR=/var/tmp syncagent demo
+
+            Exit code 1: a check failed.
             """)
 
     func run() async throws {
@@ -30,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
         try Message.output(["", "All checks passed. The README describes the next steps."])
     }
 
-    private static func makeTemporaryFolder() throws -> FilePath {
+    static func makeTemporaryFolder() throws -> FilePath {
         let base = Variable["TMPDIR"] ?? "/tmp"
         var template = Array("\(base)/syncagent-demo.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {

@@ -8,10 +8,16 @@ import SyncPlan
 struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict", abstract: "Evict unreferenced images now, without waiting for the grace period.",
+        usage: "syncagent evict [--dry-run | --explain <url> | --confirm] [options]",
         discussion: """
             An image that a reader leases stays until the lease ends. Every image stays for 5 seconds after it is retired, \
             for readers without a lease; the command waits for that. A change that retires most of the cache is held until \
             you confirm it with --confirm, or until eviction.holdFor has passed.
+
+            Examples:
+              syncagent evict --dry-run
+              syncagent evict --explain https://example.com/mail.png
+
             Exit codes: 1 some retired images stay, or the URL has no image; 69 the agent is not running.
             """)
 
@@ -27,6 +33,7 @@ struct EvictCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON document.")
     var json = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
@@ -44,7 +51,8 @@ struct EvictCommand: AsyncParsableCommand {
         if json {
             try Message.output(after.json)
         } else {
-            try Message.output(Self.lines(of: after, removed: removed))
+            let screen = output.screen
+            try Message.output(Self.lines(of: after, removed: removed, width: screen.width), on: screen)
         }
         if !after.icons.isEmpty { throw Exit.with(.attention) }
     }
@@ -54,23 +62,30 @@ struct EvictCommand: AsyncParsableCommand {
         if let explain, report.icons.isEmpty {
             throw Exit.because("\(shown(explain)) has no image on disk.", code: .attention)
         }
-        if json { try Message.output(report.json) } else { try Message.output(Self.table(of: report)) }
+        if json { return try Message.output(report.json) }
+        let screen = output.screen
+        try Message.output(Self.table(of: report, width: screen.width), on: screen)
     }
 
-    private static func lines(of report: EvictionReport, removed: Int) -> [String] {
+    private static func lines(of report: EvictionReport, removed: Int, width: Int?) -> [StyledText] {
         let summary = "\(counted(removed, "icon")) evicted"
-        guard !report.icons.isEmpty else { return [summary] }
-        return ["\(summary), \(report.icons.count) kept:"] + table(of: report)
+        guard !report.icons.isEmpty else { return [StyledText(summary)] }
+        return [StyledText("\(summary), \(grouped(report.icons.count)) kept:")] + table(of: report, width: width)
     }
 
-    private static func table(of report: EvictionReport) -> [String] {
+    /// A row for each icon: the URL is at the end of its line, to be copied.
+    static func table(of report: EvictionReport, width: Int?, now: Timestamp = AgentClock.wallTime) -> [StyledText] {
         guard !report.icons.isEmpty else { return ["No image is retired."] }
-        var table = Table("EVICT", "URL", "WHY")
+        var table = Table([
+            Table.Column(title: "EVICT"), Table.Column(title: "WHY", least: 20), Table.Column(title: "URL"),
+        ])
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (process \(pids.map(String.init).joined(separator: ", ")))"
-            table.add(icon.goes ? "yes" : "no", shown(icon.url), icon.reason + holders)
+            let reason = RelativeTime.text(in: icon.reason, now: now)
+            table.add(
+                StyledText(icon.goes ? "yes" : "no"), StyledText(reason + holders), StyledText(shown(icon.url)))
         }
-        return table.lines
+        return table.lines(fitting: width)
     }
 }

@@ -10,16 +10,24 @@ import SystemPackage
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the app lists, or the icons of one list and their state.",
-        discussion:
-            "Works without a running agent. Exit code 1: the list has no good version, or the manifest cannot be read."
-    )
+        usage: "syncagent list [<list>] [--json] [options]",
+        discussion: """
+            The list “pins” has the pinned icons. Works without a running agent.
 
-    @Argument(help: "The file name of the list, such as apps.plist.")
+            Examples:
+              syncagent list
+              syncagent list apps.plist
+
+            Exit code 1: the list has no good version, or the manifest cannot be read.
+            """)
+
+    @Argument(help: "The file name of the list, such as apps.plist; by default all lists.")
     var list: ListName?
 
     @Flag(help: "Print one JSON document.")
     var json = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
@@ -30,13 +38,25 @@ struct ListCommand: AsyncParsableCommand {
             if json {
                 try Message.output(.lines(.array(report.lists.map(\.json))))
             } else {
-                try Message.output(StatusCommand.lists(of: report))
+                let screen = output.screen
+                try Message.output(Self.lines(of: report, width: screen.width), on: screen)
             }
             // Without the manifest there is no telling what was published.
             if report.reachable == false, let error = report.publication.error {
                 throw Exit.because(error, code: .attention)
             }
         }
+    }
+
+    /// A row for each list, and below what is wrong with it.
+    private static func lines(of report: StatusReport, width: Int?) -> [StyledText] {
+        guard !report.lists.isEmpty else { return ["There are no app lists."] }
+        let notes = report.lists.flatMap { list -> [StyledText] in
+            guard let error = list.error else { return [] }
+            let text = StyledText(list.name.text + ": ") + StyledText(error, .red)
+            return width.map { text.wrapped(to: $0) } ?? [text]
+        }
+        return StatusView.table(of: report.lists).lines(fitting: width) + notes
     }
 
     private func showIcons(of list: ListName) async throws {
@@ -54,50 +74,62 @@ struct ListCommand: AsyncParsableCommand {
             guard let document else {
                 let path = folders.lists.appending(list.text)
                 guard list == Reconciler.pinList || access(path.string, F_OK) == 0 || errno != ENOENT else {
-                    throw Exit.because("There is no list \(list) in \(folders.lists).", code: .attention)
+                    throw Exit.because(
+                        "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))",
+                        code: .attention)
                 }
                 throw Self.missing(list, verdict)
             }
-            var table = Table("STATUS", "NAME", "SIZE", "ICON")
-            for app in document.apps {
-                let (status, size) = Self.columns(of: app.state)
-                table.add(status, app.name ?? "", size, shown(app.icon))
-            }
-            try Message.output(table.lines + Self.notes(on: verdict))
+            let screen = output.screen
+            let lines = Self.table(of: document).lines(fitting: screen.width) + Self.notes(on: verdict)
+            try Message.output(lines, on: screen)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)
         }
     }
 
+    static func table(of document: AppListDocument) -> Table {
+        var table = Table([
+            Table.Column(title: "STATUS"), Table.Column(title: "NAME", rank: 2, least: 8),
+            Table.Column(title: "SIZE", rank: 1), Table.Column(title: "ICON"),
+        ])
+        for app in document.apps {
+            let (status, size) = columns(of: app.state)
+            table.add(status, StyledText(app.name ?? ""), StyledText(size), StyledText(shown(app.icon)))
+        }
+        return table
+    }
+
     private static func missing(_ list: ListName, _ verdict: ListVerdict?) -> any Error {
         switch verdict {
-        case nil: Exit.because("No icon is pinned.", code: .attention)
+        case nil: Exit.because("No icon is pinned. Pin one with syncagent pin URL.", code: .attention)
         case .failure(let rejection):
             Exit.because(
                 "\(list) has no good version: \(rejection.message) [\(rejection.code)]",
                 code: .attention)
         case .success:
-            Exit.because("\(list) has not been published yet.", code: .attention)
+            Exit.because(
+                "\(list) has not been published yet: run syncagent sync --wait, or start the agent.", code: .attention)
         }
     }
 
     /// What is to be said of the file as it is now.
-    private static func notes(on verdict: ListVerdict?) -> [String] {
+    private static func notes(on verdict: ListVerdict?) -> [StyledText] {
         switch verdict {
         case nil: []
         case .failure(let rejection) where !rejection.isOfTheFile:
-            ["current version unknown: \(rejection.message) [\(rejection.code)]"]
+            [StyledText("current version unknown: \(rejection.message) [\(rejection.code)]", .yellow)]
         case .failure(let rejection):
-            ["current version rejected: \(rejection.message) [\(rejection.code)]"]
-        case .success(let list): list.problems.map { "ignored: \($0)" }
+            [StyledText("current version rejected: \(rejection.message) [\(rejection.code)]", .red)]
+        case .success(let list): list.problems.map { StyledText("ignored: \($0)", .yellow) }
         }
     }
 
-    private static func columns(of state: AppListDocument.State) -> (status: String, size: String) {
+    private static func columns(of state: AppListDocument.State) -> (status: StyledText, size: String) {
         switch state {
-        case .ready(let image): ("ready", "\(image.width)x\(image.height)")
-        case .pending: ("pending", "")
-        case .failed(let code): (code, "")
+        case .ready(let image): (StyledText("ready", .green), "\(image.width)x\(image.height)")
+        case .pending: (StyledText("pending", .yellow), "")
+        case .failed(let code): (StyledText(code, .red), "")
         }
     }
 }

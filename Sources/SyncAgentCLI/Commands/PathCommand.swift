@@ -3,23 +3,39 @@ import ArgumentParser
 import Glibc
 import IconCache
 import SyncAgent
+import SyncPlan
 import SystemPackage
 
 struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
-        discussion: "Works without a running agent. Exit code 1: the icon is not ready.")
+        usage: "syncagent path [--json] <url> [options]",
+        discussion: """
+            Works without a running agent. After a refresh, an icon may have another image with another path.
+
+            Examples:
+              syncagent path https://example.com/mail.png
+              display "$(syncagent path https://example.com/mail.png)"
+
+            Exit code 1: the icon is not ready.
+            """)
 
     @Argument(help: "The URL, spelled as in the app list.")
     var url: IconURL
 
+    @Flag(help: "Print one JSON document: the image with its path, digest, type and size.")
+    var json = false
+
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() throws {
-        let cache = IconCache(at: try configuration.folders().cache)
+        let cacheFolder = try configuration.folders().cache
+        let cache = IconCache(at: cacheFolder)
         do {
             guard let app = try cache.entry(forIcon: url) else {
-                throw Exit.because("No app list names \(shown(url)).", code: .attention)
+                throw Exit.because(
+                    "No app list names \(shown(url)).\(Suggestion.icon(for: url, in: cacheFolder))", code: .attention)
             }
             switch app.state {
             case .ready(let image):
@@ -29,11 +45,17 @@ struct PathCommand: ParsableCommand {
                         "The image of \(shown(url)) is missing (\(path)): run syncagent verify --repair.",
                         code: .attention)
                 }
-                try Message.output(path: path)
+                guard json else { return try Message.output(path: path) }
+                try Message.output([
+                    "format": 1, "url": .text(url), "path": .string(path), "sha256": .string(image.sha256.hex),
+                    "bytes": .number(image.bytes), "type": .string(image.type), "width": .number(image.width),
+                    "height": .number(image.height),
+                ])
             case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
                 throw Exit.because(
-                    "\(shown(url)) could not be downloaded (\(code)): see syncagent why URL.", code: .attention)
+                    "\(shown(url)) could not be downloaded (\(code)): see syncagent why "
+                        + (ShellWord.icon(url) ?? "URL") + ".", code: .attention)
             }
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)

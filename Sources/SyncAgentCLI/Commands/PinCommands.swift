@@ -8,15 +8,30 @@ import SyncPlan
 struct PinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pin", abstract: "Keep an icon even if no app list names it.",
+        usage: "syncagent pin [--wait] [--json] <url> [options]",
         discussion: """
             A pinned icon is downloaded and refreshed like any other, and published in the list “pins”. Exit code 0 means \
-            the pin is durable. The command waits some seconds for the download; a slower one continues in the background.
-            Exit codes: 1 the pin is not published yet, or the download failed; 69 the agent is not running.
+            the pin is durable. The command waits some seconds for the download; a slower one continues in the background, \
+            unless --wait is given.
+
+            Examples:
+              syncagent pin https://example.com/mail.png
+              syncagent pin --wait https://example.com/mail.png
+
+            Exit codes: 1 the pin is not published yet, or the download failed; with --wait, also if the icon waits for \
+            something else, such as a pause; 69 the agent is not running.
             """)
 
     @Argument(help: "The URL, spelled as in an app list.")
     var url: IconURL
 
+    @Flag(help: "Wait until the icon is ready, has failed, or waits for something else.")
+    var wait = false
+
+    @Flag(help: "Print one JSON document: what is known of the icon.")
+    var json = false
+
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
@@ -27,13 +42,29 @@ struct PinCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await configuration.pin(url, true)
-        let icon = try await configuration.askAgent { try await $0.report(on: url) }
-        guard let icon, icon.state != "ready" else { return }
+        var icon = try await configuration.askAgent { try await $0.report(on: url) }
+        if wait, icon?.isUnderWay ?? false {
+            _ = try await configuration.askAgent { client in
+                try await client.status { _ in
+                    icon = try await client.report(on: url) ?? nil
+                    return !(icon?.isUnderWay ?? false)
+                }
+            }
+        }
+        if json, let icon { try Message.output(icon.json) }
+        guard let icon, icon.state != "ready" else {
+            if !json { try Message.output(["Pinned \(shown(url)): the icon is ready."]) }
+            return
+        }
+        let next = RelativeTime.text(in: icon.next, now: AgentClock.wallTime)
         guard let failure = icon.failure else {
-            return Message.error("\(shown(url)) is pinned, but not ready yet: \(icon.next).")
+            let reason = icon.holds?.first?.reason ?? next
+            let text = "\(shown(url)) is pinned, but not ready yet: \(reason)."
+            if wait { throw Exit.because(text, code: .attention) }
+            return Message.error(text)
         }
         throw Exit.because(
-            "\(shown(url)) is pinned, but could not be downloaded: \(failure.message) [\(failure.code)]. Next: \(icon.next).",
+            "\(shown(url)) is pinned, but could not be downloaded: \(failure.message) [\(failure.code)]. Next: \(next).",
             code: .attention)
     }
 }
@@ -41,18 +72,49 @@ struct PinCommand: AsyncParsableCommand {
 struct UnpinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpin", abstract: "Unpin an icon; it stays only while an app list names it.",
-        discussion: "Exit codes: 1 the change is not published yet; 69 the agent is not running.")
+        usage: "syncagent unpin [--json] <url> [options]",
+        discussion: """
+            Examples:
+              syncagent unpin https://example.com/mail.png
+              syncagent list pins
+
+            Exit codes: 1 the icon is not pinned, or the change is not published yet; 69 the agent is not running.
+            """)
 
     @Argument(help: "The URL, spelled as it was pinned.")
     var url: IconURL
 
+    @Flag(help: "Print one JSON document: the pins that stay.")
+    var json = false
+
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
-    func run() async throws { try await configuration.pin(url, false) }
+    func run() async throws {
+        let icon = try await configuration.askAgent { try await $0.report(on: url) }
+        guard let icon, icon.lists.contains(Reconciler.pinList) else {
+            throw Exit.because(
+                "\(shown(url)) is not pinned. The pinned icons: syncagent list pins.", code: .attention)
+        }
+        let report = try await configuration.pin(url, false)
+        if json { return try Message.output(report.json) }
+        let lists = icon.lists.filter { $0 != Reconciler.pinList }
+        let end =
+            lists.isEmpty
+            ? "its image is removed when the grace period is over"
+            : "it stays as long as \(lists.map(\.text).joined(separator: ", ")) \(lists.count == 1 ? "names" : "name") it"
+        try Message.output(["Unpinned \(shown(url)): \(end)."])
+    }
+}
+
+extension IconReport {
+    /// Whether its state may change by what is being done now.
+    var isUnderWay: Bool { state == "pending" && failure == nil && (holds ?? []).isEmpty }
 }
 
 extension Configuration {
-    fileprivate func pin(_ url: IconURL, _ isPinned: Bool) async throws {
+    @discardableResult
+    fileprivate func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport {
         let report = try await askAgent { try await $0.pin(url, isPinned) }
         guard report.isPublished else {
             let reason = report.error.map { " (\($0))" } ?? ""
@@ -60,5 +122,6 @@ extension Configuration {
                 "The change is not published yet\(reason). The agent keeps trying: see syncagent status.",
                 code: .attention)
         }
+        return report
     }
 }

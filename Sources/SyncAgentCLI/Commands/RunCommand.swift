@@ -15,10 +15,17 @@ import WebAddresses
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the agent in the foreground.",
+        usage: "syncagent run [--once] [--allow-network <cidr> ...] [options]",
         discussion: """
-            SIGTERM and SIGINT stop it; SIGHUP reloads the configuration and rescans the lists folder. With --once, exit \
-            code 1 means that an icon failed or a list was not accepted. It refuses to run as root, with exit code 78, \
-            unless you confirm that with --allow-root.
+            SIGTERM and SIGINT stop it; SIGHUP reloads the configuration and rescans the lists folder. It refuses to run as \
+            root unless you confirm that with --allow-root.
+
+            Examples:
+              syncagent run
+              syncagent run --once --allow-network 10.0.0.0/8
+
+            Exit codes: 1 with --once, an icon failed or a list was not accepted; 73 a folder cannot be created or \
+            written; 75 another agent holds the cache; 78 the configuration is wrong, or the user is root.
             """)
 
     @Flag(help: "Sync once, then exit.")
@@ -35,6 +42,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Run as root. A bug in the agent then has the rights of root.")
     var allowRoot = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     private static let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")

@@ -2,17 +2,21 @@
 import AgentServer
 import ArgumentParser
 import CacheFormat
-import Glibc
 import SyncAgent
 import SyncPlan
-import SystemPackage
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Rescan the lists folder now.",
+        usage: "syncagent sync [--wait] [--json] [<list> ...] [options]",
         discussion: """
-            With --wait, it returns when the lists are published or have failed; their icons are downloaded first. Exit \
-            code 0 then means that all of them are ready and durable.
+            With --wait, it returns when the lists are published or have failed; their icons are downloaded first. On a \
+            terminal it shows its progress. Exit code 0 then means that all of them are ready and durable.
+
+            Examples:
+              syncagent sync
+              syncagent sync --wait apps.plist
+
             Exit codes: 1 an icon failed, a list is rejected or missing, or publishing failed; 69 the agent is not running.
             """)
 
@@ -24,33 +28,50 @@ struct SyncCommand: AsyncParsableCommand {
     @Flag(help: "Wait until the lists are published or have failed.")
     var wait = false
 
+    @Flag(help: "Print one JSON document: the status; with --wait, how the lists ended.")
+    var json = false
+
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         guard wait else {
-            _ = try await configuration.askAgent { try await $0.sync() }
-            return
+            let report = try await configuration.askAgent { try await $0.sync() }
+            if json { return try Message.output(report.json) }
+            return try Message.output([
+                "The agent rescans the lists folder. To wait for the result: syncagent sync --wait"
+            ])
         }
-        let last = try await configuration.askAgent { try await $0.sync(waitingFor: lists, show) }
-        if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K") }
+        let display = SyncProgressDisplay(on: output.messages)
+        let last: SyncReport
+        do {
+            defer { display.clear() }
+            last = try await configuration.askAgent { try await $0.sync(waitingFor: lists, display.show) }
+        }
         guard last.isDone else {
             throw Exit.because("The agent stopped before the lists were published.", code: .noAgent)
         }
-        for list in last.missing {
-            Message.error("\(list): there is no such list in the lists folder.")
+        if json {
+            try Message.output(last.json)
+        } else {
+            try Message.output([
+                "\(grouped(last.ready)) ready, \(grouped(last.failed)) failed, \(grouped(last.pending)) pending"
+            ])
         }
-        for rejection in last.rejected { Message.error("\(rejection.list): \(rejection.message)") }
-        if let error = last.error { Message.error(error) }
-        try Message.output(["\(last.ready) ready, \(last.failed) failed, \(last.pending) pending"])
+        try explain(last)
         if !last.isWhole { throw Exit.with(.attention) }
     }
 
-    private func show(_ report: SyncReport) {
-        guard isatty(STDERR_FILENO) == 1 else { return }
-        write("\r\u{1B}[K\(report.ready) ready, \(report.failed) failed, \(report.pending) pending")
-    }
-
-    private func write(_ text: String) {
-        _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+    /// Says what is wrong, each trouble once.
+    private func explain(_ report: SyncReport) throws {
+        let folders = try configuration.folders()
+        for list in report.missing {
+            Message.error(
+                "\(list): there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))")
+        }
+        for rejection in report.rejected { Message.error("\(rejection.list): \(rejection.message)") }
+        if let error = report.error { Message.error(error) }
+        guard report.pending > 0, let hold = report.hold, hold != report.error else { return }
+        Message.error("\(counted(report.pending, "icon")) \(report.pending == 1 ? "waits" : "wait"): \(hold).")
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import ArgumentParser
-import Glibc
 import IconCache
 import SyncAgent
 import Synchronization
@@ -10,9 +9,15 @@ import SystemPackage
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify every published file against its digest.",
+        usage: "syncagent verify [--repair] [--json] [options]",
         discussion: """
             It needs no agent and no write permission. With --repair, a running agent downloads damaged images again. \
             Without one, only links to intact images are repaired, and nothing is downloaded.
+
+            Examples:
+              syncagent verify
+              syncagent verify --repair
+
             Exit codes: 1 something is damaged, or was before the repair; 73 the cache cannot be written; 75 an agent \
             holds the cache and does not respond.
             """)
@@ -23,21 +28,26 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON document.")
     var json = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         let folders = try configuration.folders()
         let result: Verification
         do {
-            let progress = Progress()
+            let progress = Progress(on: output.messages)
+            defer { progress.clear() }
             result = try await Verification.run(IconCache(at: folders.cache)) { progress.count(of: $0) }
-            progress.clear()
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)
         }
         if json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
         guard !result.damage.isEmpty else { return }
-        if repair { try await repair(result, folders) }
+        if repair {
+            try await repair(result, folders)
+        } else {
+            Message.error("Repair with: syncagent verify --repair")
+        }
         throw Exit.with(.attention)
     }
 
@@ -96,24 +106,22 @@ struct VerifyCommand: AsyncParsableCommand {
 
 /// A line on a terminal that tells how far the work is; nothing elsewhere.
 private final class Progress: Sendable {
-    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let display: LiveDisplay
     private let done = Mutex(0)
+
+    init(on screen: Screen) {
+        display = LiveDisplay(on: screen)
+    }
 
     /// One more is done.
     func count(of total: Int) {
-        guard isTerminal else { return }
-        done.withLock { done in
+        guard display.isLive else { return }
+        let done = done.withLock { done in
             done += 1
-            let percent = done * 100 / total
-            if percent > (done - 1) * 100 / total { write("\r\(percent)% of \(counted(total, "image"))") }
+            return done
         }
+        display.show([StyledText("\(done * 100 / max(total, 1))% of \(counted(total, "image"))")])
     }
 
-    func clear() {
-        if isTerminal { write("\r\u{1B}[K") }
-    }
-
-    private func write(_ text: String) {
-        _ = try? FileDescriptor.standardError.writeAll(text.utf8)
-    }
+    func clear() { display.clear() }
 }

@@ -10,7 +10,17 @@ struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
         abstract: "Explain the state of an icon URL: which lists name it, what the server said, what comes next.",
-        discussion: "Works without a running agent. Exit code 1: the URL is unknown.")
+        usage: "syncagent why [--json] <url> [options]",
+        discussion: """
+            It tells why an icon waits: a pause, a full disk, a server that failed or asked to wait, refresh.minimum. Of \
+            a retired image it tells when it goes, or why it stays. Works without a running agent.
+
+            Examples:
+              syncagent why https://example.com/mail.png
+              syncagent why https://example.com/mail.png --json
+
+            Exit code 1: the URL is unknown.
+            """)
 
     @Argument(help: "The URL, spelled as in the app list.")
     var url: IconURL
@@ -18,63 +28,42 @@ struct WhyCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON document.")
     var json = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        guard let report = try await report() else {
-            throw Exit.because("No app list names \(shown(url)), and no image of it is on disk.", code: .attention)
+        let folders = try configuration.folders()
+        guard let (report, isFromDisk) = try await report(folders) else {
+            throw Exit.because(
+                "No app list names \(shown(url)), and no image of it is on disk."
+                    + Suggestion.icon(for: url, in: folders.cache), code: .attention)
         }
-        if json { try Message.output(report.json) } else { try Message.output(try lines(of: report)) }
+        if json { return try Message.output(report.json) }
+        let screen = output.screen
+        let view = IconView(
+            report: report, cache: folders.cache.string, now: AgentClock.wallTime, width: screen.width,
+            isFromDisk: isFromDisk)
+        try Message.output(view.lines, on: screen)
     }
 
-    private func report() async throws -> IconReport? {
-        let folders = try configuration.folders()
-        if let known = try await configuration.askIfPossible({ try await $0.report(on: url) }).answer { return known }
+    private func report(_ folders: AgentFolders) async throws -> (report: IconReport, isFromDisk: Bool)? {
+        let (answer, _) = try await configuration.askIfPossible { client -> IconReport?? in
+            guard let known = try await client.report(on: url) else { return nil }
+            guard var report = known, report.state == "retired" else { return known }
+            report.eviction = try await client.evictionReport(on: url)?.icons.first?.reason
+            return report
+        }
+        if let known = answer { return known.map { ($0, false) } }
         let status = DiskStatus(
             folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse)
         do {
-            return try status.report(on: url)
+            guard var report = try status.report(on: url) else { return nil }
+            if report.state == "retired" {
+                report.eviction = "when its grace period is over; only a running agent evicts"
+            }
+            return (report, true)
         } catch {
             throw Exit.because("\(error)", code: .attention)
         }
-    }
-
-    private func lines(of report: IconReport) throws -> [String] {
-        var lines = [shown(report.url)]
-        func add(_ title: String, _ text: String) {
-            lines.append("  \(title)\(String(repeating: " ", count: 11 - title.count))\(text)")
-        }
-        add("named by", report.lists.isEmpty ? "no list" : report.lists.map(\.text).joined(separator: ", "))
-        add("state", report.state)
-        if let path = report.path { add("image", try configuration.folders().cache.string + "/" + path) }
-        add("next", report.next)
-        for (index, hop) in report.trail.enumerated() { add(index == 0 ? "requests" : "", Self.text(of: hop)) }
-        if let failure = report.failure {
-            let times =
-                switch failure.attempts {
-                case 0: ""
-                case 1: "once, "
-                case let attempts: "\(attempts) times in a row, "
-                }
-            add("failed", "\(times)\(failure.code): \(failure.message)")
-        }
-        if let stale = report.stale { add("stale", stale) }
-        if let response = report.response {
-            add("received", response.received)
-            if let etag = response.etag { add("ETag", etag) }
-            if let date = response.lastModified { add("modified", date) }
-            add("freshness", response.freshness)
-        }
-        if let origin = report.origin {
-            let failures = origin.failures == 0 ? "" : ", \(counted(origin.failures, "failure")) in a row"
-            add("origin", origin.name + failures + (origin.waitsUntil.map { ", no requests until \($0)" } ?? ""))
-        }
-        return lines
-    }
-
-    /// A URL of the way, and what came of it: `https://a.example/x.png: 302, through the proxy p.example:3128`.
-    private static func text(of hop: FetchTrail.Hop) -> String {
-        "\(hop.url): \(hop.status.map(String.init) ?? "no response")"
-            + (hop.allowedBy.map { ", allowed by \($0)" } ?? "") + (hop.proxy.map { ", through the proxy \($0)" } ?? "")
     }
 }

@@ -2,27 +2,91 @@
 import CacheFormat
 import WebAddresses
 
-/// Columns of text, each as wide as its widest cell.
+/// Columns of text that fit a terminal.
+///
+/// Where there is too little room, columns that may are shortened in their middle, then those that may be left out are
+/// left out, and then the last column goes on lines of its own: what is to be copied is always whole, and at the end of
+/// its line.
 struct Table {
-    private var rows: [[String]]
+    struct Column {
+        var title: String
+        /// Whether it is aligned on the right, as numbers are.
+        var isNumber = false
+        /// Left out before those with a higher number; `nil` if never.
+        var rank: Int?
+        /// It may be shortened to this width; `nil` if not.
+        var least: Int?
+    }
 
+    private var columns: [Column]
+    private var rows: [[StyledText]] = []
+
+    /// Columns that are never left out or shortened.
     init(_ titles: String...) {
-        rows = [titles]
+        columns = titles.map { Column(title: $0) }
     }
 
-    mutating func add(_ cells: String...) {
-        rows.append(cells.map { printable($0) })
+    init(_ columns: [Column]) {
+        self.columns = columns
     }
 
-    /// The rows; the last column is not padded.
-    var lines: [String] {
-        let widths = rows.reduce(into: [Int](repeating: 0, count: rows[0].count)) { widths, row in
-            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+    mutating func add(_ cells: StyledText...) { rows.append(cells) }
+
+    /// The titles and the rows; the last column is not padded.
+    ///
+    /// - Parameter width: How many columns the terminal has; `nil` for as many as it takes.
+    /// - Returns: A line each; two where the last column is on a line of its own.
+    func lines(fitting width: Int? = nil) -> [StyledText] {
+        let titles = columns.map { StyledText($0.title, .bold) }
+        let all = [titles] + rows
+        var shown = Array(columns.indices)
+        var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
+        guard let last = shown.last else { return [] }
+        if let width {
+            func isTooWide() -> Bool { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) > width }
+            func excess() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) - width }
+            func shrink() {
+                for column in shown where column != last && excess() > 0 {
+                    guard let least = columns[column].least else { continue }
+                    widths[column] = max(min(least, widths[column]), widths[column] - excess())
+                }
+            }
+            shrink()
+            let droppable = shown.filter { columns[$0].rank != nil }.sorted {
+                columns[$0].rank ?? 0 < columns[$1].rank ?? 0
+            }
+            for column in droppable where isTooWide() { shown.removeAll { $0 == column } }
+            if isTooWide() { return stacked(all, shown, &widths, last: last, width: width) }
         }
-        return rows.map { row in
-            row.enumerated().map { column, cell in
-                column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
-            }.joined(separator: "  ")
+        return all.map { line(of: $0, shown, widths, isWhole: true) }
+    }
+
+    /// A row as one line; its last cell is not padded, nor shortened if it is whole.
+    private func line(of row: [StyledText], _ shown: [Int], _ widths: [Int], isWhole: Bool) -> StyledText {
+        var line = StyledText("")
+        for (place, column) in shown.enumerated() {
+            let isLast = place == shown.count - 1
+            let cell = isLast && isWhole ? row[column] : row[column].shortened(to: widths[column])
+            if place > 0 { line += "  " }
+            let isPadded = !isLast || columns[column].isNumber
+            line += isPadded ? cell.padded(to: widths[column], onTheLeft: columns[column].isNumber) : cell
+        }
+        return line
+    }
+
+    /// The rows with the last column on lines of its own, indented.
+    private func stacked(
+        _ all: [[StyledText]], _ shown: [Int], _ widths: inout [Int], last: Int, width: Int
+    ) -> [StyledText] {
+        let front = shown.filter { $0 != last }
+        let excess = front.reduce(0) { $0 + widths[$1] } + 2 * max(front.count - 1, 0) - width
+        if excess > 0, let longest = front.max(by: { widths[$0] < widths[$1] }) {
+            widths[longest] = max(widths[longest] - excess, 8)
+        }
+        return all.enumerated().flatMap { number, row -> [StyledText] in
+            guard !front.isEmpty else { return [row[last]] }
+            let first = line(of: row, front, widths, isWhole: false)
+            return number == 0 || row[last].isEmpty ? [first] : [first, "  " + row[last]]
         }
     }
 }

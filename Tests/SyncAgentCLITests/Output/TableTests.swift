@@ -7,8 +7,8 @@ import Testing
 struct TableTests {
     private static func lines(_ rows: [(String, String, String)]) -> [String] {
         var table = Table("A", "LONG TITLE", "")
-        for row in rows { table.add(row.0, row.1, row.2) }
-        return table.lines
+        for row in rows { table.add(StyledText(row.0), StyledText(row.1), StyledText(row.2)) }
+        return table.lines().map(\.plain)
     }
 
     @Test("without rows there are the titles alone")
@@ -25,17 +25,49 @@ struct TableTests {
     }
 
     @Test(
-        "a character counts once, however many code points or bytes it has",
-        arguments: ["é", "e\u{301}", "日", "🦊"])
-    func characters(text: String) {
+        "cells are as wide as a terminal shows them",
+        arguments: [("é", 1), ("e\u{301}", 1), ("日", 2), ("🦊", 2), ("❤️", 2), ("🇫🇷", 2), ("ｱ", 1), ("한", 2)])
+    func characters(text: String, width: Int) {
         let lines = Self.lines([(text, "x", "y")])
-        #expect(lines[0] == "A  LONG TITLE  ")
-        #expect(lines[1].count == lines[0].count + 1)
+        #expect(TextWidth.of(lines[1]) == TextWidth.of(lines[0]) + 1)
+        #expect(TextWidth.of(text) == width)
     }
 
     @Test("a cell that would act on a terminal is escaped before it is measured")
     func escapes() {
         let lines = Self.lines([("\u{1B}[31m", "x", "\u{202E}y\n")])
         #expect(lines == ["A           LONG TITLE  ", "\\u001b[31m  x           \\u202ey\\u000a"])
+    }
+
+    private static var wide: Table {
+        var table = Table([
+            Table.Column(title: "STATUS"), Table.Column(title: "NAME", rank: 2, least: 8),
+            Table.Column(title: "SIZE", isNumber: true, rank: 1), Table.Column(title: "ICON"),
+        ])
+        table.add("ready", "A rather long name", "64", "https://example.com/icon.png")
+        return table
+    }
+
+    @Test(
+        "what does not fit is shortened in its middle, then left out, and what is to be copied gets a line of its own",
+        arguments: [
+            (
+                62,
+                [
+                    "STATUS  NAME                SIZE  ICON",
+                    "ready   A rather long name    64  https://example.com/icon.png",
+                ]
+            ),
+            (54, ["STATUS  NAME        SIZE  ICON", "ready   A ra…name     64  https://example.com/icon.png"]),
+            (48, ["STATUS  NAME      ICON", "ready   A ra…ame  https://example.com/icon.png"]),
+            (36, ["STATUS  ICON", "ready   https://example.com/icon.png"]),
+            (30, ["STATUS", "ready", "  https://example.com/icon.png"]),
+        ])
+    func fitting(width: Int, expected: [String]) {
+        let lines = Self.wide.lines(fitting: width)
+        #expect(lines.allSatisfy { $0.width <= width + 2 })
+        #expect(lines.last?.plain.hasSuffix("https://example.com/icon.png") ?? false)
+        #expect(lines.first?.plain.hasPrefix(expected[0].prefix(6)) ?? false)
+        #expect(lines.count == expected.count)
     }
 }

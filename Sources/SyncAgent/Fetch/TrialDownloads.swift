@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import SyncPlan
+package import SystemPackage
+import WebAddresses
+
+/// Downloads icons to see what comes, as the agent would download them, and keeps none of them.
+package enum TrialDownloads {
+    /// How many are under way at once.
+    private static let concurrency = 8
+
+    /// What came of one icon.
+    package struct Result: Sendable {
+        package var url: IconURL
+        package var outcome: FetchOutcome
+    }
+
+    /// Tries icons; what is large is written to a folder for as long as it takes.
+    ///
+    /// - Parameters:
+    ///   - urls: The icons, each once.
+    ///   - settings: What was configured.
+    ///   - proxies: Which requests go through a proxy.
+    ///   - folder: An empty folder that is removed afterwards by whoever made it.
+    ///   - report: Gets each result as it comes.
+    /// - Throws: ``FileError`` if the folder cannot be used.
+    package static func run(
+        _ urls: [IconURL], settings: Settings, proxies: ProxyPolicy, in folder: FilePath,
+        report: @Sendable (Result) -> Void
+    ) async throws {
+        var settings = settings
+        settings.fetch.concurrency = min(settings.fetch.concurrency, concurrency)
+        let cache = try CacheFolder(folder)
+        let staging = Staging(cache, held: HeldImages(), reserve: settings.cache.minFree)
+        let (ends, end) = AsyncStream.makeStream(of: Downloads.End.self)
+        let downloads = Downloads(settings: settings, proxies: proxies, staging: staging, clock: AgentClock()) {
+            for one in $0 { end.yield(one) }
+        }
+        var waiting = urls[...]
+        var active = 0
+        func begin() {
+            while active < settings.fetch.concurrency, let url = waiting.popFirst() {
+                let source: IconSource
+                do throws(FetchFailure) {
+                    source = try settings.network.source(of: url)
+                } catch {
+                    report(Result(url: url, outcome: .failed(error)))
+                    continue
+                }
+                active += 1
+                downloads.begin([FetchRequest(trying: url, from: source)])
+            }
+        }
+        begin()
+        if active > 0 {
+            for await one in ends {
+                active -= 1
+                if case .image(let image, _) = one.outcome { await staging.discard([image.name]) }
+                report(Result(url: one.url, outcome: one.outcome))
+                begin()
+                if active == 0 { break }
+            }
+        }
+        await downloads.shutdown()
+    }
+}

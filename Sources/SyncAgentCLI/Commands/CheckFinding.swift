@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import ImageChecks
+import SyncPlan
+import SystemPackage
+import WebAddresses
+
+/// The verdict on one file, and what will become of its icons.
+struct CheckFinding {
+    let file: String
+    let verdict: ListVerdict
+    let settings: Settings
+    /// Whether there is no such file.
+    var isMissing = false
+    /// What came of the icons that were tried.
+    var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
+
+    init(file: String, verdict: ListVerdict, settings: Settings) {
+        (self.file, self.verdict, self.settings) = (file, verdict, settings)
+    }
+
+    var isAcceptable: Bool { (try? verdict.get()) != nil }
+
+    /// Whether an icon was tried and did not come.
+    var hasFailedTrials: Bool {
+        trials.contains { if case .image = $0.outcome { false } else { true } }
+    }
+
+    /// The icons that are never asked for, and why.
+    func refused(in list: AppList) -> [(icon: IconURL, failure: FetchFailure)] {
+        let network = settings.network
+        let inspector = ImageInspector(limits: ImageLimits(settings.images))
+        var refused: [(icon: IconURL, failure: FetchFailure)] = []
+        for entry in list.entries {
+            do throws(FetchFailure) {
+                switch try network.source(of: entry.icon) {
+                case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
+                case .server(let target):
+                    // Where the host is an address, the verdict on it needs no name server.
+                    if let address = IPAddress(target.host),
+                        let refusal = network.addresses(for: target.host).refusal(of: address)
+                    {
+                        throw FetchFailure.address(refusal, of: target.host)
+                    }
+                }
+            } catch {
+                refused.append((entry.icon, error))
+            }
+        }
+        return refused
+    }
+
+    private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
+
+    /// The finding in words, a line for each thing that is wrong.
+    var lines: [StyledText] {
+        switch verdict {
+        case .failure where isMissing:
+            return [
+                StyledText("\(file): not acceptable: ", .red)
+                    + StyledText("There is no such file.\(Suggestion.file(for: FilePath(file)))")
+            ]
+        case .failure(let rejection):
+            return [
+                StyledText("\(file): not acceptable: ", .red)
+                    + StyledText("\(rejection.message) [\(rejection.code)]")
+            ]
+        case .success(let list):
+            var lines = [
+                StyledText("\(file): ") + StyledText("acceptable", .green)
+                    + StyledText(", \(counted(list.entries.count, "app"))")
+            ]
+            lines += list.problems.map { StyledText("  ignored: \($0)", .yellow) }
+            lines += refused(in: list).map { icon, failure in
+                StyledText("  will fail: ", .red) + StyledText("\(shown(icon)): \(failure.message) [\(failure.code)]")
+            }
+            lines += trials.map { Self.line(of: $0.icon, $0.outcome) }
+            if !hasListName {
+                lines.append(
+                    "  the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
+            }
+            return lines
+        }
+    }
+
+    private static func line(of icon: IconURL, _ outcome: FetchOutcome) -> StyledText {
+        let url = StyledText(shown(icon))
+        switch outcome {
+        case .image(let image, _):
+            let facts =
+                ": \(image.image.type), \(image.image.width)x\(image.image.height), "
+                + ByteCount(image.image.bytes).rounded
+            return StyledText("  came: ", .green) + url + StyledText(facts)
+        case .failed(let failure):
+            return StyledText("  failed: ", .red) + url + StyledText(": \(failure.message) [\(failure.code)]")
+        case .noRoom(let shortage):
+            return StyledText("  failed: ", .red) + url + StyledText(": \(shortage.reason) [\(shortage.code)]")
+        case .notModified, .cancelled: return StyledText("  not tried: ", .yellow) + url
+        }
+    }
+
+    var json: JSON {
+        switch verdict {
+        case .failure(let rejection):
+            return [
+                "file": .string(file), "acceptable": false,
+                "error": ["code": .string(rejection.code.rawValue), "message": .string(rejection.message)],
+            ]
+        case .success(let list):
+            let problems: [JSON] = list.problems.map { problem in
+                ["keyPath": .string(problem.keyPath), "reason": .string(problem.reason)]
+            }
+            let refused: [JSON] = refused(in: list).map { icon, failure in
+                [
+                    "icon": .string("\(LogURL(icon))"), "code": .string(failure.code.rawValue),
+                    "message": .string(failure.message),
+                ]
+            }
+            var members: [(key: String, value: JSON)] = [
+                ("file", .string(file)), ("acceptable", true), ("apps", .number(list.entries.count)),
+                ("problems", .array(problems)), ("refused", .array(refused)), ("isListName", .bool(hasListName)),
+            ]
+            if !trials.isEmpty {
+                members.append(("fetched", .array(trials.map { Self.json(of: $0.icon, $0.outcome) })))
+            }
+            return .object(members)
+        }
+    }
+
+    private static func json(of icon: IconURL, _ outcome: FetchOutcome) -> JSON {
+        let url = JSON.string("\(LogURL(icon))")
+        switch outcome {
+        case .image(let image, _):
+            return [
+                "icon": url, "type": .string(image.image.type), "width": .number(image.image.width),
+                "height": .number(image.image.height), "bytes": .number(image.image.bytes),
+                "sha256": .string(image.image.sha256.hex), "error": nil,
+            ]
+        case .failed(let failure):
+            return [
+                "icon": url, "error": ["code": .string(failure.code.rawValue), "message": .string(failure.message)],
+            ]
+        case .noRoom(let shortage):
+            return [
+                "icon": url, "error": ["code": .string(shortage.code.rawValue), "message": .string(shortage.reason)],
+            ]
+        case .notModified, .cancelled: return ["icon": url, "error": ["code": "cancelled", "message": "not tried"]]
+        }
+    }
+}

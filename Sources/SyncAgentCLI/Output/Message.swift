@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CacheFormat
+import Logging
+import SystemPackage
+
+/// What commands say.
+///
+/// Text from lists, file names, servers and the command line does nothing to a terminal, whatever is in it. All output
+/// throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
+enum Message {
+    static func error(_ message: String) {
+        tell("syncagent: \(printable(message))")
+    }
+
+    /// Says on stderr what is wrong with the command line, with how it is written.
+    static func usage(_ text: String) {
+        tell(printable(lines: text))
+    }
+
+    private static func tell(_ text: String) {
+        _ = try? FileDescriptor.standardError.writeAll((LogFormat.standardError.marked(text, .error) + "\n").utf8)
+    }
+
+    /// Prints lines for people.
+    static func output(_ lines: [String], terminator: String = "\n") throws(ExitCode) {
+        try write(lines.map { printable($0) }.joined(separator: "\n") + terminator)
+    }
+
+    /// Prints lines for people, with colours where the screen has some.
+    static func output(_ lines: [StyledText], on screen: Screen) throws(ExitCode) {
+        try write(lines.map { $0.rendered(inColor: screen.usesColor) + "\n" }.joined())
+    }
+
+    /// Prints a JSON document, on one line if it is one of several.
+    static func output(_ json: JSON, isOneOfSeveral: Bool = false) throws(ExitCode) {
+        try output(json: (isOneOfSeveral ? json.line : json.text) + "\n")
+    }
+
+    /// Prints a JSON document's text.
+    static func output(json: String) throws(ExitCode) { try write(printable(lines: json)) }
+
+    /// Prints a path as it is, for programs.
+    static func output(path: String) throws(ExitCode) { try write(path + "\n") }
+
+    /// Prints help, the version or a completion script, which have nothing from outside in them.
+    static func output(help: String) throws(ExitCode) { try write(help + "\n") }
+
+    private static func write(_ text: String) throws(ExitCode) {
+        do {
+            _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
+        } catch {
+            throw Exit.because("Cannot write the output: \(error).", code: .attention)
+        }
+    }
+}

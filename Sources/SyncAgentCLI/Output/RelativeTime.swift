@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// Times as people say them: `3 min ago`, `in 2 h`.
+enum RelativeTime {
+    /// The time from now on, or before now.
+    static func text(_ time: Timestamp, now: Timestamp) -> String {
+        let seconds = (time - now).components.seconds
+        if seconds.magnitude < 1 { return "now" }
+        return seconds > 0 ? "in \(length(seconds))" : "\(length(-seconds)) ago"
+    }
+
+    /// A sentence with its times relative to now: `until …Z` becomes `for another 2 h`, `since …Z` becomes `for 2 h`, and
+    /// any other time becomes `in 2 h` or `2 h ago`.
+    static func text(in sentence: String, now: Timestamp) -> String {
+        sentence.replacing(/(\b(?:at|until|since) )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/) { match in
+            guard let time = Timestamp(match.output.2) else { return String(match.output.0) }
+            let seconds = (time - now).components.seconds
+            return switch match.output.1 {
+            case "until " where seconds > 0: "for another \(length(seconds))"
+            case "since " where seconds <= 0: "for \(length(-seconds))"
+            case "until ": "until \(text(time, now: now))"
+            default: text(time, now: now)
+            }
+        }
+    }
+
+    /// So many seconds in the unit that fits them.
+    static func length(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<100: "\(seconds) s"
+        case ..<(100 * 60): "\((seconds + 30) / 60) min"
+        case ..<(48 * 3600): "\((seconds + 1800) / 3600) h"
+        default: "\((seconds + 43_200) / 86_400) days"
+        }
+    }
+}

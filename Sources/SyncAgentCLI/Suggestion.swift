@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import IconCache
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+/// The name that a misspelt one may be meant for.
+enum Suggestion {
+    /// How many URLs are compared at most.
+    private static let longest = 20_000
+
+    /// ` Did you mean apps.plist?`; nothing if no name is near.
+    static func text(for text: String, among names: [String], quoted: (String) -> String = ShellWord.quoted) -> String {
+        name(for: text, among: names).map { " Did you mean \(quoted($0))?" } ?? ""
+    }
+
+    /// The nearest of some names, if at most a third of it differs; upper and lower case differ least.
+    static func name(for text: String, among names: [String]) -> String? {
+        let others = names.filter { $0 != text }
+        if let same = others.first(where: { $0.lowercased() == text.lowercased() }) { return same }
+        return EditDistance.nearest(to: text, in: others) { $0 }
+    }
+
+    /// The same among the lists in the lists folder and those that are published; a name without its suffix is near.
+    static func list(for list: ListName, in folders: AgentFolders) -> String {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folders.lists.string)) ?? []
+        let published = (try? IconCache(at: folders.cache).manifest().lists.keys.map(\.text)) ?? []
+        let names = Set(files.filter { ListName($0).isAppList } + published).sorted()
+        if names.contains(list.text + ".plist") { return " Did you mean \(ShellWord.quoted(list.text + ".plist"))?" }
+        return text(for: list.text, among: names)
+    }
+
+    /// The same among the URLs that published lists name.
+    static func icon(for url: IconURL, in cache: FilePath) -> String {
+        let cache = IconCache(at: cache)
+        guard url.text.utf8.count <= 500, let lists = try? cache.manifest().lists.keys.sorted() else { return "" }
+        var left = longest
+        var best: (url: IconURL, distance: Int)?
+        for list in lists where left > 0 {
+            for app in (try? cache.document(of: list))?.apps ?? [] where left > 0 {
+                left -= 1
+                guard abs(app.icon.text.utf8.count - url.text.utf8.count) <= 3, app.icon != best?.url else { continue }
+                let distance = EditDistance.between(url.text, app.icon.text)
+                if distance <= 3, distance < best?.distance ?? .max { best = (app.icon, distance) }
+            }
+        }
+        return best.map { " Did you mean \(ShellWord.quoted(shown($0.url)))?" } ?? ""
+    }
+
+    /// The same among the files beside one that is not there.
+    static func file(for path: FilePath) -> String {
+        guard let name = path.lastComponent?.string else { return "" }
+        let folder = path.removingLastComponent()
+        let here = folder.string.isEmpty ? "." : folder.string
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: here)) ?? []
+        return text(for: name, among: names.sorted()) { ShellWord.file(folder.appending($0).string) }
+    }
+}

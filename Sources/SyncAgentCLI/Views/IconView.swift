@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+
+/// What `syncagent why` prints for people: everything known of one URL.
+struct IconView {
+    let report: IconReport
+    /// The cache folder.
+    let cache: String
+    let now: Timestamp
+    /// How many columns there are; `nil` for as many as it takes.
+    let width: Int?
+    /// Whether this was read from disk, because no agent answered.
+    var isFromDisk = false
+
+    var lines: [StyledText] {
+        [StyledText(shown(report.url), .bold)]
+            + entries.flatMap { title, text in
+                StatusView.entry("  " + title, text, width: width, titleWidth: 13)
+            }
+    }
+
+    private var entries: [(title: String, text: StyledText)] {
+        var entries: [(title: String, text: StyledText)] = []
+        func add(_ title: String, _ text: String?, _ style: Style? = nil) {
+            guard let text else { return }
+            entries.append((title, StyledText(RelativeTime.text(in: text, now: now), style)))
+        }
+        add("named by", names)
+        add("state", report.state, style)
+        add("image", report.path.map { "\(cache)/\($0)" })
+        add("next", report.next)
+        for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }
+        add("because", report.rule)
+        add("evicted", report.eviction)
+        for (index, hop) in report.trail.enumerated() { add(index == 0 ? "requests" : "", Self.text(of: hop)) }
+        if let failure = report.failure {
+            let times =
+                switch failure.attempts {
+                case 0: ""
+                case 1: "once, "
+                case let attempts: "\(grouped(attempts)) times in a row, "
+                }
+            add("failed", "\(times)\(failure.code): \(failure.message)", .red)
+        }
+        add("stale", report.stale)
+        if let response = report.response {
+            add("received", response.received)
+            add("ETag", response.etag)
+            add("modified", response.lastModified)
+            add("freshness", response.freshness)
+        }
+        if let origin = report.origin {
+            let failures = origin.failures == 0 ? "" : ", \(counted(origin.failures, "failure")) in a row"
+            add("origin", origin.name + failures + (origin.waitsUntil.map { ", no request until \($0)" } ?? ""))
+        }
+        if isFromDisk { add("source", "read from disk; a running agent knows more") }
+        return entries
+    }
+
+    private var names: String {
+        guard !report.lists.isEmpty else { return "no list" }
+        return report.lists.map { $0 == Reconciler.pinList ? "a pin (syncagent pin)" : $0.text }.joined(separator: ", ")
+    }
+
+    private var style: Style? {
+        switch report.state {
+        case "ready": .green
+        case "failed": .red
+        case "pending": .yellow
+        default: nil
+        }
+    }
+
+    /// A URL of the way, and what came of it: `https://a.example/x.png: 302, through the proxy p.example:3128`.
+    private static func text(of hop: FetchTrail.Hop) -> String {
+        "\(hop.url): \(hop.status.map(String.init) ?? "no response")"
+            + (hop.allowedBy.map { ", allowed by \($0)" } ?? "") + (hop.proxy.map { ", through the proxy \($0)" } ?? "")
+    }
+}

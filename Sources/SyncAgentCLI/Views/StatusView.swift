@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+import WebAddresses
+
+/// What `syncagent status` prints for people: a verdict, the problems, the lists, and figures.
+struct StatusView {
+    let report: StatusReport
+    /// The cache folder.
+    let cache: String
+    let now: Timestamp
+    /// How many columns there are; `nil` for as many as it takes.
+    let width: Int?
+
+    var lines: [StyledText] {
+        var lines = width.map { verdict.wrapped(to: $0) } ?? [verdict]
+        for problem in report.problems { lines += [""] + Self.lines(of: problem, now: now, width: width) }
+        if !report.lists.isEmpty { lines += [""] + Self.table(of: report.lists).lines(fitting: width) }
+        return lines + [""] + figures.flatMap { Self.entry($0.title, $0.text, width: width) }
+    }
+
+    private var verdict: StyledText {
+        let verdict = report.verdict
+        let style: Style =
+            switch verdict.level {
+            case .ok: .boldGreen
+            case .busy, .stopped: .boldYellow
+            case .problem: .boldRed
+            }
+        return StyledText(verdict.sentence, style)
+    }
+
+    // MARK: Problems
+
+    /// A problem with its cause, one of those that have it, and what to type next, each on lines of its own.
+    static func lines(of problem: StatusProblem, now: Timestamp, width: Int?) -> [StyledText] {
+        let indent: StyledText = "  "
+        func wrapped(_ text: StyledText) -> [StyledText] {
+            guard let width else { return [indent + text] }
+            return text.wrapped(to: width - 2).map { indent + $0 }
+        }
+        let title = StyledText(problem.code, problem.severity == .problem ? .red : .yellow)
+        let sentence = RelativeTime.text(in: problem.sentence, now: now)
+        let headline = title + ": " + StyledText(sentence)
+        var lines = width.map { headline.wrapped(to: $0) } ?? [headline]
+        if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
+        if let example = problem.example {
+            let name = "\(LogURL(example))"
+            // Where the command names it, it need not be said twice.
+            if !problem.commands.contains(where: { $0.hasSuffix(ShellWord.quoted(name)) }) {
+                lines += wrapped(StyledText(problem.count > 1 ? "such as \(name)" : name, .dim))
+            }
+        }
+        return lines + problem.commands.map { indent + StyledText("$ " + $0, .bold) }
+    }
+
+    // MARK: Lists
+
+    static func table(of lists: [StatusReport.List]) -> Table {
+        var table = Table([
+            Table.Column(title: "LIST", least: 12), Table.Column(title: "STATE"),
+            Table.Column(title: "APPS", isNumber: true, rank: 3), Table.Column(title: "READY", isNumber: true, rank: 4),
+            Table.Column(title: "PENDING", isNumber: true, rank: 1),
+            Table.Column(title: "FAILED", isNumber: true, rank: 2),
+        ])
+        for list in lists {
+            table.add(
+                StyledText(list.name.text), state(of: list), StyledText(grouped(list.apps)),
+                StyledText(grouped(list.ready)), StyledText(grouped(list.pending)),
+                StyledText(grouped(list.failed), list.failed > 0 ? .red : nil))
+        }
+        return table
+    }
+
+    /// The state in a word or two: failures are part of it.
+    private static func state(of list: StatusReport.List) -> StyledText {
+        let failures = list.failed > 0 ? "\(grouped(list.failed)) failed" : ""
+        switch list.state {
+        case "ok" where list.failed > 0: return StyledText(failures, .red)
+        case "ok" where list.pending > 0: return StyledText("\(grouped(list.pending)) pending", .yellow)
+        case "ok": return StyledText("ok", .green)
+        default: return StyledText(list.state + (failures.isEmpty ? "" : ", " + failures), .red)
+        }
+    }
+
+    // MARK: Figures
+
+    /// A title with its text, which goes on below its own beginning.
+    static func entry(_ title: String, _ text: StyledText, width: Int?, titleWidth: Int = 11) -> [StyledText] {
+        let head = StyledText(title, .dim).padded(to: titleWidth)
+        guard let width else { return [head + text] }
+        guard width >= 60 else {
+            let indent = StyledText(String(title.prefix { $0 == " " }) + "  ")
+            return [StyledText(title, .dim)] + text.wrapped(to: width - indent.width).map { indent + $0 }
+        }
+        return text.wrapped(to: width - titleWidth).enumerated().map { number, line in
+            (number == 0 ? head : StyledText("").padded(to: titleWidth)) + line
+        }
+    }
+
+    private var figures: [(title: String, text: StyledText)] {
+        let (icons, downloads) = (report.icons, report.downloads)
+        var counts = ["\(grouped(icons.ready)) ready"]
+        if icons.pending > 0 { counts.append("\(grouped(icons.pending)) pending") }
+        if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
+        var others: [String] = []
+        if icons.stale > 0 { others.append("\(grouped(icons.stale)) stale") }
+        if icons.retired > 0 { others.append("\(grouped(icons.retired)) retired") }
+        let shownIcons =
+            "\(grouped(icons.referenced)) referenced: " + counts.joined(separator: ", ")
+            + (others.isEmpty ? "" : "; " + others.joined(separator: ", "))
+        var figures: [(String, StyledText)] = [("icons", StyledText(shownIcons))]
+        if report.state == .running || report.state == .paused, report.reachable != false {
+            var parts: [String] = []
+            if downloads.active > 0 { parts.append("\(grouped(downloads.active)) in progress") }
+            if downloads.queued > 0 { parts.append("\(grouped(downloads.queued)) queued") }
+            if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) held back") }
+            // Those that wait for their origin are held back, and counted already.
+            let held = (downloads.origins ?? []).reduce(0) { $0 + $1.icons }
+            if downloads.waiting > held { parts.append("\(grouped(downloads.waiting - held)) to be retried later") }
+            figures.append(("downloads", StyledText(parts.isEmpty ? "none" : parts.joined(separator: ", "))))
+        }
+        let size = ByteCount(report.cache.bytes).rounded
+        figures.append(("cache", StyledText("\(counted(report.cache.images, "image")), \(size), in \(cache)")))
+        if let generation = report.generation, let published = report.published {
+            let time = RelativeTime.text(in: published, now: now)
+            // Beside failures nobody wants to read that all is in sync.
+            let sync = report.inSync ? (report.hasFailures ? "" : ", in sync") : ", not in sync"
+            figures.append(("generation", StyledText("\(grouped(generation)), published \(time)\(sync)")))
+        } else if report.publication.error == nil {
+            figures.append(("generation", "nothing has been published yet"))
+        }
+        return figures + [("agent", StyledText(agent))]
+    }
+
+    private var agent: String {
+        let process = report.pid.map { " (process \($0))" } ?? ""
+        let state =
+            switch report.state {
+            case .running where report.reachable == false: "is running, not reachable from here"
+            case .unknown: "may be running"
+            case .stopped: "is stopped; this was read from disk"
+            case .running, .paused: "is \(report.state.rawValue)"
+            }
+        return "syncagent \(report.version) \(state)\(process)"
+    }
+}

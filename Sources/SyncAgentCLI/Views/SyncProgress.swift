@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+
+/// How far a sync is, as lines for a terminal: lists, icons, bytes, rate and the time left.
+struct SyncProgress {
+    private struct Sample {
+        var time: ContinuousClock.Instant
+        var icons: Int
+        var bytes: Int
+    }
+
+    private var start: Sample?
+    private var newest: Sample?
+    private var report = SyncReport()
+
+    /// Takes in a report.
+    mutating func note(_ report: SyncReport, at time: ContinuousClock.Instant) {
+        let sample = Sample(time: time, icons: report.ready + report.failed, bytes: report.downloadedBytes ?? 0)
+        if start == nil { start = sample }
+        newest = sample
+        self.report = report
+    }
+
+    /// A line with the figures, and one with what is waited for.
+    var lines: [StyledText] {
+        var parts: [String] = []
+        if let lists = report.lists, let published = report.publishedLists, lists > 0 {
+            parts.append("\(grouped(published)) of \(counted(lists, "list"))")
+        }
+        let total = report.ready + report.failed + report.pending
+        parts.append("\(grouped(report.ready + report.failed)) of \(counted(total, "icon"))")
+        if let bytes = newestBytes, bytes > 0 { parts.append(ByteCount(bytes).rounded) }
+        if let rate { parts.append("\(ByteCount(rate).rounded)/s") }
+        if let left = secondsLeft { parts.append("\(RelativeTime.length(left)) left") }
+        var line = StyledText(parts.joined(separator: ", "))
+        if report.failed > 0 { line += ", " + StyledText("\(grouped(report.failed)) failed", .red) }
+        return [line] + (report.hold.map { [StyledText("Waiting: \($0)", .yellow)] } ?? [])
+    }
+
+    private var newestBytes: Int? {
+        guard let start, let newest else { return nil }
+        return newest.bytes - start.bytes
+    }
+
+    private var seconds: Double? {
+        guard let start, let newest else { return nil }
+        let seconds = (newest.time - start.time) / .seconds(1)
+        return seconds >= 1 ? seconds : nil
+    }
+
+    /// Bytes in a second, once there is a second to tell it by.
+    private var rate: Int? {
+        guard let seconds, let bytes = newestBytes, bytes > 0 else { return nil }
+        return Int(Double(bytes) / seconds)
+    }
+
+    private var secondsLeft: Int64? {
+        guard let seconds, let start, let newest, report.pending > 0, report.hold == nil, newest.icons > start.icons
+        else { return nil }
+        return Int64((Double(report.pending) * seconds / Double(newest.icons - start.icons)).rounded(.up))
+    }
+}
+
+/// Shows a sync's progress: redrawn on a terminal, else a line now and then.
+final class SyncProgressDisplay {
+    /// How often lines are written where they cannot be redrawn.
+    private static let pace: Duration = .seconds(10)
+
+    private var progress = SyncProgress()
+    private let display: LiveDisplay
+    private var last = ContinuousClock.now
+
+    init(on screen: Screen) {
+        display = LiveDisplay(on: screen)
+    }
+
+    func show(_ report: SyncReport) {
+        let now = ContinuousClock.now
+        progress.note(report, at: now)
+        guard !report.isDone else { return }
+        if display.isLive { return display.show(progress.lines) }
+        guard now - last >= Self.pace else { return }
+        last = now
+        for line in progress.lines { Message.error(line.plain) }
+    }
+
+    func clear() { display.clear() }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Command lines that are wrong")
+struct CommandLineTextTests {
+    @Test(
+        "a command that does not exist is refused, and the nearest one is named",
+        arguments: [
+            (["statsu"], "Did you mean status?"), (["help", "syn"], "Did you mean sync?"),
+            (["PIN"], "Did you mean pin?"),
+            (["help", "bogus"], "There is no command “bogus”."), (["xyzzy", "--json"], "There is no command “xyzzy”."),
+            (["a\n\u{1B}[31m"], "“a\\u000a\\u001b[31m”"),
+        ])
+    func unknown(arguments: [String], words: String) throws {
+        let flaw = try #require(CommandLineText.flaw(in: arguments))
+        #expect(flaw.contains(words), "\(flaw)")
+    }
+
+    @Test(
+        "one that exists is not",
+        arguments: [[], ["--help"], ["status"], ["help"], ["help", "sync"], ["help", "--json"]])
+    func known(arguments: [String]) {
+        #expect(CommandLineText.flaw(in: arguments) == nil)
+    }
+
+    @Test("an argument with line breaks keeps to its line in a message")
+    func escaped() {
+        let message = CommandLineText.escaped("Error: Unknown option '--a\nb'\nUsage: x", ["syncagent", "--a\nb=1"])
+        #expect(message == "Error: Unknown option '--a\\u000ab'\nUsage: x")
+    }
+
+    @Test(
+        "the nearest name differs in a few letters, or in case",
+        arguments: [("app.plist", "apps.plist"), ("APPS.PLIST", "apps.plist"), ("zzz", nil)])
+    func nearest(text: String, name: String?) {
+        #expect(Suggestion.name(for: text, among: ["apps.plist", "games.plist"]) == name)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CacheFormat
+import SyncPlan
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+/// The output of the commands as it was looked at; `GOLDEN=write` writes it anew.
+@Suite("Output that was looked at")
+struct GoldenTests {
+    static let commands =
+        ["syncagent"] + SyncAgentCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+
+    @Test("the help of each command fits, has two examples and names its exit codes", arguments: commands)
+    func help(command: String) throws {
+        let type = SyncAgentCommand.configuration.subcommands.first { $0.configuration.commandName == command }
+        let help = SyncAgentCommand.helpMessage(for: type ?? SyncAgentCommand.self, columns: 80)
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
+        let examples = lines.drop { !$0.hasSuffix("Examples:") }.dropFirst().prefix { $0.contains("syncagent") }
+        #expect(examples.count == 2)
+        #expect(help.contains("Exit code"))
+        try Golden.expect(help + "\n", "help-\(command).txt")
+    }
+
+    @Test(
+        "status fits 80 and 40 columns, whatever is wrong",
+        arguments: ReportSample.allCases, [80, 40])
+    func status(sample: ReportSample, width: Int) throws {
+        let view = StatusView(
+            report: sample.report, cache: "/home/ada/.cache/syncagent", now: ReportSample.now, width: width)
+        let lines = view.lines
+        // A command is to be pasted, and a single word cannot be broken.
+        let wide = lines.filter { $0.width > width && !$0.plain.hasPrefix("  $ ") && $0.plain.contains(" ") }
+        #expect(wide.allSatisfy { $0.plain.drop { $0 == " " }.contains(" ") == false }, "\(wide.map(\.plain))")
+        try Golden.expect(lines.map { $0.plain + "\n" }.joined(), "status-\(sample)-\(width).txt")
+    }
+
+    @Test("status as JSON", arguments: ReportSample.allCases)
+    func statusJSON(sample: ReportSample) throws {
+        try Golden.expect(sample.report.json.text + "\n", "status-\(sample).json")
+    }
+
+    @Test("status in colour")
+    func color() throws {
+        let view = StatusView(report: ReportSample.failures.report, cache: "/c", now: ReportSample.now, width: 80)
+        let text = view.lines.map { $0.rendered(inColor: true) + "\n" }.joined()
+        try Golden.expect(text.replacing("\u{1B}", with: "^["), "status-color.txt")
+    }
+
+    @Test("why fits 80 and 40 columns", arguments: IconSample.allCases, [80, 40])
+    func why(sample: IconSample, width: Int) throws {
+        let view = IconView(
+            report: try sample.report, cache: "/home/ada/.cache/syncagent", now: ReportSample.now, width: width,
+            isFromDisk: sample == .retired)
+        try Golden.expect(view.lines.map { $0.plain + "\n" }.joined(), "why-\(sample)-\(width).txt")
+        if width == 80 { try Golden.expect(try sample.report.json.text + "\n", "why-\(sample).json") }
+    }
+
+    @Test("a list fits 80 and 40 columns, and its URLs are whole at the ends of their lines", arguments: [80, 40])
+    func list(width: Int) throws {
+        let image = AppListDocument.Image(
+            suffix: "png", sha256: Digest.of(Array("a".utf8)), bytes: 6191, type: "image/png", width: 64, height: 64)
+        let icons: [(name: String?, icon: IconURL, state: AppListDocument.State)] = [
+            ("Mail", "https://example.com/mail.png", .ready(image)),
+            ("日本語のアプリ", "https://example.jp/app.png", .pending),
+            (
+                "A name that goes on and on", "https://cdn.example.com/images/2026/icons/a.png",
+                .failed(error: "http-404")
+            ),
+            (nil, "https://example.com/a%20b.png", .failed(error: "address-refused")),
+        ]
+        let document = AppListDocument(
+            list: "apps.plist",
+            source: AppListDocument.Source(sha256: Digest.of([]), bytes: 2101, modified: ReportSample.now),
+            apps: icons.map {
+                AppListDocument.App(name: $0.name, icon: $0.icon, download: nil, expected: nil, state: $0.state)
+            })
+        let lines = ListCommand.table(of: document).lines(fitting: width).map(\.plain)
+        for icon in icons { #expect(lines.contains { $0.hasSuffix(icon.icon.text) }) }
+        try Golden.expect(lines.map { $0 + "\n" }.joined(), "list-\(width).txt")
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Lines for people")
+struct StyledTextTests {
+    @Test("nothing in them acts on a terminal but their style, and that only where there are colours")
+    func styles() {
+        let text = StyledText("a\u{1B}[2Jb\n", .red)
+        #expect(text.rendered(inColor: false) == "a\\u001b[2Jb\\u000a")
+        #expect(text.rendered(inColor: true) == "\u{1B}[31ma\\u001b[2Jb\\u000a\u{1B}[0m")
+    }
+
+    @Test(
+        "colours are for terminals, unless somebody says otherwise",
+        arguments: [
+            (ColorMode.auto, true, false, true), (.auto, true, true, false), (.auto, false, false, false),
+            (.always, false, true, true), (.never, true, false, false),
+        ])
+    func colors(mode: ColorMode, isTerminal: Bool, hasNoColor: Bool, expected: Bool) {
+        #expect(Screen.usesColor(mode, isTerminal: isTerminal, hasNoColor: hasNoColor) == expected)
+    }
+
+    @Test(
+        "they are cut at the end or in the middle, by columns and not by characters",
+        arguments: [
+            ("abcdef", 6, "abcdef", "abcdef"), ("abcdef", 5, "abcd…", "ab…ef"), ("日本語", 5, "日本…", "日…語"),
+            ("abc", 1, "…", "…"),
+        ])
+    func cut(text: String, width: Int, atEnd: String, inMiddle: String) {
+        #expect(StyledText(text).truncated(to: width).plain == atEnd)
+        #expect(StyledText(text).shortened(to: width).plain == inMiddle)
+    }
+
+    @Test("they are broken at blanks, and a word that is too long is kept whole")
+    func wrapped() {
+        let text = StyledText("see ", .bold) + StyledText("https://example.com/a.png for more of it")
+        #expect(text.wrapped(to: 12).map(\.plain) == ["see", "https://example.com/a.png", "for more of", "it"])
+    }
+
+    private static let now = Timestamp("2026-11-21T12:00:00Z") ?? .distantPast
+
+    @Test(
+        "times are relative",
+        arguments: [
+            ("refresh at 2026-11-21T14:00:00Z", "refresh in 2 h"),
+            ("held until 2026-11-22T11:00:00Z, or until you act", "held for another 23 h, or until you act"),
+            ("Stale since 2026-11-21T11:57:00Z, but still used", "Stale for 3 min, but still used"),
+            ("2026-11-21T12:00:00Z", "now"), ("2026-11-21T11:59:59Z", "1 s ago"),
+            ("2026-11-11T12:00:00Z", "10 days ago"),
+            ("until 2026-11-21T11:00:00Z", "until 60 min ago"), ("at noon", "at noon"),
+            (
+                "the grace period of generation 7 ends at 2026-11-21T12:10:00Z",
+                "the grace period of generation 7 ends in 10 min"
+            ),
+        ])
+    func times(sentence: String, expected: String) {
+        #expect(RelativeTime.text(in: sentence, now: Self.now) == expected)
+    }
+
+    @Test("lines that are drawn again go over those before them")
+    func redrawing() {
+        #expect(LiveDisplay.redrawing(0, with: ["a"], inColor: false) == "a\u{1B}[K\u{1B}[J")
+        #expect(
+            LiveDisplay.redrawing(2, with: ["a", "b"], inColor: false) == "\r\u{1B}[1Aa\u{1B}[K\r\nb\u{1B}[K\u{1B}[J")
+        #expect(LiveDisplay.redrawing(1, with: [], inColor: false) == "\r\u{1B}[J")
+    }
+
+    @Test("progress tells lists, icons, bytes, the rate and the time left, and what it waits for")
+    func progress() {
+        var progress = SyncProgress()
+        var report = SyncReport()
+        (report.lists, report.publishedLists, report.ready, report.pending) = (5, 3, 200, 1000)
+        report.downloadedBytes = 1 << 20
+        let start = ContinuousClock.now
+        progress.note(report, at: start)
+        #expect(progress.lines.map(\.plain) == ["3 of 5 lists, 200 of 1,200 icons"])
+        (report.ready, report.pending, report.failed, report.downloadedBytes) = (690, 500, 10, 5 << 20)
+        progress.note(report, at: start + .seconds(2))
+        #expect(
+            progress.lines.map(\.plain) == [
+                "3 of 5 lists, 700 of 1,200 icons, 4 MiB, 2 MiB/s, 2 s left, 10 failed"
+            ])
+        report.hold = "downloads are paused"
+        progress.note(report, at: start + .seconds(2))
+        #expect(progress.lines.last?.plain == "Waiting: downloads are paused")
+    }
+}
