@@ -116,7 +116,8 @@ package struct Agent: Sendable {
                     plan, publisher,
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
-                        settings: LatestSettings(report), counts: metrics, space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
+                        settings: LatestSettings(report), counts: metrics,
+                        space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
         logger.info(

@@ -87,7 +87,11 @@ package final class ListService: Sendable {
         let readsAll = rules.withLock { rules in
             let isOther = ListLimits(settings).rules != ListLimits(rules.settings).rules
             // One that was started ahead goes by the limits that it was started with.
-            if isOther { rules = ListRules(settings, parseProgram: parseProgram, metrics: metrics) } else { rules.settings = settings }
+            if isOther {
+                rules = ListRules(settings, parseProgram: parseProgram, metrics: metrics)
+            } else {
+                rules.settings = settings
+            }
             return isOther
         }
         trigger.yield(.configured(readsAll: readsAll))
