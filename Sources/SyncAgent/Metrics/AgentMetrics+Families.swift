@@ -135,5 +135,5 @@ extension MetricFamily {
     ]
 
     /// Every metric of the agent.
-    package static var all: [MetricFamily] { pushed + pulled + ofProcess }
+    static var all: [MetricFamily] { pushed + pulled + ofProcess }
 }

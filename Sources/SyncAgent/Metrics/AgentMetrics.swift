@@ -3,7 +3,6 @@ import AppLists
 import CoreMetrics
 import ImageChecks
 import SyncPlan
-import Synchronization
 import WebAddresses
 
 /// What the agent counts where it happens.
@@ -11,7 +10,6 @@ import WebAddresses
 /// What it knows anyway, such as the length of its queue, is read when somebody asks: see ``RunningAgent/metrics()``.
 package final class AgentMetrics: Sendable {
     private let registry: MetricsRegistry
-    private let configurationOK = Atomic(true)
 
     /// By outcome.
     private let downloads: [MetricLabel.Outcome: Counters<MetricLabel.Origin>]
@@ -63,13 +61,7 @@ package final class AgentMetrics: Sendable {
     }
 
     /// The present values.
-    func read() -> [MetricReading] {
-        let isOK = configurationOK.load(ordering: .relaxed)
-        return registry.read() + [MetricReading(.configurationOK, isOK ? 1 : 0)]
-    }
-
-    /// Notes whether the configuration file was accepted at the last reload.
-    package func noteConfiguration(isOK: Bool) { configurationOK.store(isOK, ordering: .relaxed) }
+    func read() -> [MetricReading] { registry.read() }
 
     // MARK: Downloads
 

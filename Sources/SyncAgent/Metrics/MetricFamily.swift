@@ -3,28 +3,28 @@
 /// A metric as it is declared: its name, its type, and every label that it can have.
 ///
 /// The values of labels are declared too. So the number of series is known and small, whatever lists and servers send.
-package struct MetricFamily: Equatable, Sendable {
-    package enum Kind: Equatable, Sendable {
+struct MetricFamily: Equatable, Sendable {
+    enum Kind: Equatable, Sendable {
         case counter
         case gauge
         /// A distribution over fixed buckets, with their upper bounds in ascending order, in the unit of the metric.
         case histogram(bounds: [Double])
     }
 
-    package struct Label: Equatable, Sendable {
-        package var name: String
+    struct Label: Equatable, Sendable {
+        var name: String
         /// All values that it can have.
-        package var values: [String]
+        var values: [String]
     }
 
     /// The whole name, with unit and `_total`: `syncagent_received_bytes_total`.
-    package let name: String
-    package let kind: Kind
+    let name: String
+    let kind: Kind
     /// What it measures, in one sentence.
-    package let help: String
-    package let labels: [Label]
+    let help: String
+    let labels: [Label]
     /// Whether it changes although nothing happened, as a clock does.
-    package let isVolatile: Bool
+    let isVolatile: Bool
 
     private init(_ name: String, _ kind: Kind, _ help: String, _ labels: [Label], isVolatile: Bool = false) {
         (self.name, self.kind, self.help, self.labels) = (name, kind, help, labels)
@@ -47,7 +47,7 @@ package struct MetricFamily: Equatable, Sendable {
     }
 
     /// Every set of label values that it can have.
-    package var labelSets: [[String]] {
+    var labelSets: [[String]] {
         labels.reduce([[]]) { sets, label in sets.flatMap { set in label.values.map { set + [$0] } } }
     }
 }
@@ -60,22 +60,22 @@ extension MetricFamily.Label {
 }
 
 /// A metric with its values at one moment.
-package struct MetricReading: Equatable, Sendable {
-    package enum Value: Equatable, Sendable {
+struct MetricReading: Equatable, Sendable {
+    enum Value: Equatable, Sendable {
         case number(Double)
         /// How many values were at most as large as each bound, and more than the one before; the last ones were larger
         /// than all bounds.
         case distribution(counts: [Int], sum: Double)
     }
 
-    package struct Series: Equatable, Sendable {
+    struct Series: Equatable, Sendable {
         /// The values of the labels, in the order of the family.
-        package var labels: [String]
-        package var value: Value
+        var labels: [String]
+        var value: Value
     }
 
-    package let family: MetricFamily
-    package var series: [Series]
+    let family: MetricFamily
+    var series: [Series]
 
     init(_ family: MetricFamily, _ series: [Series]) {
         (self.family, self.series) = (family, series)

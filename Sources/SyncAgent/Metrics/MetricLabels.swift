@@ -5,7 +5,7 @@ import SyncPlan
 import WebAddresses
 
 /// The values of labels: none of them is a URL, a host or the name of a list.
-package enum MetricLabel {
+enum MetricLabel {
     /// How a download ended.
     enum Outcome: String, CaseIterable, Sendable {
         case downloaded

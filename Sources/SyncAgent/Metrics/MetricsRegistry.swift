@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CoreMetrics
+import CoreMetrics
 import Synchronization
 
 /// A backend of swift-metrics that keeps counters and histograms until Prometheus asks for them.
 ///
 /// Every series exists from the start, with the value 0, and none is added later: a name or a label value that is not
 /// declared is not recorded. To record costs an atomic addition or an uncontended lock; nothing runs by itself.
-package final class MetricsRegistry: MetricsFactory, Sendable {
+final class MetricsRegistry: MetricsFactory, Sendable {
     private enum Cell: Sendable {
         case counter(CounterCell)
         case gauge(GaugeCell)
@@ -29,7 +29,7 @@ package final class MetricsRegistry: MetricsFactory, Sendable {
     private let families: [MetricFamily]
     private let cells: [Key: Cell]
 
-    package init(_ families: [MetricFamily]) {
+    init(_ families: [MetricFamily]) {
         self.families = families
         var cells: [Key: Cell] = [:]
         for family in families {
@@ -46,7 +46,7 @@ package final class MetricsRegistry: MetricsFactory, Sendable {
     }
 
     /// The present values, in the order in which the metrics were declared.
-    package func read() -> [MetricReading] {
+    func read() -> [MetricReading] {
         families.map { family in
             MetricReading(
                 family,
@@ -67,17 +67,17 @@ package final class MetricsRegistry: MetricsFactory, Sendable {
 
     // MARK: MetricsFactory
 
-    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         guard case .counter(let cell)? = cell(label, dimensions) else { return NOOPMetricsHandler.instance }
         return cell
     }
 
-    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         guard case .gauge(let cell)? = cell(label, dimensions) else { return NOOPMetricsHandler.instance }
         return cell
     }
 
-    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         switch cell(label, dimensions) {
         case .gauge(let cell)? where !aggregate: cell
         case .histogram(let cell)? where aggregate: cell
@@ -85,17 +85,17 @@ package final class MetricsRegistry: MetricsFactory, Sendable {
         }
     }
 
-    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         guard case .histogram(let cell)? = cell(label, dimensions) else { return NOOPMetricsHandler.instance }
         return cell
     }
 
     // A series that was exposed once stays: a counter that vanishes and comes back looks like a restart.
 
-    package func destroyCounter(_ handler: any CounterHandler) {}
-    package func destroyMeter(_ handler: any MeterHandler) {}
-    package func destroyRecorder(_ handler: any RecorderHandler) {}
-    package func destroyTimer(_ handler: any TimerHandler) {}
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyMeter(_ handler: any MeterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
 }
 
 private final class CounterCell: CounterHandler, Sendable {

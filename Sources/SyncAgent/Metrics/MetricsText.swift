@@ -11,7 +11,7 @@ package enum MetricsText {
     ///   - readings: The metrics.
     ///   - rename: Gives a metric another name.
     /// - Returns: The text, which ends with a newline.
-    package static func write(_ readings: [MetricReading], rename: (String) -> String = { $0 }) -> String {
+    static func write(_ readings: [MetricReading], rename: (String) -> String = { $0 }) -> String {
         var text = ""
         for reading in readings where !reading.series.isEmpty {
             let (family, name) = (reading.family, rename(reading.family.name))

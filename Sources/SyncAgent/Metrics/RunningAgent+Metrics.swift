@@ -4,7 +4,7 @@ package import SyncPlan
 
 extension RunningAgent {
     /// All metrics at the moment, sorted by name; `nil` if the agent is about to end.
-    package func metrics() async -> [MetricReading]? {
+    func metrics() async -> [MetricReading]? {
         guard let status = await status(), let stale = await staleTime() else { return nil }
         // The file system of the cache may keep its caller waiting.
         let outside = await onOwnThread("metrics") { [space] in space.readings + ProcessUsage.read() }
