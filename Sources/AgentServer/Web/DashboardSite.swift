@@ -8,7 +8,7 @@ import SyncAgent
 /// Serves the dashboard: its page, the images, and the API.
 struct DashboardSite: Sendable {
     /// Answers requests to the API.
-    typealias API = @Sendable (Request, Access, any Channel) async throws -> Response
+    typealias Answer = @Sendable (Request, Access, any Channel) async throws -> Response
 
     /// What the page may load and do: nothing but what this listener serves.
     private static let policy = """
@@ -20,7 +20,7 @@ struct DashboardSite: Sendable {
     let tokens: DashboardTokens
     /// What a request without a token may do.
     let anonymous: Access
-    let api: API
+    let api: Answer
 
     func respond(to request: Request, on channel: any Channel) async throws -> Response {
         let sender = WebGuard.Sender(

@@ -5,7 +5,9 @@ import ImageChecks
 import SyncAgent
 import SystemPackage
 
-/// An image of the cache, open: a refresh or an eviction takes the name away, and not the file.
+/// An open image of the cache.
+///
+/// A refresh or an eviction removes its name; the open file stays readable.
 final class ImageFile: Sendable {
     let descriptor: FileDescriptor
     let length: Int
@@ -21,16 +23,16 @@ final class ImageFile: Sendable {
     }
 }
 
-/// Opens and reads images on a thread of its own: a disk that hangs delays nobody but those who ask for images.
+/// Opens and reads images on a thread of its own, so that a disk that hangs delays only requests for images.
 actor ImageReader {
-    /// Which image is asked for: nothing but digests and known suffixes ever becomes a path.
+    /// The name of an image: only digests and known suffixes become paths.
     enum Name: Equatable {
         /// The current image of the URL with this digest.
         case url(Digest)
         case image(Digest, ImageType)
     }
 
-    /// What came of opening an image.
+    /// The result of opening an image.
     enum Opened {
         case file(ImageFile)
         case absent

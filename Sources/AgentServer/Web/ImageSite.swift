@@ -8,7 +8,7 @@ import SyncPlan
 
 /// Serves the images of the cache, by the URL of the icon or by digest, and nothing else.
 struct ImageSite: Sendable {
-    /// Who may show the images.
+    /// Which pages may show the images.
     enum Audience: String {
         /// Pages of the same listener.
         case sameOrigin = "same-origin"

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import Hummingbird
-import NIOCore
 
 extension Response {
-    /// An answer that says in JSON why there is no other.
+    /// An error as the API reports it, which no cache keeps.
     static func refusal(
         _ status: HTTPResponse.Status, _ code: String, _ message: String, _ headers: HTTPFields = [:]
     ) -> Response {
-        let json: JSON = ["error": ["code": .string(code), "message": .string(message)]]
-        var fields = headers
-        fields[.contentType] = "application/json"
-        fields[.cacheControl] = "no-store"
-        return Response(
-            status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: json.line + "\n")))
+        var error = APIError(status, code, message)
+        error.headers = headers
+        error.headers[.cacheControl] = "no-store"
+        return error.response
     }
 
     /// The answer to HEAD: the same head, with the length that the body would have.

@@ -7,7 +7,7 @@ import SyncAgent
 package import SyncPlan
 package import SystemPackage
 
-/// What listens on TCP: the dashboard and the images, where the settings say so.
+/// The listeners on TCP: the dashboard and the images, if the settings name addresses for them.
 package struct WebListeners: Sendable {
     /// The longest time between attempts to listen at an address that is taken.
     private static let longestDelay: Duration = .seconds(60)
@@ -43,7 +43,7 @@ package struct WebListeners: Sendable {
 
     init(
         settings: Settings, cache: FilePath, clients: Int, logger: Logger, agent: RunningAgent, anonymous: Access,
-        api: @escaping DashboardSite.API
+        api: @escaping DashboardSite.Answer
     ) {
         self.agent = agent
         self.logger = logger
@@ -67,8 +67,8 @@ package struct WebListeners: Sendable {
 
     /// Answers until the task is cancelled.
     ///
-    /// An address that cannot be listened at takes nothing from the agent: the log and the status say so, and it is
-    /// tried again after a second, and then less and less often.
+    /// If an address cannot be used, the agent goes on without it. The log and the status say why, and it is tried again
+    /// after a second, then less and less often.
     func run() async {
         await withDiscardingTaskGroup { group in
             if let dashboard {
@@ -130,10 +130,7 @@ extension WebListeners {
                     } catch is CancellationError {
                         // The command has ended.
                     } catch {
-                        var text = "\(error)"
-                        // The client tells it as a clause.
-                        if text.hasSuffix(".") { text.removeLast() }
-                        let json: JSON = ["error": .string(text)]
+                        let json: JSON = ["error": .string("\(error)")]
                         try await writer.write(ByteBuffer(string: json.line + "\n"))
                     }
                 }
