@@ -144,7 +144,7 @@ def check_real_agent(program, check, screenshots):
     pages |= {f"/many/{index}.png": png(index % 50) for index in range(10_000)}
     with tempfile.TemporaryDirectory() as folder, website(pages) as origin:
         with Agent(program, folder, origin) as agent:
-            agent.wait_until(lambda status: status["icons"]["ready"] == 3 and status["icons"]["failed"] == 1)
+            agent.wait_until(lambda status: status["icons"]["ready"] == 3 and status["icons"]["failed"] == 1 and status["inSync"])
             check("agent: images", images, agent)
             check("agent: hosts, origins and tokens", doors, agent)
             with browser() as page:
@@ -293,9 +293,9 @@ def offline_kiosk(page, make, program, origin):
             agent = make(program, folder, port)
             agent.environment["SYNCAGENT_FETCH_RETRY_MAX"] = "1s"
             with agent:
-                agent.wait_until(lambda status: status["icons"]["ready"] == 3)
+                agent.wait_until(lambda status: status["icons"]["ready"] == 3 and status["inSync"])
         with agent:
-            agent.wait_until(lambda status: status["icons"]["ready"] == 3)
+            agent.wait_until(lambda status: status["icons"]["ready"] == 3 and status["inSync"])
             file = pathlib.Path(folder) / "kiosk.html"
             file.write_text(kiosk_page(agent))
             page.open(file.as_uri())
