@@ -123,7 +123,41 @@ package struct RunningAgent: Sendable {
     /// A reader of the journal, which can wait for events and costs nothing while it does; `nil` if it keeps none.
     package func eventFollower(from start: EventStart) -> EventFollower? { loop.journal?.follower(from: start) }
 
+    /// Who names what; `.some(nil)` if that is what it was at this version.
+    package func mentions(after version: Int?) async -> IconMentions?? {
+        await loop.ask { $0.mentionsVersion == version ? nil : $0.mentions }
+    }
+
+    /// What there is to tell of some icons, without their names.
+    package func summaries(of urls: [IconURL]) async -> [IconSummary]? {
+        await loop.ask { [now = loop.now] in $0.summaries(of: urls, now: now) }
+    }
+
+    /// How many icons a list names, or all lists, and how many are in a state; `.some(nil)` if there is no such list.
+    package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) async -> Int?? {
+        await loop.ask { plan in
+            if let list, !plan.knows(list: list) { return nil }
+            return plan.count(ofIconsIn: list, state)
+        }
+    }
+
     // MARK: What it is to do
+
+    /// Requests icons now that failed; for a refresh, also those that are fresh.
+    ///
+    /// - Returns: How many they are, and what was selected that there is not.
+    package func request(_ selection: IconSelection, isRefresh: Bool) async -> SelectionReport? {
+        let report = await loop.ask { $0.report(on: selection, isRefresh: isRefresh) }
+        loop.post(.request(selection, isRefresh: isRefresh))
+        return report
+    }
+
+    /// Forgets and removes everything but the lists, and downloads it anew.
+    ///
+    /// What readers hold a lease on goes when the last of these ends.
+    package func purge() async {
+        await loop.post(.purge, andWaitUntil: { !$0.isPurging }, atMost: Self.patience)
+    }
 
     /// Has the lists folder looked at.
     package func lookAgain() { lists.lookAgain() }

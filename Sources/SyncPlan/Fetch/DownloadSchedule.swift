@@ -29,6 +29,8 @@ struct DownloadSchedule: Sendable {
     private(set) var receivedBytes = 0
     /// Whether no download is begun because somebody said so.
     var isPaused = false
+    /// Whether no download is begun until a purge is done.
+    var isHeld = false
     /// Whether the agent is about to end.
     private(set) var isStopping = false
 
@@ -48,7 +50,7 @@ struct DownloadSchedule: Sendable {
     }
 
     /// Whether downloads may begin, if there is room.
-    var mayStart: Bool { !isStopping && !isPaused }
+    var mayStart: Bool { !isStopping && !isPaused && !isHeld }
 
     var backoff: Backoff { Backoff(base: settings.retryBase, max: settings.retryMax) }
 
@@ -221,6 +223,11 @@ struct DownloadSchedule: Sendable {
         // Times that hold no longer are taken away once they are the most.
         guard originTimes.count > 2 * origins.count + 32 else { return }
         originTimes = Self.swept(originTimes) { origins[$0.key]?.waitsUntil == $0.time }
+    }
+
+    /// Forgets what is known against some origins: they are asked again at once.
+    mutating func forgive(_ origins: Set<String>, at now: Timestamp, noting unstored: inout UnstoredChanges) {
+        for origin in origins where self.origins[origin] != nil { setHealth(of: origin, nil, at: now, &unstored) }
     }
 
     /// Lets the origins go on whose wait is over.

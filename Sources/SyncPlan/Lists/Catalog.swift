@@ -21,6 +21,8 @@ package struct Catalog: Sendable {
     private var lastTrail: FetchTrail?
     /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    /// Another number whenever lists name something else, or other icons are retired.
+    private(set) var version = 0
     /// What there is to tell of all icons.
     package private(set) var tally = CatalogTally()
     /// What there is to tell of the icons of each list.
@@ -53,6 +55,7 @@ package struct Catalog: Sendable {
     package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
+        version += 1
         rename(diff, in: name, entries: list.entries)
         return diff
     }
@@ -60,6 +63,7 @@ package struct Catalog: Sendable {
     /// Takes a list out.
     package mutating func removeList(_ name: ListName) -> IconDiff {
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
+        version += 1
         rename(diff, in: name, entries: [])
         assert(
             tallies[name] == nil || tallies[name] == IconTally(), "what was counted for \(name) is counted out again")
@@ -148,7 +152,10 @@ package struct Catalog: Sendable {
                 if shown[image]?.icons == 0 { shown.remove(image) }
             }
         }
-        if old.retired != nil || new.retired != nil { retired[url] = new.retired }
+        if old.retired != nil || new.retired != nil {
+            retired[url] = new.retired
+            version += 1
+        }
         let marks = (before: old.mark, after: new.mark)
         guard marks.before != marks.after else { return }
         tally.setFailure(of: url, from: marks.before.failure, to: marks.after.failure)

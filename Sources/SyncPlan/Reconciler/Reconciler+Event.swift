@@ -32,6 +32,10 @@ extension Reconciler {
         case evict(isConfirmed: Bool)
         /// Somebody waits for icons: those that are queued go before all others.
         case awaited([IconURL])
+        /// Icons are to be requested now that failed; for a refresh, also those that are fresh.
+        case request(IconSelection, isRefresh: Bool)
+        /// Everything is to be forgotten, removed and downloaded anew, but for the lists.
+        case purge
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
         case stopping
         /// Other settings are in force.
@@ -90,6 +94,10 @@ extension Reconciler {
             configure(settings, now: now)
         case .misconfigured(let reason):
             configurationError = reason
+        case .request(let selection, let isRefresh):
+            request(selection, isRefresh: isRefresh, now: now)
+        case .purge:
+            beginPurge(now: now, to: &actions)
         case .memoryLost:
             unstored.noteLoss(self, at: now)
         case .slept(let time):

@@ -138,7 +138,7 @@ extension Reconciler {
     }
 
     /// Has all that waits to be published asked for again: it was staged in another folder than the cache is in now.
-    private mutating func dropStaged(now: Timestamp, to actions: inout [Action]) {
+    mutating func dropStaged(now: Timestamp, to actions: inout [Action]) {
         for url in publishing.staged {
             guard let staged = catalog.icons[url]?.staged else { continue }
             actions.append(.background(.discard([staged.name])))

@@ -25,6 +25,8 @@ package struct Reconciler: Sendable {
     var cache: CacheChecks
     /// Why the configuration was not reloaded the last time; `nil` if it was.
     var configurationError: String?
+    /// How far a purge is; `nil` if none is under way.
+    var purge: PurgePhase?
     /// What is to be remembered over a restart.
     var unstored = UnstoredChanges()
     /// What happened since events were last taken, or since the last events came in: nobody need take them.
@@ -100,6 +102,7 @@ package struct Reconciler: Sendable {
         if space.isOpen { startDownloads(to: &actions) }
         if !isStopping, folder.takeLook(at: now) { actions.append(.look) }
         if folder.isScanned, isStoreIdle { useStore(now: now, to: &actions) }
+        advancePurge(now: now, to: &actions)
         unstored.note(values: remembered, at: now)
         if let due = unstored.due, due <= now {
             let changes = takeMemoChanges()

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// How far a purge is: everything is forgotten at once, and what is on disk goes in the order that readers rely on.
+package enum PurgePhase: Equatable, Sendable {
+    /// A generation in which nothing is ready is to be published.
+    case publishing
+    /// It is published; what only older generations name is being removed.
+    case removing
+}
+
+// Everything is forgotten, removed, and downloaded anew.
+extension Reconciler {
+    /// Whether a purge is under way: no download is begun meanwhile.
+    package var isPurging: Bool { purge != nil }
+
+    /// Forgets images, validators, failures, pins and the pause.
+    ///
+    /// What the newest manifest names stays on disk until the next one is durable.
+    mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
+        purge = .publishing
+        downloads.isHeld = true
+        downloads.isPaused = false
+        downloads.forgive(Set(downloads.origins.keys), at: now, noting: &unstored)
+        unpinAll(now: now, to: &actions)
+        dropStaged(now: now, to: &actions)
+        if let partials = partials.forget(where: { _ in true }) {
+            actions.append(.background(.discardPartials(partials)))
+        }
+        for url in Array(catalog.icons.keys) { forgetImage(of: url, now: now) }
+        // Also where nothing was ready: the manifest of before may name older documents.
+        publishing.noteChange(at: now)
+    }
+
+    private mutating func forgetImage(of url: IconURL, now: Timestamp) {
+        guard let place = catalog.icons.index(of: url) else { return }
+        let before = catalog.icons[place].icon.state
+        if catalog.icons[place].icon.phase == .waitingForSpace { space.forget(url) }
+        catalog.updateIcon(at: place) {
+            $0.image = nil
+            $0.response = nil
+            $0.failure = nil
+            $0.freshUntil = .distantPast
+            $0.wasMissing = false
+            $0.trail = nil
+            if $0.phase == .waitingForSpace { $0.phase = .idle }
+        }
+        unstored.note(icon: url, at: now)
+        noteState(of: url, was: before, now: now)
+        consider(url, now: now)
+        forgetIfDone(url, now: now)
+    }
+
+    private mutating func unpinAll(now: Timestamp, to actions: inout [Action]) {
+        guard catalog.lists[Self.pinList] != nil else { return }
+        let diff = catalog.removeList(Self.pinList)
+        forgetChanges(of: Self.pinList)
+        publishing.noteChange(at: now)
+        take(diff, now: now, to: &actions)
+    }
+
+    /// Takes the purge on when what it waits for is done.
+    ///
+    /// What readers hold a lease on goes later, and nothing waits for it. Nor does anything for a publication that fails:
+    /// what is on disk then stays, as it would without a purge.
+    mutating func advancePurge(now: Timestamp, to actions: inout [Action]) {
+        guard let phase = purge, folder.isScanned, isStoreIdle else { return }
+        switch phase {
+        case .publishing:
+            // Documents that there is no room for wait for it.
+            let window = publishing.window
+            guard publishing.failure != nil || window.isEmpty || !window.deferred.isEmpty else { return }
+            // The generation before is superseded only now.
+            retention.waiveGrace(isConfirmed: true, in: catalog)
+            purge = .removing
+            useStore(now: now, to: &actions)
+            advancePurge(now: now, to: &actions)
+        case .removing:
+            guard !mayEvict || publishing.failure != nil || retention.isSettled(in: catalog, at: now) else { return }
+            purge = nil
+            downloads.isHeld = false
+            if space.isOpen { startDownloads(to: &actions) }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import WebAddresses
+
+// Icons that are requested now because somebody said so.
+extension Reconciler {
+    /// What a retry or a refresh of these icons would do.
+    ///
+    /// - Complexity: O(*n*) in the number of icons that are selected; in that of all icons for those that failed.
+    package func report(on selection: IconSelection, isRefresh: Bool) -> SelectionReport {
+        var report = SelectionReport()
+        report.unknown = selection.urls.filter { catalog.icons.index(of: $0) == nil }
+        report.missing = selection.lists.filter { catalog.lists[$0] == nil }
+        report.icons = urls(of: selection).count { isDue($0, isRefresh: isRefresh) }
+        return report
+    }
+
+    private func urls(of selection: IconSelection) -> Set<IconURL> {
+        var urls = Set(selection.urls).union(self.urls(of: selection.lists))
+        if selection.failed { urls.formUnion(catalog.icons.lazy.filter(\.icon.hasFailed).map(\.url)) }
+        return urls
+    }
+
+    /// Whether an icon waits for a retry or for its origin; or, for a refresh, whether it has an image that a server has.
+    private func isDue(_ url: IconURL, isRefresh: Bool) -> Bool {
+        guard let icon = catalog.icons[url], icon.isReferenced else { return false }
+        switch icon.phase {
+        case .queued(_, let origin): return downloads.queue.isHeld(origin: origin)
+        case .fetching, .waitingForSpace: return false
+        case .idle: return !icon.hasStaged && (icon.hasFailed || isRefresh && icon.hasImage && !icon.isInline)
+        }
+    }
+
+    /// Requests icons now that failed, or whose origin has to wait; for a refresh, also those that are fresh.
+    ///
+    /// Permanent failures are tried again, and the backoff of the origins is over. Who is paused stays so.
+    mutating func request(_ selection: IconSelection, isRefresh: Bool, now: Timestamp) {
+        let urls = urls(of: selection).filter { isDue($0, isRefresh: isRefresh) }
+        downloads.forgive(Set(urls.compactMap(origin)), at: now, noting: &unstored)
+        for url in urls {
+            catalog.updateIcon(url) {
+                $0.failure?.nextAttempt = now
+                if isRefresh { $0.freshUntil = min($0.freshUntil, now) }
+            }
+            unstored.note(icon: url, at: now)
+            consider(url, now: now)
+            downloads.raise(url)
+        }
+    }
+
+    private func origin(of url: IconURL) -> String? {
+        if case .queued(_, let origin)? = catalog.icons[url]?.phase { return origin }
+        return (try? FetchTarget(url.text))?.origin
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+package import CacheFormat
+
+/// All URLs that lists name or that are retired, in their order, with where lists name them.
+///
+/// It is made outside the agent's loop, and only for those who go through all icons.
+package struct IconIndex: Sendable {
+    private struct Mention: Sendable {
+        var url: IconURL
+        /// The list, by its number, and the entry in it; −1 for an icon that no list names.
+        var list: Int32
+        var entry: Int32
+    }
+
+    package let version: Int
+    private let mentions: [Mention]
+    private let source: IconMentions
+
+    /// - Complexity: O(*n* log *n*) in the number of entries.
+    package init(_ source: IconMentions) {
+        version = source.version
+        self.source = source
+        var mentions = source.retired.map { Mention(url: $0, list: -1, entry: 0) }
+        mentions.reserveCapacity(source.lists.reduce(mentions.count) { $0 + $1.entries.count })
+        for (number, list) in source.lists.enumerated() {
+            for (place, entry) in list.entries.enumerated() {
+                mentions.append(Mention(url: entry.icon, list: Int32(number), entry: Int32(place)))
+            }
+        }
+        mentions.sort { a, b in
+            a.url == b.url ? (a.list, a.entry) < (b.list, b.entry) : a.url < b.url
+        }
+        self.mentions = mentions
+    }
+
+    /// An icon, and what the lists call it.
+    package struct Entry: Equatable, Sendable {
+        package var url: IconURL
+        package var names: [String]
+    }
+
+    /// The number of a list; `nil` if there is none of that name.
+    package func number(of list: ListName) -> Int? { source.lists.firstIndex { $0.name == list } }
+
+    /// The next icons in their order.
+    ///
+    /// - Parameters:
+    ///   - place: Where to begin; it is moved to where the next call goes on.
+    ///   - list: The number of the list that names them; `nil` for all.
+    ///   - limit: The most icons.
+    /// - Returns: None at the end.
+    package func next(from place: inout Int, in list: Int?, atMost limit: Int) -> [Entry] {
+        var entries: [Entry] = []
+        while place < mentions.count, entries.count < limit {
+            let url = mentions[place].url
+            var end = place
+            while end < mentions.count, mentions[end].url == url { end += 1 }
+            let range = mentions[place..<end]
+            if list.map({ list in range.contains { $0.list == list } }) ?? true {
+                var names: [String] = []
+                for mention in range where mention.list >= 0 {
+                    let name = source.lists[Int(mention.list)].entries[Int(mention.entry)].name
+                    if let name, !names.contains(name) { names.append(name) }
+                }
+                entries.append(Entry(url: url, names: names))
+            }
+            place = end
+        }
+        return entries
+    }
+
+    // MARK: Cursors
+
+    /// The longest beginning of a URL that a cursor has, in bytes.
+    private static let longestKey = 512
+
+    /// Where the icons go on after a URL.
+    package func cursor(after url: IconURL) -> String {
+        let bytes = Array(url.text.utf8)
+        guard bytes.count > Self.longestKey else { return "0." + Self.hex(bytes) }
+        // One that is long is found by its beginning, and by how many with the same one go before it.
+        let key = Array(bytes.prefix(Self.longestKey))
+        let start = lowerBound { Self.isLess($0, key) }
+        let end = lowerBound { !(url < $0) }
+        return "\(end - start)." + Self.hex(key)
+    }
+
+    /// Where a cursor leads to; `nil` if it is none.
+    package func place(of cursor: String) -> Int? {
+        let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let skip = Int(parts[0]), (0...mentions.count).contains(skip),
+            let key = Self.bytes(parts[1])
+        else { return nil }
+        if skip > 0 { return min(mentions.count, lowerBound { Self.isLess($0, key) } + skip) }
+        return lowerBound { Self.isLess($0, key) || $0.text.utf8.elementsEqual(key) }
+    }
+
+    private func lowerBound(_ isBefore: (IconURL) -> Bool) -> Int {
+        var (low, high) = (0, mentions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(mentions[middle].url) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private static func isLess(_ url: IconURL, _ key: [UInt8]) -> Bool {
+        url.text.utf8.lexicographicallyPrecedes(key)
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    private static let digits = Array("0123456789abcdef")
+
+    private static func bytes(_ hex: Substring) -> [UInt8]? {
+        guard hex.utf8.count.isMultiple(of: 2), hex.utf8.count <= 2 * longestKey else { return nil }
+        var bytes: [UInt8] = []
+        var rest = hex[...]
+        while !rest.isEmpty {
+            guard rest.first?.isHexDigit == true, let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("Everything is purged, and downloaded anew")
+struct PurgeScenarioTests {
+    private static let (a, b): (IconURL, IconURL) = ("https://h.example/a", "https://h.example/b")
+    private static let pinned: IconURL = "https://i.example/p"
+
+    /// An agent with two icons that are ready, one that failed, and a pinned one.
+    private static func full() throws -> AgentScenario {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.publish(["1.plist": [a: "x", b: "y"]])
+        try agent.drop(["2.plist": ["https://j.example/f"]])
+        try agent.finishAll(.failed(.status(404)))
+        try agent.handle(.pin(url: pinned, isPinned: true))
+        try agent.finish(pinned, with: "p")
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.icons.failed == 1)
+        return agent
+    }
+
+    @Test("first a generation has nothing ready, then the images go, then all is downloaded without validators")
+    func order() throws {
+        var agent = try Self.full()
+        let requests = agent.requests.count
+        try agent.handle(.purge)
+        #expect(agent.plan.isPurging && agent.downloads.isEmpty && agent.plan.pins.isEmpty)
+        // Until the next manifest is durable, the old one and all that it names stay.
+        #expect(agent.removal == nil && agent.releases == nil && agent.isOnDisk("x"))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.pending, .pending])
+        #expect(try agent.published("2.plist") == [.pending])
+        #expect(agent.isOnDisk("x") && agent.downloads.isEmpty)
+        try agent.pass(.seconds(6))
+        try agent.finishJobs()
+        #expect(!agent.isOnDisk("x") && !agent.isOnDisk("y") && !agent.isOnDisk("p"))
+        #expect(!agent.plan.isPurging && agent.downloads.count == 3)
+        #expect(agent.requests.dropFirst(requests).allSatisfy { $0.condition == nil && $0.reason == .notCached })
+        try agent.finish(Self.a, with: "x")
+        try agent.finish(Self.b, with: "y")
+        try agent.finishAll(.failed(.status(404)))
+        try agent.finishJobs()
+        #expect(agent.isOnDisk("x") && agent.isOnDisk("y") && agent.plan.status.icons.ready == 2)
+    }
+
+    @Test("what a reader holds a lease on stays, and nothing waits for it")
+    func lease() throws {
+        var agent = try Self.full()
+        let old = try #require(agent.disk.current?.generation)
+        try agent.handle(.purge)
+        try agent.finishPublication()
+        try agent.pass(.seconds(6))
+        while agent.releases != nil { try agent.finishRelease(leases: [old]) }
+        #expect(!agent.plan.isPurging && agent.isOnDisk("x") && agent.downloads.count == 3)
+        // The same bytes come again: they are the file that is there.
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        try agent.pass(.seconds(60))
+        try agent.finishJobs()
+        #expect(agent.isOnDisk("x") && !agent.isOnDisk("y"))
+    }
+
+    @Test("a publication that fails ends the purge: what is on disk stays, and downloads go on")
+    func failure() throws {
+        var agent = try Self.full()
+        try agent.handle(.purge)
+        try agent.finishPublication(fails: true)
+        try agent.finishJobs()
+        try agent.pass(.seconds(60))
+        try agent.finishJobs()
+        #expect(!agent.plan.isPurging)
+        #expect(!agent.downloads.isEmpty)
+    }
+
+    @Test("the pause and the pins are forgotten, also over a restart")
+    func restart() throws {
+        var agent = try Self.full()
+        try agent.handle(.paused(true))
+        try agent.handle(.purge)
+        #expect(agent.plan.status.state == .running)
+        try agent.finishPublication()
+        try agent.pass(.seconds(6))
+        try agent.finishJobs()
+        try agent.restart()
+        #expect(agent.plan.pins.isEmpty && agent.plan.status.state == .running)
+        #expect(agent.plan.report(on: Self.a, now: agent.now)?.response == nil)
+    }
+
+    @Test("what is being downloaded meanwhile ends well, be it that nothing has changed")
+    func underWay() throws {
+        var agent = try Self.full()
+        try agent.handle(.request(IconSelection(urls: [Self.a, Self.b]), isRefresh: true))
+        #expect(agent.downloads.count == 2)
+        try agent.handle(.purge)
+        try agent.finish(Self.a, .notModified(Sample.response(etag: "x", at: agent.now)))
+        try agent.finish(Self.b, with: "z")
+        try agent.finishJobs()
+        try agent.pass(.seconds(10))
+        try agent.finishJobs()
+        #expect(agent.downloads.keys.contains(Self.a) && agent.downloads[Self.a]?.condition == nil)
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        #expect(agent.isOnDisk("x") && agent.isOnDisk("z") && !agent.isOnDisk("y"))
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("Icons that somebody wants requested now")
+struct SelectionScenarioTests {
+    private static let urls = (1...3).map { IconURL("https://h.example/\($0)") }
+    private static let other: IconURL = "https://i.example/1"
+
+    /// An agent of two lists, all of whose downloads failed for good or for a while.
+    private static func failed(_ outcome: FetchOutcome) throws -> AgentScenario {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": urls, "2.plist": [other]])
+        while !agent.downloads.isEmpty { try agent.finishAll(outcome) }
+        try agent.finishJobs()
+        #expect(agent.downloads.isEmpty)
+        return agent
+    }
+
+    @Test(
+        "a retry requests what failed, be it for good",
+        arguments: [
+            (IconSelection(urls: [urls[0]]), [urls[0]]), (IconSelection(lists: ["2.plist"]), [other]),
+            (IconSelection(urls: [urls[1]], lists: ["2.plist"]), [urls[1], other]),
+            (IconSelection(failed: true), urls + [other]), (IconSelection(lists: ["none.plist"]), []),
+        ] as [(IconSelection, [IconURL])],
+        [FetchOutcome.failed(.status(404)), .failed(.status(410)), .failed(.timeout("60 s"))])
+    func retry(selection: IconSelection, expected: [IconURL], outcome: FetchOutcome) throws {
+        var agent = try Self.failed(outcome)
+        let report = agent.plan.report(on: selection, isRefresh: false)
+        #expect(report.icons == expected.count && report.unknown.isEmpty)
+        #expect(report.missing == (selection.lists.contains("none.plist") ? ["none.plist"] : []))
+        try agent.handle(.request(selection, isRefresh: false))
+        #expect(agent.downloads.keys.sorted() == expected.sorted())
+        // What is requested already is not requested again.
+        #expect(agent.plan.report(on: selection, isRefresh: false).icons == 0)
+        for url in expected { try agent.finish(url, with: url) }
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.ready == expected.count)
+    }
+
+    @Test("the backoff of an origin is over for what is retried, and what waits for it goes on")
+    func origin() throws {
+        var agent = AgentScenario()
+        let urls = (1...20).map { IconURL("https://h.example/\($0)") }
+        try agent.drop(["1.plist": urls])
+        while let url = agent.downloads.keys.min() { try agent.finish(url, .failed(.timeout("60 s"))) }
+        #expect(agent.requests.count == 5 && agent.plan.status.downloads.waiting == 20)
+        #expect(agent.plan.report(on: IconSelection(lists: ["1.plist"]), isRefresh: false).icons == 20)
+        try agent.handle(.request(IconSelection(lists: ["1.plist"]), isRefresh: false))
+        #expect(!agent.downloads.isEmpty && agent.plan.downloads.origins.isEmpty)
+        while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.ready == 20)
+    }
+
+    @Test("nothing that is ready is requested by a retry; a refresh asks for it with its validator")
+    func refresh() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.urls[0]: "x", Self.urls[1]: "y"]])
+        let all = IconSelection(lists: ["1.plist"])
+        #expect(agent.plan.report(on: all, isRefresh: false).icons == 0)
+        #expect(agent.plan.report(on: all, isRefresh: true).icons == 2)
+        try agent.handle(.request(all, isRefresh: false))
+        #expect(agent.downloads.isEmpty)
+        try agent.handle(.request(IconSelection(urls: [Self.urls[0], "https://none.example/"]), isRefresh: true))
+        #expect(agent.downloads[Self.urls[0]]?.condition != nil && agent.downloads.count == 1)
+        #expect(agent.downloads[Self.urls[0]]?.reason == .expired)
+        try agent.finish(Self.urls[0], with: "z")
+        try agent.finishJobs()
+        #expect(agent.isOnDisk("z") && agent.plan.status.icons.ready == 2)
+    }
+
+    @Test("what is paused stays so")
+    func paused() throws {
+        var agent = try Self.failed(.failed(.status(404)))
+        try agent.handle(.paused(true))
+        try agent.handle(.request(IconSelection(failed: true), isRefresh: false))
+        #expect(agent.downloads.isEmpty)
+        try agent.handle(.paused(false))
+        #expect(agent.downloads.count == 4)
+    }
+
+    @Test("a URL that no list names is not requested, and is said to be unknown")
+    func unknown() throws {
+        var agent = try Self.failed(.failed(.status(404)))
+        let selection = IconSelection(urls: ["https://none.example/"])
+        #expect(agent.plan.report(on: selection, isRefresh: true).unknown == ["https://none.example/"])
+        try agent.handle(.request(selection, isRefresh: true))
+        #expect(agent.downloads.isEmpty)
+    }
+}
