@@ -9,7 +9,24 @@ extension API {
         [
             .change("pause") { request, _ in try await setPaused(true, request) },
             .change("resume") { request, _ in try await setPaused(false, request) },
+            .change("retry") { request, _ in
+                try await self.request(request, by: [.urls, .lists, .failed], isRefresh: false)
+            },
+            .change("refresh") { request, _ in try await self.request(request, by: [.urls, .lists], isRefresh: true) },
         ]
+    }
+
+    @concurrent private func request(
+        _ request: Request, by members: Set<RequestDocument.Member>, isRefresh: Bool
+    ) async throws -> Response {
+        let document = try await RequestDocument(request, members)
+        let selection = IconSelection(
+            urls: document.urls ?? [], lists: document.lists ?? [], failed: document.failed ?? false)
+        guard !selection.isEmpty else {
+            let members = members.map(\.rawValue).sorted().joined(separator: ", ")
+            throw APIError.badRequest("The request names no icons: send an object with one of \(members).")
+        }
+        return try Self.answer(await agent.request(selection, isRefresh: isRefresh)?.json)
     }
 
     @concurrent private func setPaused(_ isPaused: Bool, _ request: Request) async throws -> Response {

@@ -1,15 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Hummingbird
 import SyncAgent
 import SyncPlan
 
-// Icons, one by one.
+// Icons, all of them or one by one.
 extension API {
+    /// The most icons on a page, and how many there are if nothing is said.
+    private static let pageLimits = (most: 1000, default: 100)
+
     var iconRoutes: [APIRoute] {
         [
+            .read("icons") { request, _ in try await icons(request) },
             .read("why") { request, _ in try await why(request) },
             .read("why", by: .post) { request, _ in try await why(request) },
         ]
+    }
+
+    @concurrent private func icons(_ request: Request) async throws -> Response {
+        let values = try request.query(["list", "state", "after", "limit"])
+        var query = IconDirectory.Query(limit: Self.pageLimits.default)
+        query.list = values["list"].map { ListName($0) }
+        query.after = values["after"]
+        if let text = values["state"] {
+            guard let state = IconSummary.State(rawValue: text) else {
+                let states = IconSummary.State.allCases.map(\.rawValue).joined(separator: ", ")
+                throw APIError.badRequest("“\(text.prefix(64))” is no state of an icon: use \(states).")
+            }
+            query.state = state
+        }
+        if let text = values["limit"] {
+            guard let limit = Int(text), (1...Self.pageLimits.most).contains(limit) else {
+                throw APIError.badRequest("limit must be a whole number from 1 to \(Self.pageLimits.most).")
+            }
+            query.limit = limit
+        }
+        switch await directory.page(query) {
+        case .success(let page): return try Self.answer(page.json)
+        case .failure(.stopping): throw APIError.stopping
+        case .failure(.noSuchCursor):
+            throw APIError.badRequest("after is no cursor: use the “next” of the page before.")
+        case .failure(.noSuchList): throw APIError.noSuchList
+        }
     }
 
     @concurrent private func why(_ request: Request) async throws -> Response {

@@ -22,8 +22,7 @@ extension API {
                 }
                 guard let report = await agent.status() else { throw APIError.stopping }
                 guard let list = report.lists.first(where: { $0.name == ListName(name) }) else {
-                    throw APIError.notFound(
-                        "no-such-list", "The agent knows no list of this name. GET /v1/lists names all of them.")
+                    throw APIError.noSuchList
                 }
                 return try Self.answer(["format": 1, "list": list.json])
             },

@@ -28,6 +28,10 @@ extension API {
                 _ = try request.query([])
                 return try Self.answer(settings())
             },
+            .read("openapi.json") { request, _ in
+                _ = try request.query([])
+                return try Self.answer(OpenAPI.document(of: routes))
+            },
         ]
     }
 }

@@ -19,6 +19,11 @@ extension API {
                 await agent.evict(isConfirmed: try await RequestDocument(request, [.confirm]).confirm ?? false)
                 return try Self.answer(await eviction.get()?.json)
             },
+            .change("purge") { request, _ in
+                _ = try await RequestDocument(request, [])
+                await agent.purge()
+                return try Self.answer(await board.text())
+            },
             .change("repair") { request, _ in
                 let images = try await RequestDocument(request, [.images]).images
                 guard let images else {

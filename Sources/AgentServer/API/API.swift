@@ -14,6 +14,8 @@ package struct API: Sendable {
     let board: StatusBoard
     /// What would be evicted.
     let eviction: SharedAnswer<EvictionReport?>
+    /// Pages of icons.
+    let directory: IconDirectory
     /// The document of the effective settings.
     let settings: @Sendable () -> JSON
     private let logger: Logger
@@ -27,6 +29,7 @@ package struct API: Sendable {
         self.settings = settings
         self.logger = logger
         board = StatusBoard(agent)
+        directory = IconDirectory(agent)
         eviction = SharedAnswer { await agent.evictionReport() }
     }
 

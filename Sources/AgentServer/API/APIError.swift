@@ -22,6 +22,9 @@ package struct APIError: Error, Equatable, Sendable {
 
     static let stopping = APIError(.serviceUnavailable, "stopping", "The agent is about to stop.")
 
+    static let noSuchList = APIError(
+        .notFound, "no-such-list", "The agent knows no list of this name. GET /v1/lists names all of them.")
+
     static func notFound(_ code: String, _ message: String) -> APIError { APIError(.notFound, code, message) }
 
     static func tooLarge(_ what: String, limit: Int) -> APIError {

@@ -2,6 +2,7 @@
 package import CacheFormat
 import NIOHTTP1
 package import SyncPlan
+import WebAddresses
 
 /// An answer is `nil` if no agent answers, or one that is about to stop.
 extension ControlClient {
@@ -78,6 +79,54 @@ extension ControlClient {
         try await unlessItEnds { try await decoded(PinReport.self, from: "pins") }
     }
 
+    /// Requests icons now that failed.
+    package func retry(_ selection: IconSelection) async throws -> SelectionReport? {
+        try await unlessItEnds {
+            try await decoded(SelectionReport.self, from: "retry", .POST, body: .of(selection, withFailed: true))
+        }
+    }
+
+    /// Requests icons now that failed or that are fresh.
+    package func refresh(_ selection: IconSelection) async throws -> SelectionReport? {
+        try await unlessItEnds {
+            try await decoded(SelectionReport.self, from: "refresh", .POST, body: .of(selection, withFailed: false))
+        }
+    }
+
+    /// Forgets and removes everything but the lists, and downloads it anew.
+    ///
+    /// - Returns: The status after that.
+    package func purge() async throws -> StatusReport? {
+        try await unlessItEnds { try await decoded(StatusReport.self, from: "purge", .POST) }
+    }
+
+    /// Some of the icons, in the order of their URLs.
+    ///
+    /// - Parameters:
+    ///   - list: The list that names them; all by default.
+    ///   - state: The state that they are in; any by default.
+    ///   - after: The ``IconPage/next`` of the page before; `nil` for the first one.
+    ///   - limit: The most icons, up to 1000.
+    /// - Returns: `nil` if no agent answers.
+    /// - Throws: ``Unexpected`` if the agent refuses, as for a list that it does not know.
+    package func icons(
+        list: ListName? = nil, state: IconSummary.State? = nil, after: String? = nil, limit: Int = 1000
+    ) async throws -> IconPage? {
+        var query = "icons?limit=\(limit)"
+        if let list { query += "&list=\(PercentEncoding.encode(list.text))" }
+        if let state { query += "&state=\(state.rawValue)" }
+        if let after { query += "&after=\(after)" }
+        return try await unlessItEnds { [query] in try await decoded(IconPage.self, from: query) }
+    }
+
+    /// The agent's effective settings and folders, as a JSON document.
+    package func settings() async throws -> String? { try await document("settings") }
+
+    /// The answer to a question that changes nothing, as text: `health`, `lists`, `openapi.json`.
+    package func document(_ path: String) async throws -> String? {
+        try await unlessItEnds { try await text(from: path) }
+    }
+
     /// Rescans the lists folder.
     ///
     /// - Returns: The status.
@@ -128,6 +177,13 @@ extension ControlClient {
 }
 
 extension RequestDocument {
+    fileprivate static func of(_ selection: IconSelection, withFailed: Bool) -> RequestDocument {
+        var document = RequestDocument()
+        (document.urls, document.lists) = (selection.urls, selection.lists)
+        if withFailed { document.failed = selection.failed }
+        return document
+    }
+
     fileprivate static func of(_ url: IconURL) -> RequestDocument {
         var document = RequestDocument()
         document.url = url

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncAgent
+import SyncPlan
+
+/// Pages of icons, from an index that is kept for as long as somebody goes through it.
+actor IconDirectory {
+    /// How long the index is kept after the last page.
+    private static let patience: Duration = .seconds(30)
+    /// How many icons the loop is asked for at once, where those in a state are looked for.
+    private static let batch = 500
+
+    private let agent: RunningAgent
+    private var index: IconIndex?
+    private var pages = 0
+
+    init(_ agent: RunningAgent) {
+        self.agent = agent
+    }
+
+    /// Which icons, and where to begin.
+    struct Query: Sendable {
+        var list: ListName?
+        var state: IconSummary.State?
+        var after: String?
+        var limit: Int
+    }
+
+    /// What there is no page for.
+    enum Flaw: Error { case noSuchList, noSuchCursor, stopping }
+
+    func page(_ query: Query) async -> Result<IconPage, Flaw> {
+        guard let total = await agent.count(ofIconsIn: query.list, query.state) else { return .failure(.stopping) }
+        guard let total else { return .failure(.noSuchList) }
+        guard let index = await newestIndex() else { return .failure(.stopping) }
+        var place = 0
+        if let after = query.after {
+            guard let found = index.place(of: after) else { return .failure(.noSuchCursor) }
+            place = found
+        }
+        let list = query.list.flatMap { index.number(of: $0) }
+        var page = IconPage(icons: [], next: nil, total: total)
+        while page.icons.count < query.limit {
+            let missing = query.limit - page.icons.count
+            let entries = index.next(from: &place, in: list, atMost: query.state == nil ? missing : Self.batch)
+            guard !entries.isEmpty else { return .success(page) }
+            guard let found = await agent.summaries(of: entries.map(\.url)) else { return .failure(.stopping) }
+            var summaries = found.makeIterator()
+            var next = summaries.next()
+            for entry in entries {
+                guard var summary = next, summary.url == entry.url else { continue }
+                next = summaries.next()
+                guard query.state == nil || summary.state == query.state else { continue }
+                guard page.icons.count < query.limit else { break }
+                summary.names = entry.names
+                page.icons.append(summary)
+            }
+        }
+        // There may be nothing more: then the next page is empty.
+        page.next = page.icons.last.map { index.cursor(after: $0.url) }
+        return .success(page)
+    }
+
+    /// The index of what lists name now.
+    private func newestIndex() async -> IconIndex? {
+        guard let news = await agent.mentions(after: index?.version) else { return nil }
+        if let news { index = IconIndex(news) }
+        pages += 1
+        let last = pages
+        Task {
+            try? await Task.sleep(for: Self.patience)
+            drop(after: last)
+        }
+        return index
+    }
+
+    private func drop(after page: Int) {
+        if pages == page { index = nil }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+extension OpenAPI {
+    /// The documents that answers are.
+    static let schemas: [(name: String, schema: Schema)] = [
+        ("Error", Schema(answer: ["error": .object(["code": .anyText, "message": .anyText])])),
+        (
+            "Health",
+            Schema(answer: [
+                "format": .format, "state": .anyText, "version": .anyText, "pid": .countOrNull,
+                "generation": .countOrNull,
+                "inSync": .flag, "needsAttention": .flag,
+            ])
+        ),
+        (
+            "Status",
+            Schema(answer: [
+                "format": .format, "state": .one(of: "running", "paused", "stopped", "unknown"), "pid": .countOrNull,
+                "reachable": .flag, "version": .anyText, "generation": .countOrNull, "published": .textOrNull,
+                "inSync": .flag, "lists": .list(of: .schema("List")),
+                "icons": .object([
+                    "referenced": .count, "ready": .count, "pending": .count, "failed": .count, "stale": .count,
+                    "retired": .count,
+                ]),
+                "downloads": .object([
+                    "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,
+                ]),
+                "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
+                "eviction": .object(["state": .anyText, "reason": .textOrNull]),
+                "watch": .object([
+                    "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
+                ]),
+                "publication": .object(["error": .textOrNull]),
+            ])
+        ),
+        (
+            "List",
+            Schema(answer: [
+                "name": .anyText, "state": .one(of: "ok", "last-good", "rejected"), "apps": .count, "ready": .count,
+                "pending": .count, "failed": .count, "error": .textOrNull, "problems": .count,
+            ])
+        ),
+        ("Lists", Schema(answer: ["format": .format, "lists": .list(of: .schema("List"))])),
+        ("OneList", Schema(answer: ["format": .format, "list": .schema("List")])),
+        (
+            "Icon",
+            Schema(answer: [
+                "url": .anyText, "names": .list(of: .anyText),
+                "state": .one(of: "ready", "pending", "failed", "retired"),
+                "lists": .list(of: .anyText), "path": .textOrNull, "sha256": .textOrNull, "bytes": .countOrNull,
+                "type": .textOrNull, "width": .countOrNull, "height": .countOrNull, "error": .textOrNull,
+                "stale": .textOrNull,
+            ])
+        ),
+        (
+            "Icons",
+            Schema(answer: [
+                "format": .format, "icons": .list(of: .schema("Icon")), "next": .textOrNull, "total": .count,
+            ])
+        ),
+        (
+            "Why",
+            Schema(answer: [
+                "format": .format, "url": .anyText, "lists": .list(of: .anyText),
+                "state": .one(of: "ready", "pending", "failed", "retired"), "path": .textOrNull, "next": .anyText,
+                "failure": .orNull(
+                    .object(["code": .anyText, "message": .anyText, "attempts": .count, "nextAttempt": .textOrNull])),
+                "response": .orNull(
+                    .object([
+                        "received": .anyText, "etag": .textOrNull, "lastModified": .textOrNull, "freshness": .anyText,
+                    ])),
+                "origin": .orNull(.object(["name": .anyText, "failures": .count, "waitsUntil": .textOrNull])),
+                "stale": .textOrNull,
+                "trail": .list(
+                    of: .object([
+                        "url": .anyText, "status": .countOrNull, "allowedBy": .textOrNull, "proxy": .textOrNull,
+                    ])),
+            ])
+        ),
+        (
+            "Sync",
+            Schema(answer: [
+                "format": .format, "missing": .list(of: .anyText),
+                "rejected": .list(of: .object(["list": .anyText, "message": .anyText])), "ready": .count,
+                "pending": .count,
+                "failed": .count, "isDone": .flag, "error": .textOrNull,
+            ])
+        ),
+        (
+            "Pins",
+            Schema(answer: [
+                "format": .format, "pins": .list(of: .anyText), "isPublished": .flag, "error": .textOrNull,
+            ])
+        ),
+        (
+            "Selection",
+            Schema(answer: [
+                "format": .format, "icons": .count, "unknown": .list(of: .anyText), "missing": .list(of: .anyText),
+            ])
+        ),
+        (
+            "Eviction",
+            Schema(answer: [
+                "format": .format, "state": .anyText, "reason": .textOrNull,
+                "icons": .list(
+                    of: .object([
+                        "url": .anyText, "path": .anyText, "bytes": .count, "goes": .flag, "reason": .anyText,
+                        "generation": .countOrNull,
+                    ])),
+                "leases": .list(of: .object(["generation": .count, "pids": .list(of: .count)])), "isSettled": .flag,
+            ])
+        ),
+        (
+            "Settings",
+            Schema(answer: [
+                "format": .format,
+                "folders": .object(["lists": .anyText, "cache": .anyText, "state": .anyText, "socket": .anyText]),
+                "settings": .list(of: .object(["key": .anyText, "value": .anyText, "variable": .anyText])),
+            ])
+        ),
+    ]
+}
