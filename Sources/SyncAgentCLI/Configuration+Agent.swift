@@ -13,9 +13,8 @@ extension Configuration {
         let folders = try folders()
         do {
             if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
-        } catch let error as ControlClient.Unexpected where error.reason != nil {
-            throw Exit.because("\(error)", code: .attention)
         } catch {
+            if let refusal = Self.refusal(error) { throw Exit.because(refusal, code: .attention) }
             throw Exit.because(Self.noAnswer(at: folders.socket, error), code: .noAgent)
         }
         throw Exit.because(
@@ -38,7 +37,8 @@ extension Configuration {
             if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
             return (nil, agent)
         } catch {
-            Message.error("\(Self.noAnswer(at: folders.socket, error)) The output is read from disk.")
+            let reason = Self.refusal(error) ?? Self.noAnswer(at: folders.socket, error)
+            Message.error("\(reason) The output is read from disk.")
             return (nil, LockState(ofFolder: folders.cache))
         }
     }
@@ -66,6 +66,7 @@ extension Configuration {
         do {
             if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
         } catch {
+            if let refusal = Self.refusal(error) { throw Exit.because(refusal, code: .attention) }
             throw Exit.because(Self.noAnswer(at: folders.socket, error), code: .busy)
         }
         if let obstacle = unreachable(LockState(ofFolder: folders.cache), folders) {
@@ -89,6 +90,11 @@ extension Configuration {
                 "Cannot tell whether an agent is running: cannot open \(folders.cache): \(errno). Run this command as "
                 + "the agent's user."
         }
+    }
+
+    /// Why the agent refused what it was asked; `nil` if that is not what happened.
+    private static func refusal(_ error: any Error) -> String? {
+        (error as? ControlClient.Unexpected).flatMap { $0.reason == nil ? nil : "\($0)" }
     }
 
     private static func noAnswer(at socket: FilePath, _ error: any Error) -> String {

@@ -29,8 +29,8 @@ struct SyncAgentCommand: AsyncParsableCommand {
             RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
             CheckCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self,
             UnpinCommand.self,
-            EvictCommand.self, VerifyCommand.self, EventsCommand.self, ConfigCommand.self, DashboardCommand.self,
-            DemoCommand.self,
+            EvictCommand.self, PurgeCommand.self, VerifyCommand.self, EventsCommand.self, ConfigCommand.self,
+            DashboardCommand.self, DemoCommand.self,
         ])
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import IconCache
+import Logging
+import SyncPlan
+package import SystemPackage
+
+/// Forgets and removes everything of a cache and a state folder that no agent holds.
+///
+/// What stays is an empty generation, so that their numbers go on growing, and what readers hold a lease on: the next agent
+/// removes that. A purge that is interrupted leaves a whole cache, at worst the one before, with what can go on being
+/// removed.
+package enum OfflinePurge {
+    /// What came of it.
+    package struct Result: Equatable, Sendable {
+        /// How many images were removed.
+        package var images = 0
+        /// The generations that readers hold a lease on.
+        package var kept: [Int] = []
+        /// How many files could not be removed, and why the first one could not.
+        package var failures = 0
+        package var reason: String?
+    }
+
+    /// Purges both folders; one that does not exist is passed over.
+    ///
+    /// - Throws: ``FolderError`` if an agent holds a folder, it is not the agent's, or others can change it; ``FileError``
+    ///   if it cannot be read or written.
+    package static func run(cache: FilePath, state: FilePath) async throws -> Result {
+        var result = Result()
+        let stateFolder = try exists(state) ? FileDescriptor.openFolder(state) : nil
+        defer { try? stateFolder?.close() }
+        var locks: [FolderLock] = []
+        defer { withExtendedLifetime(locks) {} }
+        let folder = try exists(cache) ? CacheFolder(cache) : nil
+        if let folder {
+            guard try folder.isOurs else { throw FolderError.foreign(cache) }
+            try folder.checkTrust()
+            locks.append(try FolderLock(in: folder.descriptor, at: cache))
+        }
+        if let stateFolder {
+            try FolderTrust(root: state).check(stateFolder, onlyNames: [CacheLayout.lock] + StateStore.files)
+            locks.append(try FolderLock(in: stateFolder, at: state))
+        }
+        if let folder { try await empty(folder, &result) }
+        if let stateFolder {
+            for name in StateStore.files + [StateStore.files[0] + ".damaged"]
+            where unlinkat(stateFolder.rawValue, name, 0) != 0 && errno != ENOENT {
+                note(FileError("remove", state.appending(name).string, Errno(rawValue: errno)), &result)
+            }
+            fsync(stateFolder.rawValue)
+        }
+        return result
+    }
+
+    private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
+
+    private static func empty(_ folder: CacheFolder, _ result: inout Result) async throws {
+        let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
+        let restored = try StartUpRecovery.run(folder, logger: silent)
+        let thread = FileThread("purge")
+        if let current = restored.manifests.last {
+            if !current.lists.isEmpty {
+                // From here on readers find nothing.
+                let publication = Publication(generation: restored.nextGeneration, published: AgentClock.wallTime)
+                let publisher = Publisher(folder, held: HeldImages(), thread: thread)
+                if case .failed(let reason, _) = await publisher.publish(publication) {
+                    throw PurgeError(cache: folder.path, reason: reason)
+                }
+            }
+            let older = restored.manifests.filter { !$0.lists.isEmpty }.map(\.generation)
+            let evictor = Evictor(folder, thread: thread, logger: silent)
+            let released = await evictor.release(older.map { GenerationRelease(generation: $0) })
+            result.kept = released.kept
+            result.failures += released.failed.count
+        }
+        let kept = Set(result.kept)
+        let documents = Set(
+            restored.manifests.filter { kept.contains($0.generation) }.flatMap { $0.lists.values.map(\.sha256) })
+        var images: Set<String> = []
+        var urls: Set<Digest> = []
+        for document in documents {
+            for app in restored.documents[document]?.apps ?? [] {
+                guard case .ready(let image) = app.state else { continue }
+                images.insert(image.path)
+                urls.insert(.of(app.icon.text))
+            }
+        }
+        remove(in: folder, &result, keeping: documents, images, urls)
+    }
+
+    /// Removes what is named as the agent names its files; whatever else is there is somebody else's.
+    private static func remove(
+        in folder: CacheFolder, _ result: inout Result, keeping documents: Set<Digest>, _ images: Set<String>,
+        _ urls: Set<Digest>
+    ) {
+        func names(_ path: String) -> [String] { ((try? folder.names(in: path)) ?? []).map(\.name) }
+        func remove(_ path: String) -> Bool {
+            guard let error = folder.remove(path) else { return true }
+            note(error, &result)
+            return false
+        }
+        for part in CacheLayout.fanOut {
+            for name in names("\(CacheLayout.icons)/\(part)") {
+                let path = "\(CacheLayout.icons)/\(part)/\(name)"
+                guard Digest(hex: name.prefix { $0 != "." }) != nil, !images.contains(path) else { continue }
+                if remove(path) { result.images += 1 }
+            }
+            for name in names("\(CacheLayout.byURL)/\(part)") {
+                guard let url = Digest(hex: name), !urls.contains(url) else { continue }
+                _ = remove("\(CacheLayout.byURL)/\(part)/\(name)")
+            }
+        }
+        for name in names(CacheLayout.lists) where name.hasSuffix(".json") {
+            guard let document = Digest(hex: name.dropLast(5)), !documents.contains(document) else { continue }
+            _ = remove("\(CacheLayout.lists)/\(name)")
+        }
+        for name in names(CacheLayout.staging) { _ = remove(StagingPath.of(name)) }
+    }
+
+    private static func note(_ error: FileError, _ result: inout Result) {
+        result.failures += 1
+        if result.reason == nil { result.reason = "\(error)" }
+    }
+
+    /// The empty generation could not be published: nothing was removed.
+    package struct PurgeError: Error, CustomStringConvertible {
+        package var cache: FilePath
+        package var reason: String
+        package var description: String { "Cannot purge \(cache): \(reason). Nothing was removed." }
+    }
+}

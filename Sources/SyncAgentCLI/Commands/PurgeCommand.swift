@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import ArgumentParser
+import CacheFormat
+import Glibc
+import SyncAgent
+import SystemPackage
+
+struct PurgeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Remove all images and forget everything but the app lists.",
+        discussion: """
+            Removes images, validators, failures, pins and the pause. A running agent then downloads all icons again; \
+            without an agent that happens at its next start. Images that a reader leases stay until the lease ends. App \
+            lists and settings are never touched. The command asks for confirmation on a terminal, and needs --yes elsewhere.
+            Examples:
+              syncagent purge
+              syncagent purge --yes
+            Exit codes: 1 not confirmed, or some files could not be removed; 64 no terminal and no --yes; 75 an agent holds \
+            the cache and cannot be asked.
+            """)
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        let folders = try configuration.folders()
+        if !yes {
+            guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+                throw ValidationError("purge removes all images in \(folders.cache): confirm it with --yes.")
+            }
+            guard Self.isConfirmed("Remove all images in \(folders.cache) and forget everything but the app lists?")
+            else {
+                throw Exit.because("Nothing was removed.", code: .attention)
+            }
+        }
+        if try await configuration.askIfRunning({ try await $0.purge() }) != nil {
+            try Message.output(["Purged. All icons are being downloaded again."])
+            return
+        }
+        try await purge(folders)
+    }
+
+    private func purge(_ folders: AgentFolders) async throws {
+        let result: OfflinePurge.Result
+        do {
+            result = try await OfflinePurge.run(cache: folders.cache, state: folders.state)
+        } catch let error as FolderError {
+            throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
+        } catch {
+            throw Exit.because("\(error)", code: .folder)
+        }
+        try Message.output([
+            "\(counted(result.images, "image")) removed. The agent downloads all icons at its next start."
+        ])
+        if !result.kept.isEmpty {
+            Message.error("Readers hold a lease on some images: the agent removes them when the leases end.")
+        }
+        if result.failures > 0 {
+            let reason = result.reason.map { ": \($0)" } ?? ""
+            throw Exit.because("\(counted(result.failures, "file")) could not be removed\(reason).", code: .attention)
+        }
+    }
+
+    /// Asks on the terminal; everything but yes is no.
+    private static func isConfirmed(_ question: String) -> Bool {
+        _ = try? FileDescriptor.standardError.writeAll("\(printable(question)) [y/N] ".utf8)
+        let answer = readLine(strippingNewline: true)?.lowercased()
+        return answer == "y" || answer == "yes"
+    }
+}
