@@ -13,17 +13,8 @@ extension Agent {
         facts["networks"] = "\((["public"] + networks).joined(separator: " "))"
         let proxies = proxies.proxies.map(\.description).sorted()
         if !proxies.isEmpty { facts["proxy"] = "\(proxies.joined(separator: " "))" }
-        let changed = Self.changed(in: settings)
+        let changed = report.settings.filter { $0.value != $0.default }.map { "\($0.key)=\($0.value)" }
         if !changed.isEmpty { facts["settings"] = "\(changed.joined(separator: " "))" }
         logger.info("started", metadata: facts)
-    }
-
-    /// The settings with other values than the defaults, without passwords.
-    static func changed(in settings: Settings) -> [String] {
-        SettingKey.all.compactMap { key in
-            let value = key.value(in: settings)
-            guard value != key.value(in: Settings()) else { return nil }
-            return "\(key.name)=\(key.name == "fetch.proxy" ? Proxy.withoutPassword(value) : value)"
-        }
     }
 }

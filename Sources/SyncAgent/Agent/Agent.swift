@@ -29,7 +29,7 @@ package struct Agent: Sendable {
     private let manager: ServiceManager?
     let logger: Logger
     /// The settings with their origins, for those who ask.
-    private let report: SettingsReport
+    let report: SettingsReport
     /// Reads the configuration again.
     let readConfiguration: @Sendable () -> Reload
 

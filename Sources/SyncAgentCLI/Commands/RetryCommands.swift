@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import ArgumentParser
+import CacheFormat
+import SyncAgent
+import SyncPlan
+
+struct RetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Download failed icons again now, without waiting for their next attempt.",
+        usage: "syncagent retry [--failed] [--json] [<url or list> ...] [options]",
+        discussion: """
+            An argument with a colon is a URL, any other one the name of a list. Waiting times of servers end with it.
+
+            Examples:
+              syncagent retry --failed
+              syncagent retry apps.plist && syncagent sync --wait apps.plist
+
+            Exit codes: 1 a URL or list is unknown; 69 the agent is not running.
+            """)
+
+    @Argument(help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"))
+    var names: [String] = []
+
+    @Flag(help: "All icons that failed.")
+    var failed = false
+
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var configuration: Configuration
+
+    func validate() throws {
+        guard failed || !names.isEmpty else {
+            throw ValidationError("retry needs a URL, a list or --failed.")
+        }
+    }
+
+    func run() async throws {
+        let selection = IconSelection(names: names, failed: failed)
+        let report = try await configuration.askAgent { try await $0.retry(selection) }
+        try configuration.tell(report, as: "retried", inJSON: json)
+    }
+}
+
+struct RefreshCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh", abstract: "Ask servers now whether icons have changed, however fresh they are.",
+        usage: "syncagent refresh [--json] <url or list> ... [options]",
+        discussion: """
+            An argument with a colon is a URL, any other one the name of a list. refresh.minimum does not apply. Images \
+            stay in place until newer ones are published.
+
+            Examples:
+              syncagent refresh https://example.com/mail.png
+              syncagent refresh apps.plist
+
+            Exit codes: 1 a URL or list is unknown; 69 the agent is not running.
+            """)
+
+    @Argument(help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"))
+    var names: [String]
+
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        let selection = IconSelection(names: names)
+        let report = try await configuration.askAgent { try await $0.refresh(selection) }
+        try configuration.tell(report, as: "refreshed", inJSON: json)
+    }
+}
+
+extension IconSelection {
+    /// What a command line names: URLs have a colon, and names of lists have none.
+    init(names: [String], failed: Bool = false) {
+        let urls = names.filter { $0.contains(":") }
+        self.init(
+            urls: urls.map { IconURL($0) }, lists: names.filter { !$0.contains(":") }.map { ListName($0) },
+            failed: failed)
+    }
+}
+
+extension Configuration {
+    /// Says how many icons are requested, and what is unknown.
+    ///
+    /// - Throws: Exit code 1 if anything is unknown.
+    fileprivate func tell(_ report: SelectionReport, as verb: String, inJSON: Bool) throws {
+        let folders = try folders()
+        if inJSON {
+            try Message.output(report.json)
+        } else if report.icons > 0 || report.unknown.isEmpty && report.missing.isEmpty {
+            let icons =
+                report.icons == 0
+                ? "No icon is" : report.icons == 1 ? "1 icon is" : "\(counted(report.icons, "icon")) are"
+            try Message.output(["\(icons) \(verb) now."])
+        }
+        for url in report.unknown {
+            Message.error("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: folders.cache))")
+        }
+        for list in report.missing {
+            Message.error("There is no list \(list).\(Suggestion.list(for: list, in: folders))")
+        }
+        if !report.unknown.isEmpty || !report.missing.isEmpty { throw Exit.with(.attention) }
+    }
+}
