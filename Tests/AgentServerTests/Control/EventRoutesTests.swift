@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import LocalHTTP
+import NIOCore
+import NIOHTTP1
+import SyncAgent
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import AgentServer
+
+@Suite("Events over the socket", .timeLimit(.minutes(1)))
+struct EventRoutesTests {
+    private struct Done: Error {}
+
+    private static func kinds(_ lines: [String]) throws -> [String] {
+        try lines.map { try JSONDecoder().decode(EventRecord.self, from: Data($0.utf8)).kind }
+    }
+
+    @Test("a page has what happened, and a stream what happens, each line as the journal has it")
+    func events() async throws {
+        try await ControlWorld.with { world in
+            let client = EventClient(socket: world.socket)
+            world.loop.post(.paused(true))
+            try await waitUntil { try await client.page(from: .after(0), limit: 100).lines.count >= 2 }
+            let (lines, next) = try await client.page(from: .after(0), limit: 100)
+            #expect(try Self.kinds(lines).contains("paused") && Self.kinds(lines).first == "agent-started")
+            #expect(next == lines.count)
+            #expect(try await client.page(from: .after(0), limit: 1).lines == [lines[0]])
+            #expect(try await client.page(from: .last(1), limit: 1).lines == [lines[next - 1]])
+            world.loop.post(.paused(false))
+            let (followed, noteFollowed) = AsyncStream.makeStream(of: [String].self)
+            await #expect(throws: Done.self) {
+                try await client.follow(from: .after(next)) {
+                } _: { lines in
+                    noteFollowed.yield(lines)
+                    if try Self.kinds(lines).contains("resumed") { throw Done() }
+                }
+            }
+            noteFollowed.finish()
+            var all = lines
+            for await more in followed { all += more }
+            let page = try await client.page(from: .after(0), limit: 100).lines
+            #expect(Array(page.prefix(all.count)) == all)
+        }
+    }
+
+    @Test(
+        "a position that is no number is refused",
+        arguments: [("since=x", nil), ("limit=-1", nil), ("last=", nil), ("since=1", "x")] as [(String, String?)])
+    func refused(query: String, lastEventID: String?) async throws {
+        try await ControlWorld.with { world in
+            try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
+                var fields: [(String, String)] = []
+                if let lastEventID { fields = [("accept", "text/event-stream"), ("last-event-id", lastEventID)] }
+                let head = try await connection.ask(.GET, "/v1/events?\(query)", fields: fields)
+                #expect(head.status == .badRequest)
+            }
+        }
+    }
+
+    @Test("a client that connects again goes on after the last event that it has")
+    func resumed() async throws {
+        try await ControlWorld.with { world in
+            let client = EventClient(socket: world.socket)
+            world.loop.post(.paused(true))
+            try await waitUntil { try await client.page(from: .after(0), limit: 100).lines.count >= 2 }
+            try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
+                let fields = [("accept", "text/event-stream"), ("last-event-id", "1")]
+                let head = try await connection.ask(.GET, "/v1/events?since=0", fields: fields)
+                #expect(head.status == .ok && head.headers["content-type"] == ["text/event-stream"])
+                var parser = EventStreamParser()
+                while let buffer = try await connection.next() {
+                    guard let first = parser.take(buffer.readableBytesView).first else { continue }
+                    #expect(first.id == 2)
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("events are taken out of a stream however it is cut, and comments are passed over")
+    func parser() {
+        let text = "retry: 1000\n\nid: 1\ndata: {a}\n\n:\n\nid: 2\ndata: {b}\n\nid: 3\ndata: {"
+        var parser = EventStreamParser()
+        var events: [(id: Int, data: String)] = []
+        for byte in text.utf8 { events += parser.take([byte]) }
+        #expect(events.map(\.id) == [1, 2] && events.map(\.data) == ["{a}", "{b}"])
+        var whole = EventStreamParser()
+        let all = whole.take(text.utf8)
+        #expect(all.map(\.id) == [1, 2] && all.map(\.data) == ["{a}", "{b}"])
+    }
+}
