@@ -27,7 +27,8 @@ struct SelectionScenarioTests {
             (IconSelection(failed: true), urls + [other]), (IconSelection(lists: ["none.plist"]), []),
         ] as [(IconSelection, [IconURL])],
         [FetchOutcome.failed(.status(404)), .failed(.status(410)), .failed(.timeout("60 s"))])
-    func retry(selection: IconSelection, expected: [IconURL], outcome: FetchOutcome) throws {
+    func retry(choice: (IconSelection, [IconURL]), outcome: FetchOutcome) throws {
+        let (selection, expected) = choice
         var agent = try Self.failed(outcome)
         let report = agent.plan.report(on: selection, isRefresh: false)
         #expect(report.icons == expected.count && report.unknown.isEmpty)
