@@ -37,6 +37,7 @@ let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-met
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -212,7 +213,7 @@ let package = Package(
             name: "AgentServerTests",
             dependencies: [
                 "AgentServer", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "TestSupport", hummingbird, logging,
-                nioCore, nioHTTP1, system,
+                nioCore, nioEmbedded, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),

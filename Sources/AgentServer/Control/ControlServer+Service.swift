@@ -19,7 +19,9 @@ extension ControlServer {
     ) throws -> any Service {
         let responder = router.buildResponder()
         // Requests that do not come to their end hold a descriptor each.
-        let server = HTTPServerBuilder.http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(10)))
+        let server = HTTPServerBuilder.http1(
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: [SlowReaderHandler()], idleTimeout: .seconds(10)))
         return try server.buildServer(
             configuration: ServerConfiguration(
                 address: .unixDomainSocket(path: path.string),
@@ -39,6 +41,8 @@ extension ControlServer {
             }
             api.agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
             try await writer.write(response: response.head, body: response.body)
+            // The rest of the request is not waited for.
+            if response.status == .requestTimeout { try? await channel.close() }
         } onServerRunning: { [path, access, api] _ in
             // Until here only the owner could connect: the agent's umask takes the right to write from all others.
             access.open(path)

@@ -28,6 +28,9 @@ struct ControlClientTests {
         try await Self.withPath { path in
             let client = ControlClient(socket: path)
             #expect(client.obstacle == .noSuchFileOrDirectory)
+            try #require(mkfifo(path.string, 0o600) == 0)
+            #expect(client.obstacle == .connectionRefused)
+            try #require(unlink(path.string) == 0)
             #expect(try await client.status() == nil)
             try #require(mknod(path.string, S_IFSOCK | 0o600, 0) == 0)
             #expect(client.obstacle == .connectionRefused)

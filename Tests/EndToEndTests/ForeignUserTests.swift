@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite(
+    "Another user of the machine at the control socket",
+    .enabled(
+        if: geteuid() == 0 && Tool.areInstalled("setpriv", "curl"),
+        "becoming another user takes root's rights, setpriv and curl"))
+struct ForeignUserTests {
+    /// Sends a request as another user, with some groups.
+    private static func ask(
+        _ method: String, _ path: String, groups: String = "--clear-groups", group: Int = 65534,
+        _ world: World
+    ) async throws -> (status: String, text: String) {
+        let socket = world.folder.appending("control.sock").string
+        let command = """
+            setpriv --reuid=65534 --regid=\(group) \(groups) curl -s --max-time 20 --unix-socket "$socket" -X \(method) \
+            \(method == "GET" ? "" : "--data-binary {}") -w '\\n%{http_code}' "http://agent/v1/\(path)"
+            """
+        let result = try await Program.run("sh", "-c", command, environment: ["socket": socket])
+        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
+        return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
+    }
+
+    private static let changing = [
+        "sync", "sync/stream", "pause", "resume", "pin", "unpin", "evict", "repair",
+    ]
+
+    @Test("may read, and is refused on every verb that changes something, with a message that says who may")
+    func others() async throws {
+        try await World.with { world in
+            try #require(chmod(world.folder.string, 0o755) == 0)
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail"])
+                let before = try await world.agent.call("status", "--json").output
+                for path in ["health", "status", "lists", "lists/apps.plist", "pins", "eviction", "settings"] {
+                    let answer = try await Self.ask("GET", path, world)
+                    #expect(answer.status == "200", "\(path): \(answer)")
+                }
+                for path in Self.changing {
+                    let answer = try await Self.ask("POST", path, world)
+                    #expect(
+                        answer.status == "403" && answer.text.contains("\"code\": \"forbidden\""), "\(path): \(answer)")
+                    #expect(answer.text.contains("run the command with sudo"), "\(path): \(answer)")
+                }
+                #expect(try await world.agent.call("status", "--json").output == before)
+            }
+        }
+    }
+
+    @Test("may change things as a member of control.group, and not read otherwise if control.readers is group")
+    func members() async throws {
+        try await World.with { world in
+            try #require(chmod(world.folder.string, 0o755) == 0)
+            let world = world.setting("SYNCAGENT_CONTROL_GROUP", "daemon").setting("SYNCAGENT_CONTROL_READERS", "group")
+            let id = try #require(getgrnam("daemon")?.pointee.gr_gid)
+            try await world.agent.whileRunning { _ in
+                let member = try await Self.ask("POST", "pause", groups: "--groups=\(id)", world)
+                #expect(member.status == "200", "\(member)")
+                let other = try await Self.ask("POST", "resume", groups: "--clear-groups", group: Int(id), world)
+                #expect(other.status == "200", "\(other)")
+                // The socket's mode keeps others from connecting at all.
+                #expect(try await Self.ask("GET", "status", world).status == "000")
+                // One that is open to all, as when the agent may not give its file to the group.
+                try #require(chmod(world.folder.appending("control.sock").string, 0o666) == 0)
+                let foreign = try await Self.ask("GET", "status", world)
+                #expect(foreign.status == "403" && foreign.text.contains("members of the group daemon"), "\(foreign)")
+                let unsupplied = try await Self.ask("POST", "pause", groups: "--groups=\(id + 1),\(id + 2)", world)
+                #expect(unsupplied.status == "403", "\(unsupplied)")
+            }
+        }
+    }
+
+    @Test("an agent whose control.group does not exist ends with exit code 78, and says what to do")
+    func unknownGroup() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CONTROL_GROUP", "no-such-group")
+            let result = try await world.agent.call("run")
+            #expect(result.code == 78, "\(result.messages)")
+            #expect(result.messages.contains("control.group: there is no group “no-such-group”"), "\(result.messages)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("The API and its description, tried by schemathesis")
+struct SchemaTests {
+    @Test(
+        "answers are as described, what is malformed is refused, and nothing ends the agent",
+        .enabled(if: Tool.areInstalled("schemathesis", "python3"), "this takes schemathesis (PyPI)"),
+        .timeLimit(.minutes(5)))
+    func conformance() async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps"])
+            try world.agent.drop(propertyList([("Gone", world.origin.iconURL("Gone") + "/404")]), as: "b.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.icons.ready >= 2 && $0.lists.count == 2 }
+                let bridge = FilePath(#filePath).removingLastComponent().removingLastComponent()
+                    .appending("Tools/socket-bridge")
+                // A stream of the status does not end, and a purge takes seconds.
+                let result = try await Program.run(
+                    "python3", bridge.string, world.folder.appending("control.sock").string, "schemathesis", "run",
+                    "http://127.0.0.1:PORT/v1/openapi.json", "--url", "http://127.0.0.1:PORT", "--exclude-operation-id",
+                    "streamStatus", "--exclude-operation-id", "purge", "--max-examples", "25", "--request-timeout",
+                    "20",
+                    "--seed", "2026", "--suppress-health-check", "all", "--no-color",
+                    environment: ["HOME": world.folder.string])
+                #expect(result.code == 0, "\(result.output.suffix(8000))")
+                #expect(try await world.agent.call("resume").code == 0)
+                try await world.agent.status { $0.pid != nil && $0.icons.ready >= 2 }
+            }
+        }
+    }
+}
