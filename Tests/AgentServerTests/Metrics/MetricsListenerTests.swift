@@ -24,7 +24,7 @@ struct MetricsListenerTests {
     ) async throws {
         try await ControlWorld.with { world in
             let address = try #require(ListenAddress("127.0.0.1:0"))
-            let agent = RunningAgent(loop: world.loop, lists: world.lists, scrubber: world.scrubber)
+            let agent = world.agent
             let channel = try await MetricsListener(agent, time: time).listen(at: address)
             try await body(try #require(channel.localAddress?.port))
             try await channel.close()
@@ -112,7 +112,7 @@ struct MetricsListenerTests {
     func taken() async throws {
         try await Self.with { port in
             try await ControlWorld.with { world in
-                let agent = RunningAgent(loop: world.loop, lists: world.lists, scrubber: world.scrubber)
+                let agent = world.agent
                 let log = RecordedLog()
                 await MetricsListener.run(at: ListenAddress("127.0.0.1:\(port)"), agent: agent, logger: log.logger)
                 #expect(log.messages == ["cannot listen for metrics: no metrics over HTTP until the next start"])

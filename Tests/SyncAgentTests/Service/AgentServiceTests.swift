@@ -68,7 +68,9 @@ private struct ServiceWorld: Sendable {
                 let world = ServiceWorld(
                     loop: loop, lists: lists,
                     publisher: Publisher(cache, held: HeldImages(), thread: FileThread("tests")),
-                    agent: RunningAgent(loop: loop, lists: lists, scrubber: scrubber), listener: listener, gate: Gate(),
+                    agent: RunningAgent(
+                        loop: loop, lists: lists, scrubber: scrubber, settings: LatestSettings(.none)),
+                    listener: listener, gate: Gate(),
                     log: log)
                 if isClosed { world.gate.close() }
                 let service = AgentService(
