@@ -44,7 +44,11 @@ extension StatusReport {
 extension MetricReading {
     init(_ family: MetricFamily, _ isTrue: Bool) { self.init(family, isTrue ? 1 : 0) }
 
-    init(_ family: MetricFamily, _ time: Timestamp) { self.init(family, time.sinceEpoch / .seconds(1)) }
+    init(_ family: MetricFamily, _ time: Timestamp) {
+        // The quotient of two durations is not exact: 1763692797.9999998.
+        let (seconds, attoseconds) = time.sinceEpoch.components
+        self.init(family, Double(seconds) + Double(attoseconds) / 1e18)
+    }
 
     init(_ family: MetricFamily, _ values: KeyValuePairs<String, Int>) {
         self.init(family, values.map { ($0, Double($1)) })
