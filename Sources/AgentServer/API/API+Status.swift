@@ -26,7 +26,7 @@ extension API {
             },
             .read("settings") { request, _ in
                 _ = try request.query([])
-                return try Self.answer(settings())
+                return try Self.answer(agent.settings.json)
             },
             .read("openapi.json") { request, _ in
                 _ = try request.query([])

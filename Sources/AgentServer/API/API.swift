@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 package import Hummingbird
 package import Logging
 import NIOCore
@@ -16,17 +16,13 @@ package struct API: Sendable {
     let eviction: SharedAnswer<EvictionReport?>
     /// Pages of icons.
     let directory: IconDirectory
-    /// The document of the effective settings.
-    let settings: @Sendable () -> JSON
     private let logger: Logger
 
     /// - Parameters:
     ///   - agent: What is asked, and told.
-    ///   - settings: The document of the effective settings.
     ///   - logger: Where errors of the server itself go.
-    package init(agent: RunningAgent, settings: @escaping @Sendable () -> JSON, logger: Logger) {
+    package init(agent: RunningAgent, logger: Logger) {
         self.agent = agent
-        self.settings = settings
         self.logger = logger
         board = StatusBoard(agent)
         directory = IconDirectory(agent)

@@ -9,14 +9,13 @@ import SystemPackage
 final class BoundSocket: Sendable {
     /// What tells it from a later one: the number of an inode that was freed may be used again.
     private struct Identity: Equatable {
-        var device: dev_t
-        var inode: ino_t
+        var device: DeviceID
+        var inode: Inode
         var changed: Duration
 
         init?(_ path: FilePath) {
-            var status = stat()
-            guard lstat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
-            (device, inode, changed) = (status.st_dev, status.st_ino, Duration(status.st_ctim))
+            guard let entry = try? path.stat(followTargetSymlink: false), entry.type == .socket else { return nil }
+            (device, inode, changed) = (entry.deviceID, entry.inode, Duration(entry.st_ctim))
         }
     }
 

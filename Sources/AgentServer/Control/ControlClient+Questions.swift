@@ -119,8 +119,10 @@ extension ControlClient {
         return try await unlessItEnds { [query] in try await decoded(IconPage.self, from: query) }
     }
 
-    /// The agent's effective settings and folders, as a JSON document.
-    package func settings() async throws -> String? { try await document("settings") }
+    /// The agent's settings, and where each one came from; `nil` if no agent answers.
+    package func settings() async throws -> SettingsReport? {
+        try await unlessItEnds { try await decoded(SettingsReport.self, from: "settings") }
+    }
 
     /// The answer to a question that changes nothing, as text: `health`, `lists`, `openapi.json`.
     package func document(_ path: String) async throws -> String? {

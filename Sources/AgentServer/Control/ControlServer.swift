@@ -32,9 +32,8 @@ package struct ControlServer: Sendable {
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen on", path.string, .fileNameTooLong)
         }
-        var entry = stat()
-        if lstat(path.string, &entry) == 0 {
-            guard entry.st_mode & S_IFMT == S_IFSOCK else { throw FileError("listen on", path.string, .fileExists) }
+        if let entry = try? path.stat(followTargetSymlink: false) {
+            guard entry.type == .socket else { throw FileError("listen on", path.string, .fileExists) }
             if ControlClient(socket: path).isAnswered { throw InUse(path: path) }
             unlink(path.string)
         }

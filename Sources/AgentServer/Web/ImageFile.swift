@@ -75,10 +75,14 @@ actor ImageReader {
     }
 
     private func describe(_ descriptor: FileDescriptor, _ name: Name) -> Opened {
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else { return .unreadable(Errno(rawValue: errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else { return .absent }
-        let length = Int(status.st_size)
+        let status: Stat
+        do throws(Errno) {
+            status = try descriptor.stat()
+        } catch {
+            return .unreadable(error)
+        }
+        guard status.type == .regular else { return .absent }
+        let length = Int(status.size)
         if case .image(let digest, let type) = name {
             return .file(ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType))
         }

@@ -55,8 +55,7 @@ extension Agent {
             loop.post(.configured(settings))
             agent.latestSettings.set(new.report)
             lists.configure(settings.lists)
-            let changed = new.changed.isEmpty ? "nothing" : new.changed.joined(separator: ", ")
-            logger.notice("configuration reloaded", metadata: ["changed": "\(changed)"])
+            loop.tell(.configurationReloaded(changed: new.changed))
             if !new.needRestart.isEmpty {
                 logger.warning(
                     "some settings change only when the agent is restarted",
@@ -64,9 +63,10 @@ extension Agent {
             }
         case .rejected(let problems):
             for problem in problems { logger.error("configuration error", metadata: ["reason": "\(problem)"]) }
-            logger.error("configuration rejected: the settings stay what they were")
             let rest = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
-            loop.post(.misconfigured(reason: (problems.first ?? "") + rest))
+            let reason = (problems.first ?? "") + rest
+            loop.post(.misconfigured(reason: reason))
+            loop.tell(.configurationRejected(reason: reason))
             lists.lookAgain()
         }
     }

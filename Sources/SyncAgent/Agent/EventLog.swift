@@ -191,7 +191,8 @@ struct EventLog: Sendable {
         case .cacheHealed(_, let summary):
             logger.warning("cache being restored", metadata: ["code": code, "lost": "\(summary)"])
         case .configurationReloaded(let changed):
-            logger.notice("configuration reloaded", metadata: ["changed": "\(changed.joined(separator: ", "))"])
+            let changed = changed.isEmpty ? "nothing" : changed.joined(separator: ", ")
+            logger.notice("configuration reloaded", metadata: ["changed": "\(changed)"])
         case .configurationRejected(let reason):
             logger.error("configuration rejected, keeping the old one", metadata: ["reason": "\(reason)"])
         case .purged: logger.notice("cache purged")

@@ -12,7 +12,7 @@ extension StatusReport {
             MetricReading(.paused, state == .paused),
             MetricReading(.inSync, inSync),
             // There is no configuration file yet that could be refused.
-            MetricReading(.configurationOK, true),
+            MetricReading(.configurationOK, configuration.error == nil),
             MetricReading(
                 .lists, MetricFamily.lists.labels[0].values.map { ($0, Double(states[$0] ?? 0)) }),
             MetricReading(.icons, ["ready": icons.ready, "pending": icons.pending, "failed": icons.failed]),

@@ -10,13 +10,17 @@ import SystemPackage
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show the settings in force, check files, print all defaults.",
+        usage: "syncagent config [--json | check <file> ... | default] [options]",
         discussion: """
             Without a subcommand it prints each setting with its value and where that comes from: a line of the \
             configuration file, a variable, an option, or the default. It asks the running agent; without one it shows what \
             syncagent run would use.
+
             Examples:
               syncagent config default > ~/.config/syncagent/syncagent.toml
-              syncagent config check /etc/syncagent/syncagent.toml && systemctl reload syncagent
+              syncagent config check && systemctl reload syncagent
+
+            Exit code 78: the configuration is wrong.
             """,
         subcommands: [Show.self, Check.self, Default.self, Man.self], defaultSubcommand: Show.self)
 }
@@ -24,16 +28,27 @@ struct ConfigCommand: AsyncParsableCommand {
 extension ConfigCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show the settings in force, and where each one comes from.")
+            commandName: "show", abstract: "Show the settings in force, and where each one comes from.",
+            usage: "syncagent config [--json] [options]",
+            discussion: """
+                Examples:
+                  syncagent config
+                  syncagent config --json
+
+                Exit code 78: the configuration is wrong.
+                """)
 
         @Flag(help: "Print one JSON document.")
         var json = false
 
+        @OptionGroup var output: OutputOptions
         @OptionGroup var configuration: Configuration
 
         func run() async throws {
             let report = try await report()
-            if json { try Message.output(report.json) } else { try Message.output(Self.lines(of: report)) }
+            if json { return try Message.output(report.json) }
+            let screen = output.screen
+            try Message.output(Self.lines(of: report, width: screen.width), on: screen)
         }
 
         private func report() async throws -> SettingsReport {
@@ -52,29 +67,39 @@ extension ConfigCommand {
             return SettingsReport(place, effective.rows())
         }
 
-        private static func lines(of report: SettingsReport) -> [String] {
-            var table = Table("SETTING", "VALUE", "FROM")
+        private static func lines(of report: SettingsReport, width: Int?) -> [StyledText] {
+            var table = Table([
+                Table.Column(title: "SETTING"), Table.Column(title: "VALUE", least: 12), Table.Column(title: "FROM"),
+            ])
             for setting in report.settings {
                 let restart = setting.needsRestart ? "; the configured value takes a restart" : ""
                 table.add(
-                    setting.key, setting.value.isEmpty ? "-" : setting.value,
-                    (setting.place ?? setting.source) + restart)
+                    StyledText(setting.key), StyledText(setting.value.isEmpty ? "-" : setting.value),
+                    StyledText((setting.place ?? setting.source) + restart))
             }
             let agent =
                 report.pid.map { "is running (process \($0))" }
                 ?? "not asked: these are the settings that syncagent run would use"
             let folders = report.folders
-            return [
+            let head = [
                 "agent   \(agent)", "file    \(report.file)", "lists   \(folders.lists)", "cache   \(folders.cache)",
                 "state   \(folders.state)", "socket  \(folders.socket)", "",
-            ] + table.lines
+            ]
+            return head.map { StyledText($0) } + table.lines(fitting: width)
         }
     }
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Check configuration files, before you reload or restart the agent.",
-            discussion: "Exit code 78: a file has errors. All of them are printed.")
+            usage: "syncagent config check [<file> ...] [options]",
+            discussion: """
+                Examples:
+                  syncagent config check
+                  syncagent config check /etc/syncagent/syncagent.toml
+
+                Exit code 78: a file has errors. All of them are printed.
+                """)
 
         @Argument(
             help: "The files. Default: the configuration file of the agent.", completion: .file(extensions: ["toml"]))
@@ -100,7 +125,15 @@ extension ConfigCommand {
     struct Default: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "default",
-            abstract: "Print a configuration file with all settings and their defaults, in comments.")
+            abstract: "Print a configuration file with all settings and their defaults, in comments.",
+            usage: "syncagent config default",
+            discussion: """
+                Examples:
+                  syncagent config default > ~/.config/syncagent/syncagent.toml
+                  syncagent config default | grep maxBytes
+
+                Exit code 1: the output cannot be written.
+                """)
 
         func run() throws { try ConfigCommand.output(SettingKey.defaultFile) }
     }

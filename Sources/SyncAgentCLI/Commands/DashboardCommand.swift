@@ -11,6 +11,7 @@ import UnixSignals
 struct DashboardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dashboard", abstract: "Open the dashboard of the running agent in a browser.",
+        usage: "syncagent dashboard [--read-only] [--no-open] [options]",
         discussion: """
             Prints the address of the page, and starts a browser if this is a terminal on a desktop. The page may change \
             things, unless --read-only is given: keep its address to yourself. Ctrl-C closes it.
@@ -30,6 +31,7 @@ struct DashboardCommand: AsyncParsableCommand {
     @Flag(help: "Start no browser.")
     var noOpen = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {

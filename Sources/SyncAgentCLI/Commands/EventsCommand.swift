@@ -12,14 +12,17 @@ import WebAddresses
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Show what happened: lists, icons, publications, evictions.",
+        usage: "syncagent events [--follow] [--since <id>] [--limit <n>] [options]",
         discussion: """
             Without --since, it shows the newest events. Each has a number that grows for ever. --follow prints events as \
             they happen, until Ctrl-C, and goes on after a restart of the agent; if events are missing, it prints a gap.
             While the agent is stopped, the events are read from the state folder.
+
             Examples:
               syncagent events --limit 20
               syncagent events --follow --json --since 4711
-            Exit codes: 69 the agent is not running, and --follow is given or the state folder cannot be read.
+
+            Exit code 69: the agent is not running, and --follow is given or the state folder cannot be read.
             """)
 
     /// How many events are shown by default.
@@ -41,6 +44,7 @@ struct EventsCommand: AsyncParsableCommand {
     @Flag(help: "Print each event as a JSON object on one line.")
     var json = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {

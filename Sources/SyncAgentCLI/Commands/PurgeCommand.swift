@@ -9,13 +9,16 @@ import SystemPackage
 struct PurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Remove all images and forget everything but the app lists.",
+        usage: "syncagent purge [--yes] [options]",
         discussion: """
             Removes images, validators, failures, pins and the pause. A running agent then downloads all icons again; \
             without an agent that happens at its next start. Images that a reader leases stay until the lease ends. App \
             lists and settings are never touched. The command asks for confirmation on a terminal, and needs --yes elsewhere.
+
             Examples:
               syncagent purge
               syncagent purge --yes
+
             Exit codes: 1 not confirmed, or some files could not be removed; 64 no terminal and no --yes; 75 an agent holds \
             the cache and cannot be asked.
             """)
@@ -23,6 +26,7 @@ struct PurgeCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
+    @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {

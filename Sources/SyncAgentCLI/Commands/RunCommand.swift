@@ -94,7 +94,7 @@ struct RunCommand: AsyncParsableCommand {
         do {
             let report = try await withSignals(logger, endCode: once ? .attention : .done) { [settings] in
                 try await agent.run(once: once, wakeUps: $0) { agent in
-                    let api = API(agent: agent, settings: { agent.settings.json }, logger: logger)
+                    let api = API(agent: agent, logger: logger)
                     let web = WebListeners(
                         settings: settings, cache: folders.cache, clients: min(64, budget.clients / 8), logger: logger,
                         api: api, access: access)

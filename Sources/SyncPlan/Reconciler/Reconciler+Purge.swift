@@ -19,6 +19,7 @@ extension Reconciler {
     /// What the newest manifest names stays on disk until the next one is durable.
     mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
         purge = .publishing
+        events.append(.purged)
         downloads.isHeld = true
         downloads.isPaused = false
         downloads.forgive(Set(downloads.origins.keys), at: now, noting: &unstored)

@@ -32,7 +32,7 @@ struct ControlWorld {
         return RunningAgent(loop: loop, lists: lists, scrubber: scrubber, settings: LatestSettings(settings))
     }
 
-    var api: API { API(agent: agent, settings: { [agent] in agent.settings.json }, logger: .silent) }
+    var api: API { API(agent: agent, logger: .silent) }
 
     /// Runs the body while the server answers, and ends everything after it.
     static func with(_ body: @escaping @Sendable (ControlWorld) async throws -> Void) async throws {

@@ -112,13 +112,4 @@ struct EventLogTests {
         world.log.finish(now: world.now)
         #expect(world.count("published") == 2)
     }
-
-    @Test("the settings that differ from the defaults are told, without the password of a proxy")
-    func settings() {
-        var settings = Settings()
-        #expect(Agent.changed(in: settings).isEmpty)
-        settings.fetch.perHost = 3
-        settings.fetch.proxy = "http://user:secret@p.example:1"
-        #expect(Agent.changed(in: settings) == ["fetch.perHost=3", "fetch.proxy=…@p.example:1"])
-    }
 }
