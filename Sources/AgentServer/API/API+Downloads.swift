@@ -22,10 +22,6 @@ extension API {
         let document = try await RequestDocument(request, members)
         let selection = IconSelection(
             urls: document.urls ?? [], lists: document.lists ?? [], failed: document.failed ?? false)
-        guard !selection.isEmpty else {
-            let members = members.map(\.rawValue).sorted().joined(separator: ", ")
-            throw APIError.badRequest("The request names no icons: send an object with one of \(members).")
-        }
         return try Self.answer(await agent.request(selection, isRefresh: isRefresh)?.json)
     }
 

@@ -89,7 +89,11 @@ package struct RequestDocument: Codable, Equatable, Sendable {
         var names: [String]
 
         init(from decoder: any Decoder) throws {
-            names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+            let members = try decoder.container(keyedBy: Name.self)
+            for name in members.allKeys where try members.decodeNil(forKey: name) {
+                throw DecodingError.dataCorruptedError(forKey: name, in: members, debugDescription: "null")
+            }
+            names = members.allKeys.map(\.stringValue)
         }
     }
 }

@@ -15,7 +15,7 @@ extension OpenAPI {
         "GET /v1/status": Operation(id: "status", summary: "Tell how the agent is.", answer: "Status"),
         "GET /v1/status/stream": Operation(
             id: "streamStatus", summary: "Tell how the agent is, on one line, and again whenever that changes.",
-            answer: "",
+            answer: "Status",
             mediaType: "application/x-ndjson"),
         "GET /v1/settings": Operation(
             id: "settings", summary: "Tell the effective settings and folders, without passwords.", answer: "Settings"),
@@ -32,7 +32,9 @@ extension OpenAPI {
                 .init(
                     name: "state", text: "Only the icons in this state.",
                     schema: .one(of: "ready", "pending", "failed", "retired")),
-                .init(name: "after", text: "The “next” of the page before."),
+                .init(
+                    name: "after", text: "The “next” of the page before.",
+                    schema: ["type": "string", "pattern": "^[0-9]{1,9}\\.([0-9a-f]{2}){0,512}$"]),
                 .init(
                     name: "limit", text: "The most icons on the page.",
                     schema: ["type": "integer", "minimum": 1, "maximum": 1000, "default": 100]),
@@ -57,7 +59,7 @@ extension OpenAPI {
         "POST /v1/sync/stream": Operation(
             id: "streamSync",
             summary: "Rescan the lists folder, and tell the progress until nothing more comes for now.",
-            request: someLists, answer: "", mediaType: "application/x-ndjson"),
+            request: someLists, answer: "Sync", mediaType: "application/x-ndjson"),
         "POST /v1/pause": Operation(
             id: "pause", summary: "Pause new downloads, also over restarts.", request: nothing, answer: "Status"),
         "POST /v1/resume": Operation(id: "resume", summary: "Resume downloads.", request: nothing, answer: "Status"),
@@ -79,7 +81,9 @@ extension OpenAPI {
             request: Schema(request: ["confirm": .flag]), answer: "Eviction"),
         "POST /v1/repair": Operation(
             id: "repair", summary: "Verify images by their digests, and download damaged ones again.",
-            request: Schema(request: ["images": .list(of: .anyText)], required: ["images"]), answer: "Status"),
+            request: Schema(
+                request: ["images": .list(of: ["type": "string", "pattern": "^[0-9a-f]{64}$"])], required: ["images"]),
+            answer: "Status"),
         "POST /v1/purge": Operation(
             id: "purge", summary: "Forget and remove everything but the lists, and download it anew.", request: nothing,
             answer: "Status"),

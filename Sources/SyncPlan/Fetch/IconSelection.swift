@@ -14,8 +14,6 @@ package struct IconSelection: Equatable, Sendable {
         self.lists = lists
         self.failed = failed
     }
-
-    package var isEmpty: Bool { urls.isEmpty && lists.isEmpty && !failed }
 }
 
 /// What came of a selection.

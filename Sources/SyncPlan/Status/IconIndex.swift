@@ -89,8 +89,8 @@ package struct IconIndex: Sendable {
     /// Where a cursor leads to; `nil` if it is none.
     package func place(of cursor: String) -> Int? {
         let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let skip = Int(parts[0]), (0...mentions.count).contains(skip),
-            let key = Self.bytes(parts[1])
+        guard parts.count == 2, parts[0].utf8.count <= 9, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let skip = Int(parts[0]), let key = Self.bytes(parts[1])
         else { return nil }
         if skip > 0 { return min(mentions.count, lowerBound { Self.isLess($0, key) } + skip) }
         return lowerBound { Self.isLess($0, key) || $0.text.utf8.elementsEqual(key) }

@@ -63,7 +63,8 @@ struct IconIndexTests {
     @Test(
         "what is no cursor is refused",
         arguments: [
-            "", "0", "x.61", "-1.61", "9.61", "0.6", "0.6g", "0.+1", "0." + String(repeating: "61", count: 600),
+            "", "0", "x.61", "-1.61", "+1.61", "1234567890.61", "0.6", "0.6g", "0.+1",
+            "0." + String(repeating: "61", count: 600),
         ])
     func cursors(cursor: String) {
         #expect(Self.index([("1.plist", [(nil, "https://a")])]).place(of: cursor) == nil)
