@@ -167,13 +167,13 @@ struct CommandTests {
             try world.agent.drop("(\"\(icon)\", {icon = ();}, {icon = \"\";})", as: "apps.plist")
             try world.agent.drop("<plist>\n<array>\n<strin/></array></plist>", as: "bad.plist")
             let files = ["apps.plist", "bad.plist"].map { world.agent.lists.appending($0).string }
-            let allowing = world.setting("SYNCAGENT_NETWORK_ALLOW", "127.0.0.0/8")
-            let told = try await allowing.agent.call("check", files[0], files[1])
+            let check = ["check", "--set", "network.allow=127.0.0.0/8"] + files
+            let told = try await world.agent.call(check)
             #expect(told.code == 65)
             #expect(told.output.contains("  ignored: [1].icon: not a string\n  ignored: [2].icon: empty\n"))
             let fault = "line 3: <strin> is not an element of property lists"
             #expect(told.output.contains("bad.plist: not acceptable: The file is not a property list (\(fault)): "))
-            let json = try await allowing.agent.call("check", "--json", files[0], files[1])
+            let json = try await world.agent.call(check + ["--json"])
             #expect(json.code == 65)
             #expect(
                 json.output == """

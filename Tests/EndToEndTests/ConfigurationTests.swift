@@ -74,7 +74,8 @@ struct ConfigurationTests {
                 let call = try await world.agent.call("status", "--json")
                 #expect(call.code == 1 && call.output.contains("\"configuration\": { \"error\": \"\(file):2: "))
                 let lines = try await world.agent.call("status").output
-                #expect(lines.contains("\nconfiguration rejected: \(reason) (and 1 more)\n"), "\(lines)")
+                #expect(lines.hasPrefix("CONFIGURATION REJECTED: "), "\(lines)")
+                #expect(lines.contains("\n  \(reason) (and 1 more)\n"), "\(lines)")
                 let settings = try await world.agent.call("config").output
                 #expect(settings.contains(#/fetch\.perHost +3 +/#), "\(settings)")
 

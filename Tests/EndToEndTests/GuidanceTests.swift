@@ -90,8 +90,7 @@ struct GuidanceTests {
             let urls = [world.origin.iconURL("Mail"), world.origin.baseURL + "/gone.png", "http://10.0.0.1/a.png"]
             try world.agent.drop(propertyList(urls.map { ("A", $0) }), as: "apps.plist")
             let file = world.agent.lists.appending("apps.plist").string
-            let allowing = world.setting("SYNCAGENT_NETWORK_ALLOW", "127.0.0.0/8")
-            let check = try await allowing.agent.call("check", "--fetch", file)
+            let check = try await world.agent.call("check", "--fetch", "--set", "network.allow=127.0.0.0/8", file)
             #expect(check.code == 1, "\(check.messages)")
             #expect(check.output.contains("  will fail: http://10.0.0.1/a.png: 10.0.0.1 is not a public address"))
             #expect(check.output.contains("  came: \(urls[0]): image/png, "), "\(check.output)")

@@ -29,10 +29,20 @@ package struct API: Sendable {
         eviction = SharedAnswer { await agent.evictionReport() }
     }
 
+    /// What can be asked at one listener besides what all of them have.
+    private var ownRoutes: [APIRoute] = []
+
     /// Everything that can be asked.
     package var routes: [APIRoute] {
         statusRoutes + listRoutes + iconRoutes + syncRoutes + downloadRoutes + pinRoutes + storeRoutes
-            + [EventRoutes(agent: agent).route]
+            + [EventRoutes(agent: agent).route] + ownRoutes
+    }
+
+    /// The same with further routes, for one listener.
+    package func adding(_ routes: [APIRoute]) -> API {
+        var api = self
+        api.ownRoutes += routes
+        return api
     }
 
     /// Makes the router of these routes, for one listener; it may add others.

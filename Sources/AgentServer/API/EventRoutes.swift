@@ -63,7 +63,7 @@ struct EventRoutes: Sendable {
     /// A number that a query gives; `nil` if it gives none.
     private static func number(_ query: Parameters, _ name: String) throws -> Int? {
         guard let text = query[Substring(name)] else { return nil }
-        guard let number = Int(text), number >= 0 else {
+        guard let number = Int(text), (0...1 << 53).contains(number) else {
             throw APIError.badRequest("\(name) is not a natural number.")
         }
         return number

@@ -54,10 +54,10 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Answers on the socket and over TCP until the task is cancelled.
+    /// Answers on the socket and over TCP until the task is cancelled; only at the socket is the dashboard opened.
     package func run(with web: WebListeners) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await run([web.route]) }
+            group.addTask { try await run() }
             group.addTask { await web.run() }
             defer { group.cancelAll() }
             for try await _ in group {}
@@ -66,11 +66,9 @@ package struct ControlServer: Sendable {
 
     /// Answers on the socket until the task is cancelled.
     ///
-    /// - Parameter others: What can be asked there besides the API.
     /// - Throws: A `FileError` if the socket cannot be used.
-    func run(_ others: [APIRoute] = []) async throws {
+    func run() async throws {
         let router = api.router()
-        for route in others { route.add(to: router) }
         var quiet = logger
         quiet.logLevel = .warning
         let socket = BoundSocket(at: path)

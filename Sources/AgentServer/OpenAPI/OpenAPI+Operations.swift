@@ -19,6 +19,26 @@ extension OpenAPI {
             mediaType: "application/x-ndjson"),
         "GET /v1/settings": Operation(
             id: "settings", summary: "Tell the effective settings and folders, without passwords.", answer: "Settings"),
+        "GET /v1/metrics": Operation(
+            id: "metrics", summary: "Tell all metrics, in the text format of Prometheus.", answer: "",
+            mediaType: "text/plain"),
+        "GET /v1/events": Operation(
+            id: "events",
+            summary: "Tell what happened; to a client that accepts text/event-stream, also what happens from now on.",
+            parameters: [
+                .init(name: "since", text: "Begin after the event of this number.", schema: .number),
+                .init(name: "last", text: "Begin with so many of the newest events.", schema: .number),
+                .init(
+                    name: "limit", text: "The most events of a page; at most 1000. The default is 100.", schema: .number
+                ),
+            ], answer: "Events", streamType: "text/event-stream"),
+        "POST /v1/dashboard": Operation(
+            id: "dashboard", summary: "Open the dashboard, for as long as the connection is open.",
+            parameters: [
+                .init(
+                    name: "access", text: "What the page may do. The default is “change”.",
+                    schema: .one(of: "change", "read"))
+            ], answer: "", mediaType: "application/x-ndjson"),
         "GET /v1/openapi.json": Operation(id: "openapi", summary: "Describe the API.", answer: ""),
         "GET /v1/lists": Operation(id: "lists", summary: "Tell of all app lists.", answer: "Lists"),
         "GET /v1/lists/{name}": Operation(

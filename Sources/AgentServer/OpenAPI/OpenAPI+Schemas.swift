@@ -25,13 +25,31 @@ extension OpenAPI {
                 ]),
                 "downloads": .object([
                     "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,
+                    "code": .textOrNull,
+                    "origins": .list(of: .object(["name": .anyText, "icons": .count, "until": .anyText])),
                 ]),
                 "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
                 "eviction": .object(["state": .anyText, "reason": .textOrNull]),
                 "watch": .object([
                     "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
                 ]),
-                "publication": .object(["error": .textOrNull]),
+                "publication": .object(["error": .textOrNull]), "storage": .object(["error": .textOrNull]),
+                "configuration": .object(["error": .textOrNull]),
+                "listeners": .list(of: .object(["name": .anyText, "address": .anyText, "error": .textOrNull])),
+                "failures": .list(
+                    of: .object([
+                        "code": .anyText, "icons": .count, "example": .anyText, "list": .textOrNull,
+                        "message": .anyText,
+                    ])),
+                "verdict": .object([
+                    "level": .one(of: "ok", "busy", "stopped", "problem"), "sentence": .anyText,
+                ]),
+                "problems": .list(
+                    of: .object([
+                        "code": .anyText, "severity": .one(of: "problem", "notice"), "count": .count,
+                        "sentence": .anyText, "detail": .textOrNull, "example": .textOrNull,
+                        "commands": .list(of: .anyText),
+                    ])),
             ])
         ),
         (
@@ -39,6 +57,7 @@ extension OpenAPI {
             Schema(answer: [
                 "name": .anyText, "state": .one(of: "ok", "last-good", "rejected"), "apps": .count, "ready": .count,
                 "pending": .count, "failed": .count, "error": .textOrNull, "problems": .count,
+                "code": .textOrNull,
             ])
         ),
         ("Lists", Schema(answer: ["format": .format, "lists": .list(of: .schema("List"))])),
@@ -76,6 +95,8 @@ extension OpenAPI {
                     of: .object([
                         "url": .anyText, "status": .countOrNull, "allowedBy": .textOrNull, "proxy": .textOrNull,
                     ])),
+                "pinned": .flag, "holds": .list(of: .object(["code": .anyText, "reason": .anyText])),
+                "rule": .textOrNull, "eviction": .textOrNull,
             ])
         ),
         (
@@ -84,7 +105,8 @@ extension OpenAPI {
                 "format": .format, "missing": .list(of: .anyText),
                 "rejected": .list(of: .object(["list": .anyText, "message": .anyText])), "ready": .count,
                 "pending": .count,
-                "failed": .count, "isDone": .flag, "error": .textOrNull,
+                "failed": .count, "isDone": .flag, "error": .textOrNull, "lists": .countOrNull,
+                "publishedLists": .countOrNull, "downloadedBytes": .countOrNull, "hold": .textOrNull,
             ])
         ),
         (
@@ -114,9 +136,30 @@ extension OpenAPI {
         (
             "Settings",
             Schema(answer: [
-                "format": .format,
+                "format": .format, "pid": .countOrNull, "file": .anyText,
                 "folders": .object(["lists": .anyText, "cache": .anyText, "state": .anyText, "socket": .anyText]),
-                "settings": .list(of: .object(["key": .anyText, "value": .anyText, "variable": .anyText])),
+                "settings": .list(
+                    of: .object([
+                        "key": .anyText, "variable": .anyText, "value": .anyText, "default": .anyText,
+                        "source": .anyText, "place": .textOrNull, "needsRestart": .flag,
+                    ])),
+            ])
+        ),
+        (
+            "Event",
+            Schema(
+                answer: [
+                    "id": .count, "time": .anyText, "kind": .anyText, "code": .textOrNull, "message": .anyText,
+                ],
+                optional: [
+                    "list": .anyText, "url": .anyText, "urlSHA256": .anyText, "generation": .count,
+                    "from": .count, "through": .count,
+                ])
+        ),
+        (
+            "Events",
+            Schema(answer: [
+                "format": .format, "events": .list(of: .schema("Event")), "next": .count, "gap": .flag,
             ])
         ),
     ]

@@ -23,6 +23,8 @@ package enum OpenAPI {
         /// The name of the answer's schema.
         var answer: String
         var mediaType = "application/json"
+        /// The media type of the answer to clients that accept it in place of the other.
+        var streamType: String?
         /// Statuses of refusals that are this route's own.
         var refusals: [Int] = []
     }
@@ -76,7 +78,9 @@ extension OpenAPI.Operation {
             members.append(("requestBody", body))
         }
         let schema: JSON = answer.isEmpty ? [:] : ["$ref": .string("#/components/schemas/\(answer)")]
-        let content = JSON.object([(key: mediaType, value: ["schema": schema] as JSON)])
+        var types: [(key: String, value: JSON)] = [(mediaType, ["schema": schema])]
+        if let streamType { types.append((streamType, ["schema": .anyText])) }
+        let content = JSON.object(types)
         var answers: [(key: String, value: JSON)] = [("200", ["description": "Done.", "content": content])]
         for status in ([400, 403, 503] + (request == nil ? [] : [413]) + refusals).sorted() {
             let content: JSON = ["application/json": ["schema": ["$ref": "#/components/schemas/Error"]]]

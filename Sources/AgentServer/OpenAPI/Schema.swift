@@ -9,9 +9,9 @@ extension OpenAPI {
         /// Whether there may be other members: answers get new ones, requests must have no others.
         var isOpen = true
 
-        /// An answer, all of whose members are always there.
-        init(answer members: KeyValuePairs<String, JSON>) {
-            self.members = members.map { ($0.key, $0.value) }
+        /// An answer; all of its members are always there, but for the optional ones.
+        init(answer members: KeyValuePairs<String, JSON>, optional: KeyValuePairs<String, JSON> = [:]) {
+            self.members = (members.map(\.self) + optional.map(\.self)).map { ($0.key, $0.value) }
             required = members.map(\.key)
         }
 
@@ -37,6 +37,8 @@ extension JSON {
     static let anyText: JSON = ["type": "string"]
     static let textOrNull: JSON = ["type": ["string", "null"]]
     static let count: JSON = ["type": "integer", "minimum": 0]
+    /// A natural number that every client can hold.
+    static let number: JSON = ["type": "integer", "minimum": 0, "maximum": .number(1 << 53)]
     static let countOrNull: JSON = ["type": ["integer", "null"], "minimum": 0]
     static let flag: JSON = ["type": "boolean"]
     static let format: JSON = ["type": "integer", "const": 1]

@@ -115,7 +115,7 @@ package struct WebListeners: Sendable {
 
 extension WebListeners {
     /// The request that opens the dashboard for as long as its connection is open: that of the control socket.
-    var route: APIRoute {
+    package var route: APIRoute {
         .change("dashboard") { [dashboards] request, _ in
             let access: Access
             switch try request.query(["access"])["access"] {

@@ -15,17 +15,27 @@ package enum FileBytes {
     ///
     /// A pipe in its place is not waited for, and a device is not read: they fail with ``notAFile``.
     static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
-        let file: FileDescriptor
-        do {
-            file = try .open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
-        } catch {
-            throw error as? Errno ?? .ioError
-        }
         var status = stat()
+        var file: FileDescriptor
+        do throws(Errno) {
+            file = try open(path, options: [.closeOnExec, .nonBlocking])
+        } catch .wouldBlock {
+            // Another process holds a lease of the kernel on the file (`F_SETLEASE`, fcntl(2)), and gives it up in a moment.
+            guard stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .wouldBlock }
+            file = try open(path, options: [.closeOnExec])
+        }
         let isRead = fstat(file.rawValue, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
         if isRead { return file }
         try? file.close()
         throw notAFile
+    }
+
+    private static func open(_ path: FilePath, options: FileDescriptor.OpenOptions) throws(Errno) -> FileDescriptor {
+        do {
+            return try .open(path, .readOnly, options: options)
+        } catch {
+            throw error as? Errno ?? .ioError
+        }
     }
 
     /// What reading from a position fails with where there is a pipe, a socket or a device.

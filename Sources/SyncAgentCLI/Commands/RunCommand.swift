@@ -99,7 +99,8 @@ struct RunCommand: AsyncParsableCommand {
                         settings: settings, cache: folders.cache, clients: min(64, budget.clients / 8), logger: logger,
                         api: api, access: access)
                     let control = try ControlServer(
-                        at: folders.socket, clients: budget.clients, logger: logger, api: api, access: access)
+                        at: folders.socket, clients: budget.clients, logger: logger, api: api.adding([web.route]),
+                        access: access)
                     return {
                         async let _ = MetricsListener.run(
                             at: settings.metrics.listen, agent: agent, logger: logger)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Glibc
+import SyncPlan
+import SystemPackage
+import TestSupport
 import Testing
 
 @testable import AgentServer
@@ -25,7 +29,10 @@ struct OpenAPITests {
     @Test("it has every route that is served, and no other; each route changes something or does not by its method")
     func routes() async throws {
         try await ControlWorld.with { world in
-            let routes = world.api.routes
+            let web = WebListeners(
+                settings: Settings(), cache: world.folder.appending("cache"), clients: 1, logger: .silent,
+                api: world.api, access: SocketAccess(owner: geteuid(), isOpenToAll: true))
+            let routes = world.api.adding([web.route]).routes
             #expect(Set(routes.map(OpenAPI.key)) == Set(OpenAPI.operations.keys))
             #expect(Set(routes.map(OpenAPI.key)).count == routes.count)
             #expect(Set(OpenAPI.operations.values.map(\.id)).count == routes.count)
