@@ -305,6 +305,9 @@ def offline_kiosk(page, make, program, origin):
 
 def many(page, agent, origin, screenshots):
     page.look(1400, "dark")
+    # The token of a page before is over.
+    page.open(f"http://127.0.0.1:{agent.dashboard}/")
+    page.js("sessionStorage.clear()")
     agent.drop("many.plist", [f"http://127.0.0.1:{origin}/many/{index}.png" for index in range(10_000)])
     page.open(f"http://127.0.0.1:{agent.dashboard}/")
     page.wait("work", lambda: "ownloading" in (page.text("#verdict") or "") or page.text("#icons-count") == "10,004 icons", 60)

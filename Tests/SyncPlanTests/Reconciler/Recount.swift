@@ -13,6 +13,7 @@ extension Reconciler {
             var row = StatusReport.List(name: name, state: list.state.word)
             row.count(IconCounts(list.entries.map { catalog.icons[$0.icon]?.state ?? .pending }))
             row.error = list.rejection?.message
+            row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
             return row
         }

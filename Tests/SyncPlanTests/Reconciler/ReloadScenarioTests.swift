@@ -40,13 +40,14 @@ struct ReloadScenarioTests {
     func hosts() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         try agent.drop(["1.plist": [Self.a, Self.b]])
-        #expect(Set(agent.downloads.keys) == [Self.a])
+        #expect(agent.downloads.count == 1)
+        let first = try #require(agent.downloads.keys.first)
         try Self.configured(&agent) { $0.network.denyHosts = [HostPattern("h.example")].compactMap(\.self) }
-        try agent.finish(Self.a, .failed(.status(404)))
+        try agent.finish(first, .failed(.status(404)))
         try agent.finishPublication()
         #expect(agent.plan.status.icons.failed == 2 && agent.downloads.isEmpty)
         try Self.configured(&agent) { $0.network.denyHosts = [] }
-        #expect(Set(agent.downloads.keys) == [Self.b])
+        #expect(Set(agent.downloads.keys) == [first == Self.a ? Self.b : Self.a])
     }
 
     @Test("a higher limit has more downloads begin, and a lower one lets those go on that are under way")
