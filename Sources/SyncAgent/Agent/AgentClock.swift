@@ -29,6 +29,13 @@ package struct AgentClock: Sendable {
     /// How long the system has been awake since it booted (`CLOCK_MONOTONIC`).
     package static var timeAwake: Duration { time(by: CLOCK_MONOTONIC) }
 
+    /// How long this process has run on processors, its own code and the system's for it (`CLOCK_PROCESS_CPUTIME_ID`); `nil`
+    /// if the system does not tell.
+    package static var processTime: Duration? {
+        var time = timespec()
+        return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 ? Duration(time) : nil
+    }
+
     private static func time(by clock: clockid_t) -> Duration {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -9,9 +9,8 @@ enum ProcessUsage {
     /// What can be told at the moment; what the system does not say is left out.
     static func read() -> [MetricReading] {
         var readings: [MetricReading] = []
-        var usage = rusage()
-        if getrusage(RUSAGE_SELF.rawValue, &usage) == 0 {
-            let seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        if let time = AgentClock.processTime {
+            let seconds = time / .seconds(1)
             readings.append(MetricReading(.processCPU, seconds))
         }
         if let startTime { readings.append(MetricReading(.processStart, startTime)) }
@@ -49,6 +48,4 @@ enum ProcessUsage {
     private static func text(_ path: FilePath) -> String {
         String(decoding: (try? FileBytes.read(path)) ?? [], as: UTF8.self)
     }
-
-    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 }

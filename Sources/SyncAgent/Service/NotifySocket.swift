@@ -36,8 +36,8 @@ package struct NotifySocket: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         defer { close(descriptor) }
-        var patience = timeval()
-        patience.tv_sec = Self.patience
+        // A timeval: where the standard library is linked statically, the compiler does not find its members.
+        var patience = (seconds: Self.patience, microseconds: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
         let bytes = Array(message.utf8)
