@@ -24,8 +24,12 @@ struct EventRoutesTests {
     func events() async throws {
         try await ControlWorld.with { world in
             let client = EventClient(socket: world.socket)
+            // Until then, events of the first publication come.
+            try await waitUntil { try await world.client.status()?.inSync == true }
             world.loop.post(.paused(true))
-            try await waitUntil { try await client.page(from: .after(0), limit: 100).lines.count >= 2 }
+            try await waitUntil {
+                try Self.kinds(try await client.page(from: .after(0), limit: 100).lines).contains("paused")
+            }
             let (lines, next) = try await client.page(from: .after(0), limit: 100)
             #expect(try Self.kinds(lines).contains("paused") && Self.kinds(lines).first == "agent-started")
             #expect(next == lines.count)
@@ -66,8 +70,12 @@ struct EventRoutesTests {
     func resumed() async throws {
         try await ControlWorld.with { world in
             let client = EventClient(socket: world.socket)
+            // Until then, events of the first publication come.
+            try await waitUntil { try await world.client.status()?.inSync == true }
             world.loop.post(.paused(true))
-            try await waitUntil { try await client.page(from: .after(0), limit: 100).lines.count >= 2 }
+            try await waitUntil {
+                try Self.kinds(try await client.page(from: .after(0), limit: 100).lines).contains("paused")
+            }
             try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
                 let fields = [("accept", "text/event-stream"), ("last-event-id", "1")]
                 let head = try await connection.ask(.GET, "/v1/events?since=0", fields: fields)
