@@ -2,7 +2,6 @@
 package import CacheFormat
 import NIOHTTP1
 package import SyncPlan
-import WebAddresses
 
 /// An answer is `nil` if no agent answers, or one that is about to stop.
 extension ControlClient {
@@ -74,11 +73,6 @@ extension ControlClient {
         }
     }
 
-    /// The icons that stay although no list names them.
-    package func pins() async throws -> PinReport? {
-        try await unlessItEnds { try await decoded(PinReport.self, from: "pins") }
-    }
-
     /// Requests icons now that failed.
     package func retry(_ selection: IconSelection) async throws -> SelectionReport? {
         try await unlessItEnds {
@@ -100,33 +94,9 @@ extension ControlClient {
         try await unlessItEnds { try await decoded(StatusReport.self, from: "purge", .POST) }
     }
 
-    /// Some of the icons, in the order of their URLs.
-    ///
-    /// - Parameters:
-    ///   - list: The list that names them; all by default.
-    ///   - state: The state that they are in; any by default.
-    ///   - after: The ``IconPage/next`` of the page before; `nil` for the first one.
-    ///   - limit: The most icons, up to 1000.
-    /// - Returns: `nil` if no agent answers.
-    /// - Throws: ``Unexpected`` if the agent refuses, as for a list that it does not know.
-    package func icons(
-        list: ListName? = nil, state: IconSummary.State? = nil, after: String? = nil, limit: Int = 1000
-    ) async throws -> IconPage? {
-        var query = "icons?limit=\(limit)"
-        if let list { query += "&list=\(PercentEncoding.encode(list.text))" }
-        if let state { query += "&state=\(state.rawValue)" }
-        if let after { query += "&after=\(after)" }
-        return try await unlessItEnds { [query] in try await decoded(IconPage.self, from: query) }
-    }
-
     /// The agent's settings, and where each one came from; `nil` if no agent answers.
     package func settings() async throws -> SettingsReport? {
         try await unlessItEnds { try await decoded(SettingsReport.self, from: "settings") }
-    }
-
-    /// The answer to a question that changes nothing, as text: `health`, `lists`, `openapi.json`.
-    package func document(_ path: String) async throws -> String? {
-        try await unlessItEnds { try await text(from: path) }
     }
 
     /// Rescans the lists folder.

@@ -69,49 +69,14 @@ package struct ControlClient: Sendable {
         }
     }
 
-    func text(from path: String) async throws -> String {
-        try await ask(.GET, path) { connection in
-            String(decoding: try await connection.rest(upTo: Self.longest), as: UTF8.self)
-        }
-    }
-
-    /// The lines of an answer that goes on, such as server-sent events, until one is the last or the agent ends.
-    ///
-    /// - Parameters:
-    ///   - path: The path below `/v1/`, with its query.
-    ///   - type: The media type that is accepted; `nil` for any.
-    ///   - isLast: Takes each line, without its end.
-    /// - Returns: `false` if no agent answers.
-    /// - Throws: ``Unexpected`` if the agent refuses, and what the closure throws.
-    package func lines(
-        of path: String, accepting type: String? = nil, until isLast: (String) async throws -> Bool
-    ) async throws -> Bool {
-        let fields = type.map { [("accept", $0)] } ?? []
-        return try await unlessItEnds {
-            try await ask(.GET, path, fields: fields) { connection in
-                var line: [UInt8] = []
-                while let buffer = try await connection.next() {
-                    for byte in buffer.readableBytesView {
-                        guard byte == UInt8(ascii: "\n") else {
-                            line.append(byte)
-                            continue
-                        }
-                        if try await isLast(String(decoding: line, as: UTF8.self)) { return }
-                        line.removeAll(keepingCapacity: true)
-                    }
-                }
-            }
-        } != nil
-    }
-
     /// Asks over a connection of its own, and hands it over when the agent does what it was asked to.
     private func ask<Answer>(
-        _ method: HTTPMethod, _ path: String, fields: [(String, String)] = [], body: RequestDocument? = nil,
+        _ method: HTTPMethod, _ path: String, body: RequestDocument? = nil,
         _ read: (inout LocalConnection) async throws -> Answer
     ) async throws -> Answer {
         try await LocalConnection.open(to: .socket(socket.string)) { connection in
             let head = try await connection.ask(
-                method, "/v1/" + path, fields: fields + (body == nil ? [] : [("content-type", "application/json")]),
+                method, "/v1/" + path, fields: body == nil ? [] : [("content-type", "application/json")],
                 body: try body.map { Array(try JSONEncoder().encode($0)) }, patience: Self.patience)
             guard head.status == .ok else {
                 let text = try? await connection.rest(upTo: 1 << 16)
