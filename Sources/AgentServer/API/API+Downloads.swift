@@ -27,7 +27,7 @@ extension API {
 
     @concurrent private func setPaused(_ isPaused: Bool, _ request: Request) async throws -> Response {
         _ = try await RequestDocument(request, [])
-        agent.setPaused(isPaused)
+        await agent.setPaused(isPaused)
         return try Self.answer(await board.text())
     }
 }

@@ -7,13 +7,20 @@ extension AgentLoop {
     /// The time as the loop counts it.
     package var now: Timestamp { clock.now }
 
-    /// The present status; `nil` if the loop has ended.
+    /// The status after the last change that the plan has taken in; `nil` if the loop has ended.
+    ///
+    /// It does not wait for a change that the plan works on, nor for events that wait: who posted one and is to see what
+    /// comes of it posts it by ``hand(_:)``.
     package func status() async -> StatusReport? {
-        await ask { [self] plan in
-            // Nothing changes while the loop answers.
-            guard let change = feed.newest else { return plan.status }
-            return latestStatus.get(after: change) { plan.status }
-        }
+        guard feed.newest != nil else { return nil }
+        if let status = latestStatus.current { return status }
+        return await ask { [latestStatus] plan in latestStatus.get { plan.status } }
+    }
+
+    /// Posts an event, and returns when the plan has taken it in, or with the loop.
+    package func hand(_ event: Reconciler.Event) async {
+        post(event)
+        _ = await ask { _ in }
     }
 
     /// What is evicted and what stays: of one icon, or of all that no list names.

@@ -123,7 +123,9 @@ package final class AgentLoop: Sendable {
             // All at once: what one of them would begin may be cancelled by the next.
             if let time = sleep.read() { events.insert(.slept(time), at: 0) }
             log.note(events, before: plan, now: clock.now)
-            perform(plan.handle(events, now: clock.now), background: background, log)
+            let actions = plan.handle(events, now: clock.now)
+            latestStatus.noteChange { plan.status }
+            perform(actions, background: background, log)
             let told = plan.takeEvents()
             journal?.append(told, at: clock.now)
             log.note(events, told: told, after: plan, now: clock.now)

@@ -2,15 +2,44 @@
 import SyncPlan
 import Synchronization
 
-/// The status after the newest change, which is built only once.
+/// The status after the last change that the plan has taken in, so that nobody waits for the change that it works on.
+///
+/// It is built at most once after a change, and only while somebody asks.
 final class LatestStatus: Sendable {
-    private let latest = Mutex<(change: Int, status: StatusReport)?>(nil)
+    private struct State {
+        /// `nil` if it has not been built since the last change.
+        var status: StatusReport?
+        /// Whether somebody asked since the last change.
+        var isWanted = false
+    }
 
-    /// The status after the change of this number.
-    func get(after change: Int, build: () -> StatusReport) -> StatusReport {
-        if let latest = latest.withLock(\.self), latest.change == change { return latest.status }
+    private let state = Mutex(State())
+
+    /// The status, as far as it is built; from then on it is built after the next change.
+    var current: StatusReport? {
+        state.withLock { state in
+            state.isWanted = true
+            return state.status
+        }
+    }
+
+    /// The status, which is built if it is not yet.
+    func get(build: () -> StatusReport) -> StatusReport {
+        if let status = state.withLock(\.status) { return status }
         let status = build()
-        latest.withLock { $0 = (change, status) }
+        state.withLock { $0.status = status }
         return status
+    }
+
+    /// Notes that there was a change: before anybody can see what comes of it.
+    func noteChange(build: () -> StatusReport) {
+        let isWanted = state.withLock { state in
+            if !state.isWanted { state.status = nil }
+            defer { state.isWanted = false }
+            return state.isWanted
+        }
+        guard isWanted else { return }
+        let status = build()
+        state.withLock { $0.status = status }
     }
 }

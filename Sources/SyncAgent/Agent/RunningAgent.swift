@@ -148,7 +148,7 @@ package struct RunningAgent: Sendable {
     /// - Returns: How many they are, and what was selected that there is not.
     package func request(_ selection: IconSelection, isRefresh: Bool) async -> SelectionReport? {
         let report = await loop.ask { $0.report(on: selection, isRefresh: isRefresh) }
-        loop.post(.request(selection, isRefresh: isRefresh))
+        await loop.hand(.request(selection, isRefresh: isRefresh))
         return report
     }
 
@@ -175,11 +175,11 @@ package struct RunningAgent: Sendable {
     /// Looks at the lists folder, and has the icons of some lists go before all others.
     package func look(for names: [ListName]) async {
         await lists.look()
-        loop.post(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
+        await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
 
     /// Has downloads begun no more, or again.
-    package func setPaused(_ isPaused: Bool) { loop.post(.paused(isPaused)) }
+    package func setPaused(_ isPaused: Bool) async { await loop.hand(.paused(isPaused)) }
 
     /// Has what is retired removed without its grace; if it is confirmed, also what is held.
     package func evict(isConfirmed: Bool) async {

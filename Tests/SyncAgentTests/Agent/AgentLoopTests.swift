@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import DemoOrigin
+import Dispatch
 import SyncPlan
 import TestSupport
 import Testing
@@ -21,11 +22,11 @@ struct AgentLoopTests {
                 agent.loop.post(.paused(false))
             }
             agent.loop.post(.paused(true))
-            #expect(await agent.loop.status()?.state == .paused)
+            #expect(await agent.loop.ask(\.status)?.state == .paused)
             agent.drop(["a.plist": [Self.a]])
             agent.loop.post(.paused(false))
             try await calls.next(.begin([Self.a]))
-            #expect(await agent.loop.status()?.state == .running)
+            #expect(await agent.loop.ask(\.status)?.state == .running)
         }
     }
 
@@ -33,7 +34,7 @@ struct AgentLoopTests {
     func batch() async throws {
         try await ScriptedLoop.with { agent, _ in
             agent.effects.post([.scanned(.of(["a.plist": [Self.a]])), .paused(true)])
-            #expect(await agent.loop.status()?.downloads.queued == 1)
+            #expect(await agent.loop.ask(\.status)?.downloads.queued == 1)
             let begins = agent.effects.allCalls.filter(\.isBegin)
             #expect(begins.isEmpty)
         }
@@ -186,20 +187,45 @@ struct AgentLoopTests {
         }
     }
 
-    @Test("the status is built once after a change, however often it is asked for")
+    @Test("the status is built once after a change, if somebody asks; else not before it is asked for")
     func status() async throws {
         try await ScriptedLoop.with { agent, _ in
             let status = try #require(await agent.loop.status())
-            #expect(await agent.loop.status() == status)
             let latest = LatestStatus()
             var built = 0
-            for change in [1, 1, 1, 2, 2] {
-                _ = latest.get(after: change) {
-                    built += 1
-                    return status
-                }
+            func build() -> StatusReport {
+                built += 1
+                return status
             }
-            #expect(built == 2)
+            latest.noteChange(build: build)
+            #expect(built == 0 && latest.current == nil)
+            for _ in 1...3 { #expect(latest.get(build: build) == status) }
+            #expect(built == 1 && latest.current == status)
+            latest.noteChange(build: build)
+            #expect(built == 2 && latest.current == status)
+            latest.noteChange(build: build)
+            latest.noteChange(build: build)
+            #expect(built == 3 && latest.current == nil)
+        }
+    }
+
+    @Test("while the loop works on a change, the status before it is told; who handed an event in sees what came of it")
+    func statusMeanwhile() async throws {
+        let (isBusy, hasAsked) = (Gate(), DispatchSemaphore(value: 0))
+        try await ScriptedLoop.with { agent, _ in
+            #expect(await agent.loop.status()?.state == .running)
+            await agent.loop.hand(.paused(true))
+            #expect(await agent.loop.status()?.state == .paused)
+            async let answer = agent.loop.ask { _ in
+                isBusy.open()
+                hasAsked.wait()
+            }
+            try await isBusy.wait()
+            async let change: Void = agent.loop.hand(.paused(false))
+            #expect(await agent.loop.status()?.state == .paused)
+            hasAsked.signal()
+            _ = await (answer, change)
+            #expect(await agent.loop.status()?.state == .running)
         }
     }
 }
