@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the agent does beside many downloads, with many clients, and with nothing to do."""
 import multiprocessing
+import os
+import statistics
 import subprocess
 import threading
 import time
@@ -78,7 +80,9 @@ def clients(bench, icons=20_000, slow=10_000):
             others = [
                 subprocess.Popen(folders.command(*command), env=folders.environment, stdout=subprocess.DEVNULL)
                 for command in (["evict", "--dry-run"], ["sync", "--wait"], ["status", "--watch"])]
-            answers = _ask(folders.socket, bench.ask_seconds)
+            askers = Askers(folders.socket, 0.1)
+            time.sleep(bench.ask_seconds)
+            answers = askers.end()
             left = Client(folders.socket).status()["downloads"]
             times = [1000 * answer for answer in answers]
             note = f"{len(times):,} answers; at the end {left['active']} active, {left['queued']:,} queued"
@@ -98,36 +102,81 @@ def clients(bench, icons=20_000, slow=10_000):
         origin.end()
 
 
-def _ask(path, seconds):
-    """How long each answer took, in seconds; the clients are in four processes, of which none is a bottleneck."""
-    results = multiprocessing.Queue()
-    processes = [
-        multiprocessing.Process(target=_clients, args=(path, seconds, results, number * CLIENTS // 4))
-        for number in range(4)]
-    for process in processes:
-        process.start()
-    return sum((results.get() for _ in processes), [])
+def asked_fill(bench, icons=10_000):
+    """The same download while clients ask for the status: nobody; of another agent, which takes them the same time on the
+    processors; of this one."""
+    report = bench.report
+    if bench.nginx is None:
+        report.skip("asked", "a download while clients ask", "nginx or openssl is not installed")
+        return
+    report.section(f"{icons:,} icons download while {CLIENTS} clients ask for the status, medians of {bench.pairs} rounds")
+    urls = [f"{bench.nginx.plain}/tiny/{number}.png" for number in range(icons)]
+    paces = {"ten times a second": 0.1, "without a pause": 0}
+    fills = {(pace, who): [] for pace in paces for who in ("nobody", "another", "this")}
+    answers = {pace: [] for pace in paces}
+    other = Folders(bench.program, bench.fresh("other"), SLOT_SETTINGS)
+    with Agent(other) as idle_agent:
+        idle_agent.wait_until(lambda status: True)
+        for number in range(bench.pairs):
+            for pace, who in list(fills) if number % 2 == 0 else reversed(list(fills)):
+                folders = Folders(bench.program, bench.fresh("asked"), SLOT_SETTINGS)
+                os.sync()
+                with Agent(folders) as agent:
+                    agent.wait_until(lambda status: True)
+                    asked = {"another": other, "this": folders}.get(who)
+                    askers = Askers(asked.socket, paces[pace]) if asked else None
+                    begun = time.monotonic()
+                    folders.drop("apps.plist", urls)
+                    fills[pace, who].append(folders.wait_for_manifest(
+                        lambda: (folders.published("apps.plist") or [{"ready": 0}])[0]["ready"] == icons, begun))
+                    times = askers.end() if askers else []
+                    if who == "this":
+                        answers[pace] += [1000 * answer for answer in times]
+    for pace in paces:
+        values = {who: fills[pace, who] for who in ("nobody", "another", "this")}
+        ratios = {
+            f"with {who} asked": statistics.median(a / b for a, b in zip(values["this"], values[who]))
+            for who in ("nobody", "another")}
+        report.add("asked", f"{pace}: all published", "s", statistics.median(values["this"]), ratios=ratios, runs=values)
+        note = f"{len(answers[pace]):,} answers, {max(answers[pace]):.0f} ms at most"
+        report.add("asked", f"{pace}: status, p50", "ms", part(answers[pace], 0.5))
+        report.add("asked", f"{pace}: status, p99", "ms", part(answers[pace], 0.99), note=note)
 
 
-def _clients(path, seconds, results, first):
-    times = []
+class Askers:
+    """Clients that ask for the status until they are ended; they are in four processes, of which none is a bottleneck."""
 
-    def client(number):
-        connection = Client(path)
-        time.sleep(0.1 * number / CLIENTS)
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            begun = time.monotonic()
-            connection.ask()
-            times.append(time.monotonic() - begun)
-            time.sleep(max(0, 0.1 - (time.monotonic() - begun)))
+    def __init__(self, path, pause):
+        self.ended, self.results = multiprocessing.Event(), multiprocessing.Queue()
+        self.processes = [
+            multiprocessing.Process(target=self._ask, args=(path, pause, number * CLIENTS // 4)) for number in range(4)]
+        for process in self.processes:
+            process.start()
 
-    threads = [threading.Thread(target=client, args=(first + number,)) for number in range(CLIENTS // 4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    results.put(times)
+    def end(self):
+        """How long each answer took, in seconds."""
+        self.ended.set()
+        return sum((self.results.get() for _ in self.processes), [])
+
+    def _ask(self, path, pause, first):
+        times = []
+
+        def client(number):
+            connection = Client(path)
+            time.sleep(pause * number / CLIENTS)
+            while not self.ended.is_set():
+                begun = time.monotonic()
+                connection.ask()
+                times.append(time.monotonic() - begun)
+                if pause:
+                    time.sleep(max(0, pause - (time.monotonic() - begun)))
+
+        threads = [threading.Thread(target=client, args=(first + number,)) for number in range(CLIENTS // 4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.results.put(times)
 
 
 def idle(bench, lists=200):
