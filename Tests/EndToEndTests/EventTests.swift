@@ -100,6 +100,27 @@ struct EventTests {
         }
     }
 
+    @Test("a list that stays as bad as it was is told once, however often the agent is started")
+    func restarts() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try write("no list", to: world.agent.lists.appending("bad.plist"))
+            for _ in 0..<3 {
+                try await world.agent.whileRunning { _ in
+                    try await world.agent.status { $0.inSync && $0.lists.map(\.state) == ["ok", "rejected"] }
+                }
+            }
+            @Sendable func told() async throws -> [String] {
+                try await Self.events(world, "--since", "0").filter { $0.list == "bad.plist" }.map(\.kind)
+            }
+            #expect(try await told() == ["list-rejected"])
+            try world.remove("bad.plist")
+            try await world.agent.whileRunning { _ in
+                try await waitUntil { try await told() == ["list-rejected", "list-removed"] }
+            }
+        }
+    }
+
     @Test("without an agent events come from disk, and say so; a follower needs one")
     func stopped() async throws {
         try await World.with { world in

@@ -17,5 +17,6 @@ extension StateStore {
         ([StoredIcons.table, StoredOrigins.table, StoredGenerations.table]
             + [StoredValue.pause, .hold, .folder, .newest].map(\.schema)).joined(separator: "\n"),
         StoredLists.table,
+        StoredRejections.table,
     ]
 }

@@ -9,6 +9,7 @@ extension StateStore {
             try StoredIcons.store(changes, in: database)
             try StoredOrigins.store(changes, in: database)
             try StoredLists.store(changes, in: database)
+            try StoredRejections.store(changes, in: database)
             try StoredGenerations.store(changes, in: database, clock: clock)
             if let values = changes.values { try StoredValue.store(values, in: database, clock: clock) }
         }
@@ -24,6 +25,7 @@ extension Remembered {
         icons = try StoredIcons.load(from: database)
         origins = try StoredOrigins.load(from: database)
         lists = try StoredLists.load(from: database)
+        rejections = try StoredRejections.load(from: database)
         superseded = try StoredGenerations.load(from: database, clock: clock)
         values = try StoredValue.load(from: database, clock: clock)
     }

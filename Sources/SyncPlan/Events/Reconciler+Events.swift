@@ -35,10 +35,22 @@ extension Reconciler {
         }
     }
 
-    /// Tells that a list's file is not accepted, unless it was not for the same reason before.
-    mutating func tell(_ rejection: ListRejection, of name: ListName) {
-        guard catalog.lists[name]?.rejection != rejection else { return }
-        events.append(hasGoodVersion(of: name) ? .listKept(name, rejection) : .listRejected(name, rejection))
+    /// Tells that a list's file is not accepted, unless that was told before, with the same reason.
+    mutating func tell(_ rejection: ListRejection, of name: ListName, now: Timestamp) {
+        let memo = RejectionMemo(
+            list: name, code: rejection.code.rawValue, message: rejection.message, isKept: hasGoodVersion(of: name))
+        guard rejections.updateValue(memo, forKey: name) != memo else { return }
+        unstored.note(rejectionOf: name, at: now)
+        events.append(memo.isKept ? .listKept(name, rejection) : .listRejected(name, rejection))
+    }
+
+    /// Forgets that a list's file was not accepted.
+    ///
+    /// - Returns: Whether that was told.
+    mutating func forgetRejection(of name: ListName, now: Timestamp) -> Bool {
+        guard rejections.removeValue(forKey: name) != nil else { return false }
+        unstored.note(rejectionOf: name, at: now)
+        return true
     }
 
     /// The retired icons that new versions of lists name.

@@ -11,7 +11,8 @@ extension Reconciler {
     mutating func applyScan(_ scan: ListScan, now: Timestamp, to actions: inout [Action]) {
         let isFirst = !folder.isScanned
         cache.suspect(isComplete: false)
-        let known = catalog.lists.keys.lazy.filter { $0 != Self.pinList }
+        // What was told of a list is known of it, also where there was no good version before a restart.
+        let known = Set(catalog.lists.keys).union(rejections.keys).subtracting([Self.pinList])
         let gone = folder.note(scan, known: known, at: now)
         if let gone, case .listed(let found, let present, let changed) = scan {
             if publishing.manifest == nil, publishing.inFlight == nil { publishing.noteChange(at: now) }
@@ -43,7 +44,7 @@ extension Reconciler {
         let shown = catalog.shownImages
         let retired = retiredIcons(in: changed)
         for name in gone {
-            if catalog.lists[name] != nil { events.append(.listRemoved(name)) }
+            if forgetRejection(of: name, now: now) || catalog.lists[name] != nil { events.append(.listRemoved(name)) }
             let wasPublished = catalog.lists[name]?.published != nil
             let diff = catalog.removeList(name)
             unstored.note(list: name, at: now)
@@ -54,7 +55,7 @@ extension Reconciler {
         for (name, reading) in changed where present.contains(name) {
             switch reading.verdict {
             case .failure(let rejection):
-                tell(rejection, of: name)
+                tell(rejection, of: name, now: now)
                 if catalog.lists[name]?.source == nil {
                     _ = catalog.setList(name, ListRecord(state: .rejected(rejection)))
                 } else {
@@ -69,7 +70,7 @@ extension Reconciler {
                 if old?.known != record.known { unstored.note(list: name, at: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
-                if !isAsBefore || old?.rejection != nil {
+                if forgetRejection(of: name, now: now) || !isAsBefore {
                     let (apps, problems) = (list.entries.count, list.problems.count)
                     events.append(.listAccepted(name, apps: apps, problems: problems))
                 }

@@ -33,6 +33,8 @@ package struct Reconciler: Sendable {
     var events: [AgentEvent] = []
     /// The conditions that events have told of.
     var told = ToldConditions()
+    /// What events have told of lists whose files are not accepted, be it before a restart.
+    var rejections: [ListName: RejectionMemo] = [:]
 
     /// Begins with what is on disk.
     ///

@@ -14,6 +14,10 @@ package struct MemoChanges: Equatable, Sendable {
     package var lists: [ListMemo] = []
     /// The lists that are gone, or of which there is more to tell.
     package var forgottenLists: [ListName] = []
+    /// What events have told of lists whose files are not accepted.
+    package var rejections: [RejectionMemo] = []
+    /// The lists that are accepted, or gone.
+    package var forgottenRejections: [ListName] = []
     /// When generations were superseded, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
     /// The generations that are on disk no more.
@@ -45,6 +49,7 @@ package struct MemoChanges: Equatable, Sendable {
         Self.append(later.remembered, later.forgotten, to: &remembered, &forgotten, by: \.url)
         Self.append(later.origins, later.forgottenOrigins, to: &origins, &forgottenOrigins, by: \.origin)
         Self.append(later.lists, later.forgottenLists, to: &lists, &forgottenLists, by: \.list)
+        Self.append(later.rejections, later.forgottenRejections, to: &rejections, &forgottenRejections, by: \.list)
         superseded.merge(later.superseded) { $1 }
         for generation in later.released { superseded[generation] = nil }
         released.removeAll { later.superseded[$0] != nil }

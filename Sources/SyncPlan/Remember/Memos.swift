@@ -37,6 +37,19 @@ package struct OriginMemo: Hashable, Sendable {
     }
 }
 
+/// What events have told of a list whose file is not accepted, so that a restart does not tell it again.
+package struct RejectionMemo: Hashable, Sendable {
+    package var list: ListName
+    package var code: String
+    package var message: String
+    /// Whether the last good version of the list stays in force.
+    package var isKept: Bool
+
+    package init(list: ListName, code: String, message: String, isKept: Bool) {
+        (self.list, self.code, self.message, self.isKept) = (list, code, message, isKept)
+    }
+}
+
 /// What is remembered over a restart of a list in which there was no flaw: all else that was in it is in its document.
 package struct ListMemo: Equatable, Sendable {
     package var list: ListName

@@ -6,6 +6,7 @@ package struct Remembered: Sendable {
     package var icons = IconMemos()
     package var origins: [OriginMemo] = []
     package var lists: [ListMemo] = []
+    package var rejections: [RejectionMemo] = []
     /// When each superseded generation was, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
     package var values = RememberedValues()

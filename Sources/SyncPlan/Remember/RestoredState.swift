@@ -136,6 +136,7 @@ extension Reconciler {
             }
             catalog.updateList(memo.list) { $0.isRead = true }
         }
+        for memo in state.memory.rejections { rejections[memo.list] = memo }
         for url in catalog.icons.filter({ !$0.icon.isReferenced }).map(\.url) { forgetIfDone(url, now: now) }
         if state.isDamaged { publishing.noteChange(at: now) }
         let known = Set(state.memory.superseded.keys).union(retention.ledger.supersessions.keys)

@@ -12,6 +12,8 @@ struct UnstoredChanges: Sendable {
     private var icons: Set<IconURL> = []
     private var origins: Set<String> = []
     private var lists: Set<ListName> = []
+    /// The lists of which events have told something else.
+    private var rejections: Set<ListName> = []
     /// Generations that were superseded, or released.
     private var generations: Set<Int> = []
     /// The single values as they are stored; `nil` if they are to be stored whatever they are.
@@ -34,6 +36,12 @@ struct UnstoredChanges: Sendable {
     /// Whether a list need be parsed again has changed, as long as its file is as it is.
     mutating func note(list: ListName, at now: Timestamp) {
         lists.insert(list)
+        noteChange(at: now)
+    }
+
+    /// What events have told of a list's file has changed.
+    mutating func note(rejectionOf list: ListName, at now: Timestamp) {
+        rejections.insert(list)
         noteChange(at: now)
     }
 
@@ -63,6 +71,7 @@ struct UnstoredChanges: Sendable {
         icons.formUnion(plan.catalog.icons.keys)
         origins.formUnion(plan.downloads.origins.keys)
         lists.formUnion(plan.catalog.lists.keys)
+        rejections.formUnion(plan.rejections.keys)
         generations.formUnion(plan.retention.ledger.supersessions.keys)
         values = nil
         due = now
@@ -104,6 +113,14 @@ struct UnstoredChanges: Sendable {
             }
         }
         lists = unpublished
+        for name in rejections {
+            if let memo = plan.rejections[name] {
+                changes.rejections.append(memo)
+            } else {
+                changes.forgottenRejections.append(name)
+            }
+        }
+        rejections = []
         for generation in generations {
             if let time = plan.retention.ledger.supersessions[generation] {
                 changes.superseded[generation] = time

@@ -38,6 +38,7 @@ struct StateFuzzTests {
             OriginMemo(origin: "https://example.com", health: OriginHealth(failures: 7, waitsUntil: clock.now))
         ]
         changes.lists = [ListMemo(list: "apps.plist", sha256: .of(url.text), rules: ListLimits(Settings().lists).rules)]
+        changes.rejections = [RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)]
         changes.superseded = [1: clock.now]
         changes.values = RememberedValues(
             isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),
@@ -126,7 +127,8 @@ struct StateFuzzTests {
             var columns: [(table: String, column: String)] = []
             do {
                 let database = try Database(path)
-                for table in ["icon", "origin", "pause", "superseded", "hold", "folder", "newest"] {
+                let tables = ["icon", "origin", "list", "rejection", "pause", "superseded", "hold", "folder", "newest"]
+                for table in tables {
                     for name in try database.rows("PRAGMA table_info(\(table))", { $0["name"] }) {
                         if case .text(let name) = name { columns.append((table, name)) }
                     }

@@ -93,10 +93,32 @@ struct StateStoreTests {
             try await store.close()
             #expect(try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.lists == [memos[1]])
             let database = try Database(folder.appending(StateStore.files[0]))
-            try database.execute("DROP TABLE list; PRAGMA user_version = 1")
+            try database.execute("DROP TABLE list; DROP TABLE rejection; PRAGMA user_version = 1")
             try database.close()
             let old = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered
             #expect(old.lists.isEmpty && old.icons.count == self.memos.count)
+        }
+    }
+
+    @Test("what was told of lists that are not accepted comes back")
+    func rejections() async throws {
+        try await withTemporaryFolder { folder in
+            let memos = [true, false].map {
+                RejectionMemo(list: "\($0).plist", code: "empty-file", message: "It's “empty”.", isKept: $0)
+            }
+            var changes = MemoChanges()
+            changes.rejections = memos
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            try await first.apply(changes)
+            try await first.close()
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            #expect(Set(store.remembered.rejections) == Set(memos))
+            changes = MemoChanges()
+            changes.forgottenRejections = ["true.plist"]
+            try await store.apply(changes)
+            try await store.close()
+            let last = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.rejections
+            #expect(last == [memos[1]])
         }
     }
 

@@ -7,6 +7,7 @@ struct SimulatedMemory {
     private(set) var icons: [IconURL: IconMemo] = [:]
     private(set) var origins: [String: OriginHealth] = [:]
     private(set) var lists: [ListName: ListMemo] = [:]
+    private(set) var rejections: [ListName: RejectionMemo] = [:]
     private(set) var superseded: [Int: Timestamp] = [:]
     private(set) var values = RememberedValues()
 
@@ -17,6 +18,8 @@ struct SimulatedMemory {
         for origin in changes.forgottenOrigins { origins[origin] = nil }
         for memo in changes.lists { lists[memo.list] = memo }
         for list in changes.forgottenLists { lists[list] = nil }
+        for memo in changes.rejections { rejections[memo.list] = memo }
+        for list in changes.forgottenRejections { rejections[list] = nil }
         superseded.merge(changes.superseded) { $1 }
         for generation in changes.released { superseded[generation] = nil }
         values = changes.values ?? values
@@ -33,6 +36,7 @@ struct SimulatedMemory {
         state.memory.icons = IconMemos(icons.values.sorted { $0.url < $1.url })
         state.memory.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
         state.memory.lists = lists.values.sorted { $0.list < $1.list }
+        state.memory.rejections = rejections.values.sorted { $0.list < $1.list }
         state.memory.superseded = superseded
         state.memory.values = values
     }

@@ -16,11 +16,19 @@ struct MemoChangesTests {
         var changes = MemoChanges(remembered: [memo("a", 1), memo("b", 1)], forgotten: ["c", "d"])
         changes.origins = [OriginMemo(origin: "o", health: OriginHealth(failures: 1))]
         changes.forgottenOrigins = ["p"]
+        let rejections = ["a.plist", "b.plist"].map {
+            RejectionMemo(list: $0, code: "empty-file", message: "empty", isKept: false)
+        }
+        changes.rejections = [rejections[0]]
+        changes.forgottenRejections = ["b.plist"]
         changes.values = RememberedValues(isPaused: true)
         var later = MemoChanges(remembered: [memo("b", 2), memo("c", 2)], forgotten: ["a"])
         later.origins = [OriginMemo(origin: "p", health: OriginHealth(failures: 2))]
         later.forgottenOrigins = ["o"]
+        later.rejections = [rejections[1]]
+        later.forgottenRejections = ["a.plist"]
         changes.append(later)
+        #expect(changes.rejections == [rejections[1]] && changes.forgottenRejections == ["a.plist"])
         #expect(changes.remembered == [memo("b", 2), memo("c", 2)])
         #expect(changes.forgotten == ["d", "a"])
         #expect(changes.origins == later.origins && changes.forgottenOrigins == ["o"])
