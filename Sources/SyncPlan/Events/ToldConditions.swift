@@ -20,8 +20,11 @@ extension Reconciler {
     /// The conditions as they are.
     var conditions: ToldConditions {
         let eviction: ToldConditions.Eviction =
-            if evictionDoubt != nil {
+            if lastingDoubt != nil {
                 .suspended
+            } else if evictionDoubt != nil {
+                // New lists are being read: what follows is told when they are.
+                told.eviction
             } else if let hold = retention.brake.heldNow {
                 .held(hold.since)
             } else {
@@ -42,11 +45,11 @@ extension Reconciler {
                 space.waitsFor.map { .downloadsBlocked($0.code, reason: $0.reason) } ?? .downloadsUnblocked)
         }
         if now.eviction != told.eviction {
-            let status = evictionStatus
+            let reason = evictionStatus.reason ?? ""
             switch now.eviction {
             case .active: events.append(.evictionActive)
-            case .suspended: events.append(.evictionSuspended(reason: status.reason ?? ""))
-            case .held: events.append(.evictionHeld(reason: status.reason ?? ""))
+            case .suspended: events.append(.evictionSuspended(reason: reason))
+            case .held: events.append(.evictionHeld(reason: reason))
             }
         }
         told = now

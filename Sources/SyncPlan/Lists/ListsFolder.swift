@@ -2,6 +2,27 @@
 import AppLists
 import CacheFormat
 
+/// Why it is not known what all lists name.
+enum ListDoubt: Equatable, Sendable {
+    /// A list, or the folder of which the reason tells, cannot be read.
+    case unreadable(String)
+    /// A list is yet to be read. That ends by itself: with a verdict at the latest when it took too long.
+    case unread(ListName)
+
+    /// In words.
+    var reason: String {
+        switch self {
+        case .unreadable(let reason): reason
+        case .unread(let name): "\(name) is still being written, or waits to be read"
+        }
+    }
+
+    /// Whether it is part of the ordinary reading of lists, of which nobody need be told.
+    var isPassing: Bool {
+        if case .unread = self { true } else { false }
+    }
+}
+
 /// The lists folder, as the looks at it have shown it: whether it is trusted, and which lists are missing in it.
 struct ListsFolder: Sendable {
     /// By what rules lists are read.
@@ -16,7 +37,7 @@ struct ListsFolder: Sendable {
     private(set) var identity: FolderIdentity?
     private(set) var lastScan: Timestamp?
     /// Why it is not known what all lists name.
-    private(set) var doubt: String?
+    private(set) var doubt: ListDoubt?
     /// The lists that the last looks missed, and that are not gone yet.
     private var absent: AbsentLists
     /// Whether a look was asked for to decide on them.
@@ -76,8 +97,14 @@ struct ListsFolder: Sendable {
     }
 
     /// Takes note of why it is not known what all lists name; `nil` if it is.
-    mutating func note(doubt: String?) {
+    mutating func note(doubt: ListDoubt?) {
         self.doubt = doubt
+    }
+
+    /// Takes note of why the agent could not read some lists.
+    mutating func note(shortage: String) {
+        guard doubt?.isPassing ?? true else { return }
+        doubt = .unreadable("some lists could not be read: \(shortage)")
     }
 
     /// When the folder is to be listed again for lists that are missing; `nil` if none are, or that happens anyway.

@@ -18,7 +18,7 @@ extension Reconciler {
             if publishing.manifest == nil, publishing.inFlight == nil { publishing.noteChange(at: now) }
             applyListing(present: present, gone: gone, changed: changed, now: now, to: &actions)
             if let shortage = found.shortage {
-                folder.note(doubt: folder.doubt ?? "some lists could not be read: \(shortage)")
+                folder.note(shortage: shortage)
             }
         }
         if isFirst { considerAll(now: now) }
@@ -117,15 +117,13 @@ extension Reconciler {
         if let unnamed { actions.append(.background(.discardPartials(unnamed))) }
     }
 
-    /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass.
-    private func doubt(about present: Set<ListName>) -> String? {
-        let unknown = present.lazy.filter { name in
-            guard let list = catalog.lists[name] else { return true }
-            return list.rejection?.isOfTheFile == false
+    /// Why it is not known what all lists name: one of them could not be read, for a reason that may pass, or is yet to be.
+    private func doubt(about present: Set<ListName>) -> ListDoubt? {
+        let unreadable = present.lazy.filter { catalog.lists[$0]?.rejection?.isOfTheFile == false }
+        if let name = unreadable.min(), let rejection = catalog.lists[name]?.rejection {
+            return .unreadable("\(name): \(rejection.message)")
         }
-        guard let name = unknown.min() else { return nil }
-        return catalog.lists[name]?.rejection.map { "\(name): \($0.message)" }
-            ?? "\(name) is still being written, or waits to be read"
+        return present.lazy.filter { catalog.lists[$0] == nil }.min().map(ListDoubt.unread)
     }
 
     /// Has an icon asked for at once whose image was not what the lists said, because they say something else now.

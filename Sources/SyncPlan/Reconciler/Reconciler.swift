@@ -167,12 +167,15 @@ package struct Reconciler: Sendable {
     var isStoreIdle: Bool { !cache.isUnderWay && publishing.inFlight == nil && retention.isIdle }
 
     /// Why nothing is removed at the moment, in words; `nil` if what is retired goes when its grace is over.
-    var evictionDoubt: String? {
+    var evictionDoubt: String? { lastingDoubt ?? folder.doubt?.reason }
+
+    /// The same without what is over as soon as new lists are read.
+    var lastingDoubt: String? {
         if let unavailable = folder.unavailable { return unavailable }
         if let failure = publishing.failure, publishing.isInDoubt {
             return "the newest manifest may not be durable (\(failure))"
         }
-        return folder.doubt
+        return folder.doubt.flatMap { $0.isPassing ? nil : $0.reason }
     }
 
     var mayEvict: Bool { folder.isScanned && cache.isSearched && evictionDoubt == nil && !isStopping }

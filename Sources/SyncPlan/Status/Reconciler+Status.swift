@@ -45,7 +45,8 @@ extension Reconciler {
         report.cache = StatusReport.Cache(
             bytes: retention.ledger.holdings.bytes, images: retention.ledger.holdings.images)
         report.cache.lastRepair = cache.lastRepair
-        report.eviction = evictionStatus
+        // That new lists are being read is nothing that anybody should look at.
+        report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? retention.brake.status
         report.watch.lastScan = folder.lastScan?.description
         report.publication.error = publishing.failure
         report.configuration.error = configurationError

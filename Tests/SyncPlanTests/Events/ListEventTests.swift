@@ -4,7 +4,7 @@ import CacheFormat
 import SyncPlan
 import Testing
 
-@Suite("Events of lists that are not accepted")
+@Suite("Events of lists that are not accepted, or not read yet")
 struct ListEventTests {
     private static let mail: IconURL = "https://a.example/mail"
 
@@ -63,5 +63,67 @@ struct ListEventTests {
         agent.events = []
         try agent.drop([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
         #expect(agent.events.allSatisfy { $0.list == nil })
+    }
+
+    // MARK: Eviction
+
+    /// A look at the folder, and what it has told of evictions.
+    struct Look: Sendable {
+        var present: Set<ListName> = ["a.plist", "b.plist"]
+        var changed: [ListName: ListVerdict] = [:]
+        var shortage: String?
+        var told: [AgentEvent.Kind] = []
+        /// What the status says, and whether evictions rest.
+        var state = "active"
+        var rests = false
+    }
+
+    private static let good = ListVerdict.success(AppList(entries: [AppEntry(icon: mail)]))
+    private static let unreadable = ListVerdict.failure(.unreadable("permission denied"))
+
+    @Test(
+        "evictions rest while lists are read, and that is told only if it lasts",
+        arguments: [
+            // A new list is read at the next look.
+            [Look(rests: true), Look(changed: ["b.plist": good])],
+            // It is read and not accepted.
+            [Look(rests: true), Look(changed: ["b.plist": .failure(.emptyFile)])],
+            // It is being written for too long.
+            [
+                Look(rests: true),
+                Look(
+                    changed: ["b.plist": .failure(.stillBeingWritten)], told: [.evictionSuspended], state: "suspended",
+                    rests: true),
+                Look(changed: ["b.plist": good], told: [.evictionActive]),
+            ],
+            // One cannot be read, and another one is new when it can.
+            [
+                Look(changed: ["b.plist": unreadable], told: [.evictionSuspended], state: "suspended", rests: true),
+                Look(present: ["a.plist", "b.plist", "c.plist"], state: "suspended", rests: true),
+                Look(present: ["a.plist", "b.plist", "c.plist"], changed: ["b.plist": good], rests: true),
+                Look(
+                    present: ["a.plist", "b.plist", "c.plist"], changed: ["c.plist": good], told: [.evictionActive]),
+            ],
+            // The agent lacks what it takes to read it.
+            [
+                Look(shortage: "too many open files", told: [.evictionSuspended], state: "suspended", rests: true),
+                Look(rests: true), Look(changed: ["b.plist": good], told: [.evictionActive]),
+            ],
+        ])
+    func evictions(looks: [Look]) throws {
+        var agent = AgentScenario()
+        try agent.publish(["a.plist": [Self.mail: "mail"]])
+        try agent.finishJobs()
+        for (number, look) in looks.enumerated() {
+            agent.events = []
+            var folder = agent.folder
+            folder.shortage = look.shortage
+            let readings = look.changed.mapValues { ListReading(source: Sample.source([Self.mail]), verdict: $0) }
+            try agent.handle(.scanned(.listed(folder, present: look.present, changed: readings)))
+            let told = agent.events.map(\.kind).filter { "\($0)".hasPrefix("eviction") }
+            #expect(told == look.told, "look \(number)")
+            #expect(agent.plan.status.eviction.state == look.state, "look \(number)")
+            #expect((agent.plan.evictionStatus.state == "suspended") == look.rests, "look \(number)")
+        }
     }
 }

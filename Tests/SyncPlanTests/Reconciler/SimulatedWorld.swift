@@ -451,7 +451,7 @@ struct SimulatedWorld {
             publication = new
         case .start(.release(let generations)):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
-            try expect(plan.status.eviction.state != "suspended", "something is evicted while lists are in doubt")
+            try expect(plan.evictionStatus.state != "suspended", "something is evicted while lists are in doubt")
             try checkGrace(of: generations)
             release = generations
         case .start(.remove(let plan)):
