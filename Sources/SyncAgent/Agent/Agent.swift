@@ -117,7 +117,7 @@ package struct Agent: Sendable {
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
                         settings: LatestSettings(report), counts: metrics,
-                        space: SpaceMetrics(of: folder, reserve: settings.cache.minFree)),
+                        space: SpaceMetrics(of: folder)),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
         logger.info(

@@ -94,6 +94,7 @@ package final class ListService: Sendable {
             }
             return isOther
         }
+        bell.ring()
         trigger.yield(.configured(readsAll: readsAll))
     }
 
@@ -129,7 +130,7 @@ package final class ListService: Sendable {
             group.addTask { [self] in
                 // A busy machine may need a moment for an answer.
                 try await WatchHelper(
-                    executable: watchProgram, folder: folder, askingEvery: max(settings.rescan, .seconds(1)),
+                    executable: watchProgram, folder: folder, askingEvery: max(self.settings.rescan, .seconds(1)),
                     bell: bell
                 )
                 .watch { [trigger] signal in trigger.yield(.watch(signal)) }

@@ -24,6 +24,11 @@ package final class WatchBell: Sendable {
         }
     }
 
+    /// Has the watcher asked now, so that it is asked as often as the settings say from then on.
+    package func ring() {
+        state.withLock { $0.ask?() }
+    }
+
     /// Rings at the next look: it is not known which folder a watcher that has just begun watches.
     package func forget() {
         state.withLock { $0.folder = nil }

@@ -7,17 +7,19 @@ package import SystemPackage
 package struct WatchHelper: Sendable {
     private let executable: FilePath
     private let folder: FilePath
-    private let interval: Duration
+    private let interval: @Sendable () -> Duration
     private let bell: WatchBell
 
     /// - Parameters:
     ///   - executable: `syncagent-watch`, which lies beside the agent's own program.
     ///   - folder: The folder to watch. It need not be there yet.
     ///   - interval: How often a helper is asked whether it still watches what is at that path. One that has not said
-    ///     anything since it was asked the last time hangs, and another takes its place. The default is 30 s.
+    ///     anything since it was asked the last time hangs, and another takes its place. The default is 30 s. Another
+    ///     interval counts from the next answer on.
     ///   - bell: What has it asked at other times too. Nothing by default.
     package init(
-        executable: FilePath, folder: FilePath, askingEvery interval: Duration = .seconds(30),
+        executable: FilePath, folder: FilePath,
+        askingEvery interval: @autoclosure @escaping @Sendable () -> Duration = .seconds(30),
         bell: WatchBell = WatchBell()
     ) {
         self.executable = executable

@@ -18,7 +18,7 @@ actor WatcherProcess {
     private static let endTimeout: Duration = .milliseconds(100)
 
     private let thread = FileThread("watcher")
-    private let interval: Duration
+    private let interval: @Sendable () -> Duration
     private let killer: HelperKiller
     private var process: HelperProcess?
     private var nextQuestion = ContinuousClock.now
@@ -33,7 +33,7 @@ actor WatcherProcess {
     /// - Parameters:
     ///   - interval: How often it is asked. One that has not said anything since the last time hangs.
     ///   - killer: What kills it.
-    init(askingEvery interval: Duration, _ killer: HelperKiller) {
+    init(askingEvery interval: @escaping @Sendable () -> Duration, _ killer: HelperKiller) {
         self.interval = interval
         self.killer = killer
     }
@@ -45,7 +45,7 @@ actor WatcherProcess {
         let process = try HelperProcess(program, [folder.string], hasMessages: true)
         killer.note(process)
         self.process = process
-        nextQuestion = .now + interval
+        nextQuestion = .now + interval()
         return process
     }
 
@@ -58,7 +58,10 @@ actor WatcherProcess {
                 text.removeSubrange(...end)
                 guard line.utf8.count <= Self.longestLine else { return .died("sent too much output") }
                 isAsked = false
-                if line == Self.answer { continue }
+                if line == Self.answer {
+                    nextQuestion = .now + interval()
+                    continue
+                }
                 return WatchSignal(line: line) ?? .died("sent an unknown line: \(line.debugDescription)")
             }
             guard text.count <= Self.longestLine, message.count <= Self.longestMessage else {
@@ -72,7 +75,7 @@ actor WatcherProcess {
                 if isAsked { return .died("not responding") }
                 isAsked = true
                 process.send(Self.question)
-                nextQuestion = .now + interval
+                nextQuestion = .now + interval()
             }
         }
     }

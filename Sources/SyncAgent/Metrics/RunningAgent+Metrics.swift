@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-package import SyncPlan
+import SyncPlan
 
 extension RunningAgent {
     /// All metrics at the moment, sorted by name; `nil` if the agent is about to end.
     func metrics() async -> [MetricReading]? {
-        guard let status = await status(), let stale = await staleTime() else { return nil }
+        guard let status = await status(), let stale = await staleTime(),
+            let reserve = await loop.ask(\.spaceReserve)
+        else { return nil }
         // The file system of the cache may keep its caller waiting.
-        let outside = await onOwnThread("metrics") { [space] in space.readings + ProcessUsage.read() }
+        let outside = await onOwnThread("metrics") { [space] in space.readings(reserve: reserve) + ProcessUsage.read() }
         let now = AgentClock.wallTime
         let age = stale.map { max(0, ($0.now - $0.since) / .seconds(1)) } ?? 0
         let readings =
@@ -25,16 +27,14 @@ extension RunningAgent {
 /// What the file system of the cache has.
 package struct SpaceMetrics: Sendable {
     private let folder: CacheFolder?
-    private let reserve: SpaceReserve
 
-    /// - Parameters:
-    ///   - folder: The cache; `nil` if nothing is to be told.
-    ///   - reserve: How much of its file system is left free.
-    package init(of folder: CacheFolder? = nil, reserve: SpaceReserve = .percent(0)) {
-        (self.folder, self.reserve) = (folder, reserve)
+    /// - Parameter folder: The cache; `nil` if nothing is to be told.
+    package init(of folder: CacheFolder? = nil) {
+        self.folder = folder
     }
 
-    var readings: [MetricReading] {
+    /// What there is, where so much of the file system is left free.
+    func readings(reserve: SpaceReserve) -> [MetricReading] {
         guard let space = folder?.space?.bytes else { return [] }
         return [
             MetricReading(.diskFree, Double(space.free)), MetricReading(.diskSize, Double(space.total)),

@@ -7,6 +7,9 @@ extension Reconciler {
     /// Whether the newest generation is what the lists say, as far as they have been read.
     package var isPublished: Bool { folder.isSettled && folder.unavailable == nil && publishing.isSettled }
 
+    /// What downloads leave free on the file system of the cache.
+    package var spaceReserve: SpaceReserve { settings.cache.minFree }
+
     /// What there is to tell at the moment.
     ///
     /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed of late.

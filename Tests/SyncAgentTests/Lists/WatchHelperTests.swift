@@ -100,6 +100,26 @@ struct WatchHelperTests {
         }
     }
 
+    @Test("another interval counts once the helper was asked again")
+    func interval() async throws {
+        try await withTemporaryFolder { folder in
+            // It ends when it was asked by the bell, and twice by the new interval.
+            let script = try makeScript(
+                "echo ready; for i in 1 2 3; do head -c 1 >/dev/null; echo alive; done", in: folder)
+            let interval = Mutex(Duration.seconds(3600))
+            let bell = WatchBell()
+            let signals = Signals()
+            try await WatchHelper(
+                executable: script, folder: folder, askingEvery: interval.withLock(\.self), bell: bell
+            ).run { signal in
+                signals.append(signal)
+                interval.withLock { $0 = .milliseconds(10) }
+                bell.ring()
+            }
+            #expect(signals.all.count == 2 && signals.all.first == .ready, "\(signals.all)")
+        }
+    }
+
     @Test("one that is stopped is killed")
     func stopped() async throws {
         try await withTemporaryFolder { folder in

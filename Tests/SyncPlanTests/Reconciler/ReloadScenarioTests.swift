@@ -66,6 +66,43 @@ struct ReloadScenarioTests {
         #expect(agent.downloads.count == 2)
     }
 
+    @Test("more downloads begin at once")
+    func concurrency() throws {
+        var agent = AgentScenario { $0.fetch.concurrency = 1 }
+        try agent.drop(["1.plist": (0..<3).map { IconURL("https://\($0).example/a.png") }])
+        #expect(agent.downloads.count == 1)
+        try Self.configured(&agent) { $0.fetch.concurrency = 3 }
+        #expect(agent.downloads.count == 3)
+    }
+
+    @Test("delays and freshness lifetimes are those of the new settings, for what comes after")
+    func times() throws {
+        var agent = AgentScenario()
+        try Self.configured(&agent) {
+            ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(7200), .seconds(14_400))
+            ($0.refresh.minimum, $0.refresh.default) = (.seconds(7200), .seconds(7 * 86_400))
+        }
+        try agent.drop(["1.plist": [Self.a, Self.b, "https://h.example/c.png"]])
+        try agent.finish(Self.a, with: "a", answer: Sample.response([]))
+        try agent.finish(Self.b, with: "b", answer: Sample.response([(name: "Cache-Control", value: "max-age=60")]))
+        try agent.finish("https://h.example/c.png", .failed(.status(500)))
+        while agent.publication != nil { try agent.finishPublication() }
+        func rule(_ url: IconURL) -> String { agent.plan.report(on: url, now: agent.now)?.rule ?? "" }
+        #expect(rule(Self.a).hasPrefix("refresh.default (7d)"), "\(rule(Self.a))")
+        #expect(rule(Self.b).hasPrefix("refresh.minimum (2h)"), "\(rule(Self.b))")
+    }
+
+    @Test("an eviction is held by the new threshold, and for the new time")
+    func holds() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
+        try Self.configured(&agent) { $0.eviction.holdAbove = HoldThreshold(percent: 10, images: 1) }
+        try agent.drop(["1.plist": []])
+        #expect(agent.plan.status.eviction.state == "held")
+        try Self.configured(&agent) { $0.eviction.holdFor = .zero }
+        #expect(agent.plan.status.eviction.state == "active")
+    }
+
     @Test("a shorter grace ends that of what is retired already, and a longer one keeps it")
     func grace() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
