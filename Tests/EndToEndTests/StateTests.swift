@@ -53,6 +53,54 @@ struct StateTests {
         }
     }
 
+    @Test("a state that was damaged is told until the file that was set aside is removed")
+    func damaged() async throws {
+        try await World.with { world in
+            let state = world.folder.appending("state")
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in try await world.published(["Mail"]) }
+            try Self.execute("UPDATE icon SET image = 'nothing'", in: state.appending("state.sqlite"))
+            let file = state.appending("state.sqlite.damaged")
+            // Not only the run that finds it, and also where no agent runs.
+            for _ in 0..<2 {
+                try await world.agent.whileRunning { _ in
+                    let status = try await world.agent.status { $0.inSync }
+                    #expect(status.problems.map(\.code) == ["state-damaged"] && status.storage?.damaged == file.string)
+                    #expect(try await world.agent.call("status").code == 1)
+                }
+            }
+            #expect(try await world.agent.call("status").output.contains("[state-damaged]"))
+            let events = try await world.agent.call("events", "--since", "0", "--json").output.split(separator: "\n")
+            let told = events.filter { $0.contains("\"kind\": \"state-replaced\", \"code\": \"damaged\"") }
+            #expect(told.count == 1, "\(events)")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync }
+                try #require(unlink(file.string) == 0)
+                #expect(try await world.agent.call("sync").code == 0)
+                try await world.agent.status { $0.problems.isEmpty }
+            }
+        }
+    }
+
+    @Test("a state folder that is removed under an idle agent is made again, with all that was in it, and that is told")
+    func removed() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail"])
+                #expect(try await world.agent.call("pause").code == 0)
+                try #require(try await Program.run("rm", "-r", world.folder.appending("state").string).code == 0)
+                #expect(try await world.agent.call("sync").code == 0)
+                let told = "\"kind\": \"state-replaced\", \"code\": \"removed\""
+                try await waitUntil { try await world.agent.call("events", "--json").output.contains(told) }
+            }
+            try await world.agent.whileRunning { _ in
+                let status = try await world.agent.status { $0.lists.count == 1 }
+                #expect(status.state == .paused && status.storage == StatusReport.Storage(), "\(status.json.line)")
+            }
+        }
+    }
+
     @Test(
         "time that the system slept between two runs is no part of a grace",
         .enabled(if: geteuid() == 0 && Tool.areInstalled("unshare"), "only root sets the time since the boot"))

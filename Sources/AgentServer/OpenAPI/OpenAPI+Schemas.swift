@@ -33,7 +33,8 @@ extension OpenAPI {
                 "watch": .object([
                     "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
                 ]),
-                "publication": .object(["error": .textOrNull]), "storage": .object(["error": .textOrNull]),
+                "publication": .object(["error": .textOrNull]),
+                "storage": .object(["error": .textOrNull, "damaged": .textOrNull]),
                 "configuration": .object(["error": .textOrNull]),
                 "listeners": .list(of: .object(["name": .anyText, "address": .anyText, "error": .textOrNull])),
                 "failures": .list(

@@ -108,6 +108,7 @@ package struct Agent: Sendable {
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
                 metrics: metrics)
         }
+        if let loss = store.lossAtStart { loop.tell(.stateReplaced(loss, isKnown: false)) }
         let report =
             if once {
                 try await runOnce(plan, loop, lists)
@@ -117,7 +118,7 @@ package struct Agent: Sendable {
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
                         settings: LatestSettings(report), counts: metrics,
-                        space: SpaceMetrics(of: folder)),
+                        space: SpaceMetrics(of: folder), damagedState: { store.damagedFile }),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
         logger.info(

@@ -29,7 +29,7 @@ package protocol AgentEffects: Sendable {
     func discard(_ names: [String]) async
     /// Removes the partial downloads of these URLs.
     func discardPartials(of urls: Set<IconURL>) async
-    /// Stores changes in the database, all of them or none.
+    /// Stores changes in the database, all of them or none; where there are none, sees whether it is still there.
     func store(_ changes: MemoChanges) async -> StoreResult
 
     /// The generations that readers hold a lease on, out of these.
@@ -40,6 +40,6 @@ package protocol AgentEffects: Sendable {
 package enum StoreResult: Equatable, Sendable {
     case stored
     /// The changes are stored, in a new database: what was stored before is lost.
-    case storedInNewDatabase
+    case storedInNewDatabase(StateLoss)
     case failed(reason: String)
 }

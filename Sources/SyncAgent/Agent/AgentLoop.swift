@@ -75,7 +75,7 @@ package final class AgentLoop: Sendable {
         let work = Task {
             let (queue, background) = AsyncStream.makeStream(of: Reconciler.BackgroundTask.self)
             let worker = BackgroundWork(
-                effects: effects, logger: logger, noteMemoryLost: { [self] in post(.memoryLost) },
+                effects: effects, logger: logger, noteMemoryLost: { [self] in post(.memoryLost($0)) },
                 noteTrouble: { [self] reason in
                     storageTrouble.withLock { $0 = reason }
                     feed.note()
@@ -126,6 +126,8 @@ package final class AgentLoop: Sendable {
             let actions = plan.handle(events, now: clock.now)
             latestStatus.noteChange { plan.status }
             perform(actions, background: background, log)
+            // Also an agent that has nothing to store notices so that its state was removed.
+            if events.contains(where: \.isScan) { background.yield(.remember(MemoChanges())) }
             let told = plan.takeEvents()
             journal?.append(told, at: clock.now)
             log.note(events, told: told, after: plan, now: clock.now)
@@ -167,5 +169,11 @@ package final class AgentLoop: Sendable {
             }
         }
         if !requests.isEmpty { effects.begin(requests) }
+    }
+}
+
+extension Reconciler.Event {
+    fileprivate var isScan: Bool {
+        if case .scanned = self { true } else { false }
     }
 }

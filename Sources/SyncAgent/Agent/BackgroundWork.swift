@@ -7,35 +7,38 @@ struct BackgroundWork: Sendable {
     let effects: any AgentEffects
     let logger: Logger
     /// Called when what was stored before is lost.
-    let noteMemoryLost: @Sendable () -> Void
+    let noteMemoryLost: @Sendable (StateLoss) -> Void
     /// Called with the reason why nothing can be stored, and with `nil` when it can again.
     let noteTrouble: @Sendable (String?) -> Void
 
     /// Works until the queue has ended and is empty.
     func run(_ queue: AsyncStream<Reconciler.BackgroundTask>) async {
         var unstored = MemoChanges()
+        var isFailing = false
         for await work in queue {
             switch work {
             case .discard(let names): await effects.discard(names)
             case .discardPartials(let urls): await effects.discardPartials(of: urls)
-            case .remember(let changes): await store(changes, after: &unstored)
+            case .remember(let changes):
+                unstored.append(changes)
+                await store(&unstored, &isFailing)
             }
         }
     }
 
     /// Stores changes, together with those that could not be stored before, for example on a full disk.
-    private func store(_ changes: MemoChanges, after unstored: inout MemoChanges) async {
-        let isFirst = unstored.isEmpty
-        unstored.append(changes)
+    private func store(_ unstored: inout MemoChanges, _ isFailing: inout Bool) async {
         let result = await effects.store(unstored)
         if case .failed(let reason) = result {
             noteTrouble(reason)
-            if isFirst { logger.warning("cannot store the state: retrying", metadata: ["reason": "\(reason)"]) }
+            if !isFailing { logger.warning("cannot store the state: retrying", metadata: ["reason": "\(reason)"]) }
+            isFailing = true
             return
         }
         unstored = MemoChanges()
-        if result == .storedInNewDatabase { noteMemoryLost() }
-        guard !isFirst else { return }
+        if case .storedInNewDatabase(let loss) = result { noteMemoryLost(loss) }
+        guard isFailing else { return }
+        isFailing = false
         noteTrouble(nil)
         logger.notice("state stored again")
     }

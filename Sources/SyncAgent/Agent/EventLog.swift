@@ -190,6 +190,8 @@ struct EventLog: Sendable {
         case .evictionActive: logger.notice("eviction active again")
         case .cacheHealed(_, let summary):
             logger.warning("cache being restored", metadata: ["code": code, "lost": "\(summary)"])
+        // The store has logged it.
+        case .stateReplaced: break
         case .configurationReloaded(let changed):
             let changed = changed.isEmpty ? "nothing" : changed.joined(separator: ", ")
             logger.notice("configuration reloaded", metadata: ["changed": "\(changed)"])

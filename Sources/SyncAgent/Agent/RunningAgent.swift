@@ -3,6 +3,7 @@ package import CacheFormat
 import Glibc
 package import SyncPlan
 import Synchronization
+package import SystemPackage
 
 /// The agent while it runs, as its servers see it: what they may ask, and what they may have it do.
 ///
@@ -18,6 +19,7 @@ package struct RunningAgent: Sendable {
     /// What is counted where it happens.
     package let counts: AgentMetrics
     let space: SpaceMetrics
+    private let damagedState: @Sendable () -> FilePath?
     /// Where the agent's servers listen, for the status.
     package let listeners = Listeners()
     private let listening = Milestone()
@@ -29,13 +31,16 @@ package struct RunningAgent: Sendable {
     ///   - settings: The settings in force.
     ///   - counts: What is counted where it happens.
     ///   - space: What tells of the file system of the cache. Nothing by default.
+    ///   - damagedState: Where the damaged state database is that was set aside. By default there is none.
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
-        counts: AgentMetrics = AgentMetrics(), space: SpaceMetrics = SpaceMetrics()
+        counts: AgentMetrics = AgentMetrics(), space: SpaceMetrics = SpaceMetrics(),
+        damagedState: @escaping @Sendable () -> FilePath? = { nil }
     ) {
         latestSettings = settings
         self.counts = counts
         self.space = space
+        self.damagedState = damagedState
         self.loop = loop
         self.lists = lists
         self.scrubber = scrubber
@@ -72,7 +77,8 @@ package struct RunningAgent: Sendable {
     package func status() async -> StatusReport? {
         guard var report = await loop.status() else { return nil }
         report.pid = Int(getpid())
-        report.storage = StatusReport.Storage(error: loop.storageTrouble.withLock(\.self))
+        report.storage = StatusReport.Storage(
+            error: loop.storageTrouble.withLock(\.self), damaged: damagedState()?.string)
         let watch = lists.watch
         (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
         report.listeners = listeners.all

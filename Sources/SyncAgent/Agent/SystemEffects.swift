@@ -46,7 +46,7 @@ struct SystemEffects: AgentEffects {
     /// Throws no error on: it would come back on the thread of the database (Swift 6.3, optimized).
     func store(_ changes: MemoChanges) async -> StoreResult {
         do {
-            return try await database.apply(changes) ? .stored : .storedInNewDatabase
+            return try await database.apply(changes).map(StoreResult.storedInNewDatabase) ?? .stored
         } catch {
             return .failed(reason: "\(error)")
         }

@@ -199,6 +199,13 @@ package final class EventJournal: Sendable {
     /// Opens the newest file, or begins one if it is full.
     private func open(_ output: inout Output) throws {
         let newest = ring.withLock(\.segments.last)
+        if let newest, let file = output.file, !isThere(file, as: newest) {
+            // Nobody would find what is written to it.
+            close(&output)
+            output.mark = EventMark(first: output.first, boot: boot, after: .removed)
+            ring.withLock { $0.segments = [] }
+            return try begin(after: nil, &output)
+        }
         if let newest, newest.bytes < segmentBytes {
             guard output.file == nil else { return }
             let path = EventRing.path(ofSlot: newest.slot, in: folder)
@@ -213,6 +220,15 @@ package final class EventJournal: Sendable {
         }
         close(&output)
         try begin(after: newest, &output)
+    }
+
+    /// Whether an open file is still the one that readers find.
+    private func isThere(_ file: FileDescriptor, as segment: EventRing.Segment) -> Bool {
+        var (open, found) = (stat(), stat())
+        guard fstat(file.rawValue, &open) == 0 else { return false }
+        let path = EventRing.path(ofSlot: segment.slot, in: folder)
+        guard lstat(path.string, &found) == 0 else { return errno != ENOENT }
+        return (open.st_dev, open.st_ino) == (found.st_dev, found.st_ino)
     }
 
     /// Begins a file, in place of the oldest one if there are all.

@@ -16,6 +16,14 @@ package actor StateStore {
     private var identity: Identity?
     /// Whether the database was closed to be opened anew, and could not be.
     private var isClosed = false
+    /// Why a new database is begun, until changes are stored in it.
+    private var loss: StateLoss?
+    /// Why the start began a new database in place of one that there was; `nil` if it did not.
+    package nonisolated let lossAtStart: StateLoss?
+    private nonisolated let aside: Mutex<FilePath?>
+
+    /// The damaged database that was set aside, until somebody has removed it; as it was when changes were last stored.
+    package nonisolated var damagedFile: FilePath? { aside.withLock(\.self) }
     private let thread = FileThread("state")
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -39,7 +47,10 @@ package actor StateStore {
         self.clock = clock
         self.logger = logger
         let remembered: Remembered
-        (database, remembered, _) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        let isNew: Bool
+        (database, remembered, isNew) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        lossAtStart = isNew ? .damaged : nil
+        aside = Mutex(Self.damagedFile(in: folder))
         identity = Self.identity(of: Self.path(in: folder))
         kept = Mutex(remembered)
     }
@@ -85,9 +96,17 @@ package actor StateStore {
 
     private static func path(in folder: FilePath) -> FilePath { folder.appending(files[0]) }
 
+    /// The damaged database in a state folder; `nil` if there is none.
+    package static func damagedFile(in folder: FilePath) -> FilePath? {
+        let file = aside(path(in: folder))
+        return identity(of: file) == nil ? nil : file
+    }
+
+    private static func aside(_ path: FilePath) -> FilePath { FilePath(path.string + ".damaged") }
+
     /// Gives the database another name, in place of one that was set aside before; nothing must have it open.
     private static func setAside(_ path: FilePath, because reason: any Error, logger: Logger) throws(FileError) {
-        let aside = FilePath(path.string + ".damaged")
+        let aside = aside(path)
         logger.error(
             "state database damaged: starting with a new one",
             metadata: [
@@ -158,51 +177,59 @@ package actor StateStore {
         try database.close()
     }
 
-    /// Stores changes, if need be in a new database in place of one that turns out to be damaged.
+    /// Stores changes, if need be in a new database in place of one that is damaged or was removed; also notices that
+    /// where there are none.
     ///
-    /// - Returns: Whether what was stored before is there still. If not, all that is to be remembered is to be stored again.
+    /// - Returns: Why what was stored before is lost: all that is to be remembered is to be stored again. `nil` if it is there
+    ///   still.
     @discardableResult
-    package func apply(_ changes: MemoChanges) throws -> Bool {
-        if isClosed { return try reopen(storing: changes) }
+    package func apply(_ changes: MemoChanges) throws -> StateLoss? {
+        defer { aside.withLock { $0 = Self.damagedFile(in: folder) } }
         // SQLite goes on writing to a file that nobody will find again.
-        if Self.identity(of: Self.path(in: folder)) != identity {
+        let isThere = Self.identity(of: Self.path(in: folder)) == identity
+        if !isThere, loss == nil {
             logger.error("state database removed: starting with a new one", metadata: ["folder": "\(folder)"])
+            loss = .removed
+        }
+        if isClosed || !isThere {
             try AgentFolders.make(folder, mode: .ownerReadWriteExecute)
-            _ = try reopen(storing: changes)
-            return false
+            try reopen(storing: changes)
+        } else if !changes.isEmpty {
+            do {
+                try write(changes)
+            } catch  where error.isDamage || (error as? DatabaseError)?.code == SQLITE_IOERR {
+                logger.warning("reopening the state database", metadata: ["reason": "\(error)"])
+                try reopen(storing: changes)
+            }
         }
-        do {
-            try write(changes)
-            return true
-        } catch  where error.isDamage || (error as? DatabaseError)?.code == SQLITE_IOERR {
-            logger.warning("reopening the state database", metadata: ["reason": "\(error)"])
-            return try reopen(storing: changes)
-        }
+        defer { loss = nil }
+        return loss
     }
 
     /// Opens the database anew; one whose damage only shows in use is set aside.
-    private func reopen(storing changes: MemoChanges) throws -> Bool {
-        var isNew = try reopen()
+    private func reopen(storing changes: MemoChanges) throws {
+        try reopen()
         do {
             try write(changes)
-        } catch  where error.isDamage && !isNew {
-            isNew = try reopen(settingAsideBecause: error)
+        } catch  where error.isDamage && loss == nil {
+            try reopen(settingAsideBecause: error)
             try write(changes)
         }
-        return !isNew
     }
 
-    /// - Returns: Whether a new database was begun.
-    private func reopen(settingAsideBecause damage: (any Error)? = nil) throws -> Bool {
+    private func reopen(settingAsideBecause damage: (any Error)? = nil) throws {
         // One that is still open would take the files of the new one away when it is closed.
         try database.close()
         isClosed = true
-        if let damage { try Self.setAside(Self.path(in: folder), because: damage, logger: logger) }
+        if let damage {
+            try Self.setAside(Self.path(in: folder), because: damage, logger: logger)
+            loss = .damaged
+        }
         let isNew: Bool
         (database, _, isNew) = try Self.openOrBegin(in: folder, clock: clock, logger: logger)
+        if isNew { loss = .damaged }
         identity = Self.identity(of: Self.path(in: folder))
         isClosed = false
-        return isNew || damage != nil
     }
 }
 

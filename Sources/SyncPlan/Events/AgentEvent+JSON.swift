@@ -53,6 +53,8 @@ package struct EventGap: Equatable, Sendable {
         case machineStopped = "machine-stopped"
         /// The file was damaged.
         case damaged
+        /// The files were removed while the agent ran.
+        case removed
         /// The reader's position is beyond the newest event: it comes from another agent's journal.
         case unknownPosition = "unknown-position"
 
@@ -65,6 +67,7 @@ package struct EventGap: Equatable, Sendable {
             case .machineStopped:
                 "the machine stopped without notice, and the last ones may not have been written to disk"
             case .damaged: "the journal was damaged"
+            case .removed: "the journal was removed while the agent ran"
             case .unknownPosition: "this journal has no such event yet, so the position is of another one"
             }
         }

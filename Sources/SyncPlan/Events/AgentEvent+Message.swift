@@ -41,6 +41,13 @@ extension AgentEvent {
         case .cacheHealed(.missingFiles, let summary): "Missing from the cache and being restored: \(summary)."
         case .cacheHealed(.damagedImages, let summary): "Damaged on disk and being downloaded again: \(summary)."
         case .cacheHealed(.otherFolder, let summary): "Another cache folder took the place of the old one: \(summary)."
+        case .stateReplaced(.damaged, isKnown: true):
+            "The state database was damaged and set aside. Everything is stored again in a new one."
+        case .stateReplaced(.damaged, isKnown: false):
+            "The state database was damaged and set aside. A new one has no validators, retry times and pause, and "
+                + "grace periods start over."
+        case .stateReplaced(.removed, _):
+            "The state database was removed while the agent ran. Everything is stored again in a new one."
         case .configurationReloaded(let changed):
             changed.isEmpty
                 ? "The configuration was read again: nothing changed."

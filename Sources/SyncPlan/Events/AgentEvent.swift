@@ -45,6 +45,8 @@ package enum AgentEvent: Equatable, Sendable {
     case evictionActive
     /// Something in the cache folder was missing or damaged, and is put right.
     case cacheHealed(Repair, summary: String)
+    /// A new state database was begun; whether the agent knows what was in the old one, and stores it again.
+    case stateReplaced(StateLoss, isKnown: Bool)
     /// The configuration was read again; which settings have other values now.
     case configurationReloaded(changed: [String])
     case configurationRejected(reason: String)
@@ -86,6 +88,7 @@ extension AgentEvent {
         case evictionSuspended = "eviction-suspended"
         case evictionActive = "eviction-active"
         case cacheHealed = "cache-healed"
+        case stateReplaced = "state-replaced"
         case configurationReloaded = "configuration-reloaded"
         case configurationRejected = "configuration-rejected"
         case purged
@@ -120,6 +123,7 @@ extension AgentEvent {
         case .evictionSuspended: .evictionSuspended
         case .evictionActive: .evictionActive
         case .cacheHealed: .cacheHealed
+        case .stateReplaced: .stateReplaced
         case .configurationReloaded: .configurationReloaded
         case .configurationRejected: .configurationRejected
         case .purged: .purged
@@ -164,6 +168,7 @@ extension AgentEvent {
         case .publicationFailed(_, let isInDoubt): isInDoubt ? "in-doubt" : nil
         case .downloadsBlocked(let code, _): code.rawValue
         case .cacheHealed(let repair, _): repair.rawValue
+        case .stateReplaced(let loss, _): loss.rawValue
         default: nil
         }
     }

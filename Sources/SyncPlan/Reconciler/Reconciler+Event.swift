@@ -42,8 +42,8 @@ extension Reconciler {
         case configured(Settings)
         /// The configuration could not be reloaded; the settings are what they were.
         case misconfigured(reason: String)
-        /// What was remembered for the next start is lost.
-        case memoryLost
+        /// What was remembered for the next start is lost, and is to be stored again.
+        case memoryLost(StateLoss)
         /// The system slept for so long since the last event.
         case slept(Duration)
         /// Time has passed.
@@ -98,7 +98,8 @@ extension Reconciler {
             request(selection, isRefresh: isRefresh, now: now)
         case .purge:
             beginPurge(now: now, to: &actions)
-        case .memoryLost:
+        case .memoryLost(let loss):
+            events.append(.stateReplaced(loss, isKnown: true))
             unstored.noteLoss(self, at: now)
         case .slept(let time):
             retention.noteSleep(time)

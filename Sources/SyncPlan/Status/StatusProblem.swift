@@ -95,6 +95,14 @@ extension StatusReport {
                     sentence: "the state cannot be stored: a restart forgets retry times, validators and the pause",
                     detail: error, commands: ["df -h"]))
         }
+        if let damaged = storage?.damaged {
+            problems.append(
+                StatusProblem(
+                    code: "state-damaged",
+                    sentence: "the state database was damaged: a pause, retry times and validators may be lost",
+                    detail: "it is set aside, and a new one is in use: check the disk, then remove \(damaged)",
+                    commands: ["sudo rm \(ShellWord.quoted(damaged))"]))
+        }
         for listener in listeners ?? [] {
             guard let error = listener.error else { continue }
             problems.append(

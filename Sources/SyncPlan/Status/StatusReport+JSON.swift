@@ -31,7 +31,7 @@ extension StatusReport {
                 "overflows": .number(watch.overflows), "lastScan": .string(orNull: watch.lastScan),
             ],
             "publication": ["error": .string(orNull: publication.error)],
-            "storage": ["error": .string(orNull: storage?.error)],
+            "storage": ["error": .string(orNull: storage?.error), "damaged": .string(orNull: storage?.damaged)],
             "configuration": ["error": .string(orNull: configuration.error)],
             "listeners": .array((listeners ?? []).map(\.json)),
             "failures": .lines(.array((failures ?? []).map(\.json))),

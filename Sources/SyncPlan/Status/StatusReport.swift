@@ -138,8 +138,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// Why what is to be remembered over a restart cannot be stored.
         package var error: String?
 
-        package init(error: String? = nil) {
-            self.error = error
+        /// The database that was damaged and set aside, until somebody has removed that file.
+        package var damaged: String?
+
+        package init(error: String? = nil, damaged: String? = nil) {
+            (self.error, self.damaged) = (error, damaged)
         }
     }
 
@@ -188,9 +191,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 
     /// Whether something is wrong that a person should look at: icons that failed or cannot be asked for, bad lists, a
-    /// folder in doubt, an eviction that is held, a full disk, a configuration that was rejected.
+    /// folder in doubt, an eviction that is held, a full disk, a configuration that was rejected, a damaged state.
     package var needsAttention: Bool {
         hasFailures || ![.active, .unknown].contains(eviction) || state == .unknown || configuration.error != nil
+            || storage?.damaged != nil
     }
 
     /// Whether something was not done that the lists ask for: icons that failed or cannot be asked for, bad lists, a full

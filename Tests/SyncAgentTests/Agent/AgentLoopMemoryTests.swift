@@ -70,7 +70,7 @@ struct AgentLoopMemoryTests {
         let isDamaged = Atomic(true)
         try await Self.with { changes in
             let isPause = changes.values?.isPaused == true
-            return isPause && isDamaged.exchange(false, ordering: .relaxed) ? .storedInNewDatabase : .stored
+            return isPause && isDamaged.exchange(false, ordering: .relaxed) ? .storedInNewDatabase(.damaged) : .stored
         } _: { agent, calls in
             let isWhole = { (changes: MemoChanges) in changes.remembered.map(\.url) == [Self.icon] }
             _ = try await calls.nextStored(where: isWhole)

@@ -92,6 +92,29 @@ struct EventJournalTests {
         }
     }
 
+    @Test("a journal whose files are removed goes on in new ones, and says what is missing", arguments: [false, true])
+    func removed(isFolder: Bool) async throws {
+        try await withTemporaryFolder { above in
+            let folder = above.appending("state")
+            try makeFolder(folder)
+            let journal = Self.journal(folder)
+            try await Self.write(1...3, to: journal)
+            var follower = journal.follower(from: .after(2))
+            #expect(try await Self.read(&follower).map(\.id) == [3])
+            try #require(unlink(folder.appending("events-0.ndjson").string) == 0)
+            if isFolder {
+                try #require(rmdir(folder.string) == 0)
+                try makeFolder(folder)
+            }
+            try await Self.write(4...5, to: journal)
+            #expect(try await Self.read(&follower).map(\.id) == [4, 5])
+            let records = try await Self.read(journal, from: .after(1))
+            #expect(records.map(\.id) == [3, 4, 5] && records[0].code == "removed" && records[0].from == 2)
+            await journal.close()
+            #expect(try await Self.read(EventJournal(reading: folder)).map(\.id) == [4, 5])
+        }
+    }
+
     @Test(
         "after an end without notice, numbers go on and readers are told that events may be missing",
         arguments: [("boot 1", 4, "agent-killed"), ("boot 2", 1_000_001, "machine-stopped")])

@@ -106,7 +106,7 @@ struct StateFuzzTests {
             plan.report(on: url, now: now)?.path == CacheLayout.image(.of("x"), suffix: "png"),
             "\(comment): an image is lost")
         _ = plan.handle([.stopping], now: now)
-        let isWhole = try await store.apply(plan.takeMemoChanges())
+        let isWhole = try await store.apply(plan.takeMemoChanges()) == nil
         #expect(isWhole, "\(comment): what was just read is damaged when it is written")
         try await store.close()
         return found.values.hold != nil && found.icons.count == 20 && found.origins.count == 1
@@ -186,10 +186,10 @@ struct StateFuzzTests {
             let memo = IconMemo(
                 url: Self.url, image: nil, response: nil, freshUntil: AgentClock.wallTime, failure: nil)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-            #expect(try await store.apply(MemoChanges(remembered: [memo])))
+            #expect(try await store.apply(MemoChanges(remembered: [memo])) == nil)
             try await store.dropTable("icon")
-            #expect(try await !store.apply(MemoChanges(remembered: [memo])))
-            #expect(try await store.apply(MemoChanges(forgotten: [memo.url])))
+            #expect(try await store.apply(MemoChanges(remembered: [memo])) == .damaged)
+            #expect(try await store.apply(MemoChanges(forgotten: [memo.url])) == nil)
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(again.remembered.icons.isEmpty)

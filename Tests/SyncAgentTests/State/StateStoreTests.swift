@@ -243,9 +243,12 @@ struct StateStoreTests {
             let file = try CacheFolder(folder)
             try file.write(String(repeating: text, count: 1000).utf8, to: "state.sqlite", mode: .ownerReadWrite)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-            #expect(store.remembered.icons.isEmpty)
-            try await store.apply(MemoChanges(remembered: memos))
-            #expect(try file.entry("state.sqlite.damaged") != nil)
+            #expect(store.remembered.icons.isEmpty && store.lossAtStart == .damaged)
+            #expect(try await store.apply(MemoChanges(remembered: memos)) == nil)
+            let aside = folder.appending("state.sqlite.damaged")
+            #expect(try file.entry("state.sqlite.damaged") != nil && store.damagedFile == aside)
+            try #require(unlink(aside.string) == 0)
+            #expect(try await store.apply(MemoChanges()) == nil && store.damagedFile == nil)
         }
     }
 
@@ -285,7 +288,7 @@ struct StateStoreTests {
             }
             do {
                 let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-                #expect(try await store.apply(MemoChanges(remembered: many)))
+                #expect(try await store.apply(MemoChanges(remembered: many)) == nil)
                 try await store.close()
             }
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
@@ -297,9 +300,9 @@ struct StateStoreTests {
                     try file.writeAll(toAbsoluteOffset: offset, [UInt8](repeating: 0xA5, count: 4096))
                 }
             }
-            #expect(try await !store.apply(MemoChanges(remembered: memos + many.prefix(5000))))
+            #expect(try await store.apply(MemoChanges(remembered: memos + many.prefix(5000))) == .damaged)
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
-            #expect(try await store.apply(MemoChanges(forgotten: [memos[0].url])))
+            #expect(try await store.apply(MemoChanges(forgotten: [memos[0].url])) == nil)
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(again.remembered.icons.count == memos.count - 1 + 5000)
@@ -315,15 +318,32 @@ struct StateStoreTests {
             try makeFolder(folder)
             let log = RecordedLog()
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: log.logger)
-            #expect(try await store.apply(MemoChanges(remembered: [memos[0]])))
+            #expect(try await store.apply(MemoChanges(remembered: [memos[0]])) == nil)
             try #require(try await Program.run("sh", "-ec", "cd '\(above)'; \(script)").code == 0)
-            // What was stored before is to be stored again.
-            #expect(try await !store.apply(MemoChanges(remembered: [memos[1]])))
-            #expect(try await store.apply(MemoChanges(remembered: [memos[2]])))
+            // What was stored before is to be stored again; that shows where there is nothing to store.
+            #expect(try await store.apply(MemoChanges()) == .removed)
+            #expect(try await store.apply(MemoChanges(remembered: [memos[1]])) == nil)
+            #expect(try await store.apply(MemoChanges(remembered: [memos[2]])) == nil)
             #expect(log.messages == ["state database removed: starting with a new one"])
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(Set(again.remembered.icons.map(\.url)) == [memos[1].url, memos[2].url])
+        }
+    }
+
+    @Test("a state that was removed is told once there is a new one, however long that took")
+    func removedForLong() async throws {
+        try await withTemporaryFolder { above in
+            let folder = above.appending("state")
+            try makeFolder(folder)
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            try #require(rename(folder.string, above.appending("aside").string) == 0)
+            // No folder can be made there.
+            try write("a file", to: folder)
+            for _ in 0..<2 { await #expect(throws: (any Error).self) { try await store.apply(MemoChanges()) } }
+            try #require(unlink(folder.string) == 0)
+            #expect(try await store.apply(MemoChanges(remembered: memos)) == .removed)
+            #expect(try await store.apply(MemoChanges()) == nil && store.lossAtStart == nil)
         }
     }
 

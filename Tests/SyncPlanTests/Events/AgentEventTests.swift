@@ -23,7 +23,8 @@ struct AgentEventTests {
         .downloadsBlocked(.diskFull, reason: "it is full"), .downloadsUnblocked, .paused, .resumed,
         .pinned("https://a.example/1"), .unpinned("https://a.example/1"), .evictionHeld(reason: "much at once"),
         .evictionSuspended(reason: "not mounted"), .evictionActive, .cacheHealed(.missingFiles, summary: "1 name"),
-        .configurationReloaded(changed: ["fetch.concurrency"]), .configurationRejected(reason: "line 3: no value."),
+        .stateReplaced(.damaged, isKnown: false), .configurationReloaded(changed: ["fetch.concurrency"]),
+        .configurationRejected(reason: "line 3: no value."),
         .purged,
     ]
 

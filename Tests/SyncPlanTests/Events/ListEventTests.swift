@@ -57,7 +57,7 @@ struct ListEventTests {
     func stored() throws {
         var agent = try Self.told()
         agent.memory = SimulatedMemory()
-        try agent.handle(.memoryLost)
+        try agent.handle(.memoryLost(.removed))
         try agent.pass(.seconds(2))
         try agent.restart()
         agent.events = []

@@ -207,7 +207,7 @@ struct RestartScenarioTests {
             memory.values.hold != nil && !memory.superseded.isEmpty && !memory.origins.isEmpty && memory.values.isPaused
         )
         agent.memory = SimulatedMemory()
-        try agent.handle(.memoryLost)
+        try agent.handle(.memoryLost(.removed))
         #expect(agent.memory.icons == memory.icons && agent.memory.origins == memory.origins)
         #expect(agent.memory.values.hold == memory.values.hold && agent.memory.superseded == memory.superseded)
         #expect(agent.memory.values.isPaused && agent.memory.values.folder == memory.values.folder)
@@ -336,7 +336,7 @@ struct RestartScenarioTests {
         try agent.drop(["9.plist": []])
         try agent.finishPublication(fails: true)
         #expect(agent.memory.values.newestGeneration == newest + 1)
-        try agent.handle(.memoryLost)
+        try agent.handle(.memoryLost(.removed))
         #expect(agent.memory.values.newestGeneration == newest + 1)
     }
 }

@@ -29,8 +29,8 @@ struct StatusReportTests {
         }
         let added = [
             "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error", "storage",
-            "error", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict", "level",
-            "sentence", "problems",
+            "error", "damaged", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
+            "level", "sentence", "problems",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }

@@ -131,6 +131,12 @@ struct StatusVerdictTests {
             codes: ["manifest-unreadable"], commands: ["syncagent verify"]
         ) { ($0.state, $0.publication.error) = (.stopped, "damaged") },
         Row(
+            name: "a damaged state",
+            sentence: "The state database was damaged: a pause, retry times and validators may be lost "
+                + "[state-damaged].",
+            codes: ["state-damaged"], commands: ["sudo rm '/state folder/state.sqlite.damaged'"]
+        ) { $0.storage = .init(damaged: "/state folder/state.sqlite.damaged") },
+        Row(
             name: "a bad configuration",
             sentence: "CONFIGURATION REJECTED: the settings before it stay in force.",
             codes: ["configuration-rejected"], commands: ["syncagent config check", "systemctl reload syncagent"]
