@@ -233,7 +233,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan", "WebAddresses",
+                "AgentSettings", "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan",
+                "WebAddresses",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: settings
         ),
