@@ -5,10 +5,14 @@ extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
         guard let icon = catalog.icons[url] else { return nil }
-        var report = IconReport(url: url, icon: icon, health: { downloads.origins[$0] }, now: now)
+        var report = IconReport(
+            url: url, icon: icon, health: { downloads.origins[$0] },
+            queue: (downloads.queue.readyCount, downloads.isPaused), now: now)
         report.holds = holds(of: icon, origin: report.origin, now: now)
-        if case .fresh(let time) = FetchPlan(for: icon, now: now), let response = icon.response {
-            report.rule = refreshPolicy.reason(for: response, askingAt: time)
+        switch FetchPlan(for: icon, now: now) {
+        case .fresh(let time): report.rule = icon.response.map { refreshPolicy.reason(for: $0, askingAt: time) }
+        case .waiting: report.rule = icon.failure.map(downloads.backoff.reason)
+        default: break
         }
         return report
     }
@@ -40,12 +44,33 @@ extension Reconciler {
     }
 }
 
+extension Backoff {
+    /// Why a failure is retried when it is, as a clause.
+    func reason(for failure: IconRecord.Failure) -> String {
+        let failures = failure.attempts > 1 ? "\(grouped(failure.attempts)) failures in a row" : "one failure"
+        let rule =
+            switch failure.code.persistence {
+            case .passing, .throttled:
+                "\(failures): a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each "
+                    + "failure up to fetch.retryMax (\(DurationText.format(max)))"
+            case .lasting: "\(failures) that will not pass soon: 1 h, doubled for each failure up to 1 day"
+            case .forbidden: "the server refuses access: 6 h"
+            case .gone: "the server says that it is gone: 7 days"
+            case .refused: "the URL is refused"
+            }
+        return rule + "; or as long as the server asked (Retry-After)"
+    }
+}
+
 extension RefreshPolicy {
     /// Why an image is refreshed at a time and not at another one, as a clause.
     func reason(for response: StoredResponse, askingAt time: Timestamp) -> String {
         let freshness = Freshness(of: response, longestGuess: longestGuess)
         let earliest = freshness.receivedAt + minimum
         if freshness.basis == .unsaid, !freshness.hasValidator {
+            if time == earliest {
+                return "refresh.minimum (\(DurationText.format(minimum))) is longer than refresh.default"
+            }
             return "refresh.default (\(DurationText.format(`default`)) ± 20 %), because the server says nothing"
         }
         let (due, rule) =

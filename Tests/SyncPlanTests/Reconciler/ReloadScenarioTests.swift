@@ -90,6 +90,7 @@ struct ReloadScenarioTests {
         func rule(_ url: IconURL) -> String { agent.plan.report(on: url, now: agent.now)?.rule ?? "" }
         #expect(rule(Self.a).hasPrefix("refresh.default (7d)"), "\(rule(Self.a))")
         #expect(rule(Self.b).hasPrefix("refresh.minimum (2h)"), "\(rule(Self.b))")
+        #expect(rule("https://h.example/c.png").contains("fetch.retryBase (2h), doubled for each failure"))
     }
 
     @Test("an eviction is held by the new threshold, and for the new time")

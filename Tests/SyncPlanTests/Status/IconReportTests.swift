@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+import Testing
+
+@Suite("What is told of one icon")
+struct IconReportTests {
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let b: IconURL = "https://h.example/b.png"
+
+    private static func report(_ agent: AgentScenario, on url: IconURL) throws -> IconReport {
+        try #require(agent.plan.report(on: url, now: agent.now))
+    }
+
+    @Test("while its server is not asked, the next request is when that ends, and not as soon as it is its turn")
+    func origin() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.drop(["1.plist": [Self.a, Self.b]])
+        let first = try #require(agent.downloads.keys.first)
+        let other = first == Self.a ? Self.b : Self.a
+        #expect(try Self.report(agent, on: first).next == "downloading")
+        #expect(try Self.report(agent, on: other).next == "queued for download")
+        try agent.finish(first, .failed(.status(503, retryAfter: .seconds(86_400))))
+        let queued = try Self.report(agent, on: other)
+        let until = try #require(queued.origin?.waitsUntil)
+        #expect(queued.next == "download at \(until), when its server is asked again")
+        #expect(queued.holds?.map(\.code) == ["origin-waiting"])
+        let failed = try Self.report(agent, on: first)
+        let own = try #require(failed.failure?.nextAttempt)
+        #expect(failed.next == "retry at \(max(until, own))" + (until > own ? ", when its server is asked again" : ""))
+        #expect(failed.rule?.contains("Retry-After") == true)
+        // What is paused is told first.
+        try agent.handle(.paused(true))
+        let paused = try Self.report(agent, on: other)
+        #expect(paused.next == "download when downloads are resumed")
+        #expect(paused.holds?.map(\.code) == ["paused", "origin-waiting"])
+        #expect(try Self.report(agent, on: first).next.hasSuffix(", if downloads are resumed by then"))
+    }
+
+    @Test("of many queued icons it says how many others there are")
+    func queue() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        let urls = (0..<1003).map { IconURL("https://h.example/\($0).png") }
+        try agent.drop(["1.plist": urls])
+        let queued = try #require(urls.first { agent.downloads[$0] == nil })
+        #expect(try Self.report(agent, on: queued).next == "queued for download, with 1,001 others")
+    }
+
+    @Test(
+        "the rule by which a ready icon is refreshed, or a failed one retried",
+        arguments: [
+            // What the server says, and the rule.
+            ([("Cache-Control", "max-age=60")], "refresh.minimum (1h) is longer than its freshness"),
+            ([("Cache-Control", "max-age=7200")], "its freshness ends"),
+            ([("Cache-Control", "max-age=99999999")], "an image is kept for 365d at most"),
+            ([], "refresh.default (1d) ± 20 %, because the server says nothing"),
+        ] as [([(String, String)], String)])
+    func refresh(fields: [(String, String)], rule: String) throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "a", answer: Sample.response(fields.map { (name: $0.0, value: $0.1) }))
+        while agent.publication != nil { try agent.finishPublication() }
+        let report = try Self.report(agent, on: Self.a)
+        #expect(report.next.hasPrefix("refresh at 20"), "\(report.next)")
+        #expect(report.rule?.hasPrefix(rule) == true, "\(report.rule ?? "")")
+    }
+
+    @Test(
+        "the rule by which a failed icon is retried",
+        arguments: [
+            (
+                FetchFailure.status(500),
+                "one failure: a random delay of at most fetch.retryBase (1s), doubled for each failure up to "
+            ),
+            (.status(404), "one failure that will not pass soon: 1 h, doubled for each failure up to 1 day"),
+            (.status(403), "the server refuses access: 6 h"), (.status(410), "the server says that it is gone: 7 days"),
+        ])
+    func retry(failure: FetchFailure, rule: String) throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(failure))
+        let report = try Self.report(agent, on: Self.a)
+        #expect(report.next == "retry at \(report.failure?.nextAttempt ?? "")")
+        #expect(report.rule?.hasPrefix(rule) == true, "\(report.rule ?? "")")
+    }
+}
