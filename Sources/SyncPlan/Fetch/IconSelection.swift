@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 
 /// The icons that somebody wants to be requested now.
@@ -13,6 +14,28 @@ package struct IconSelection: Equatable, Sendable {
         self.urls = urls
         self.lists = lists
         self.failed = failed
+    }
+}
+
+/// The icons of a selection, as they are found in the agent's loop; to go through them is for others.
+package struct SelectedIcons: Sendable {
+    /// Icons that were selected by themselves.
+    var urls: [IconURL]
+    /// The entries of lists that were selected.
+    var entries: [[AppEntry]]
+    /// What was selected that there is not; nothing is counted yet.
+    package var report: SelectionReport
+
+    /// The icons, each once, in parts that are requested one after the other.
+    ///
+    /// - Parameter size: How many icons a part has at most.
+    /// - Returns: No part if there are no icons.
+    /// - Complexity: O(*n*) in the number of icons.
+    package func parts(of size: Int) -> [[IconURL]] {
+        precondition(size > 0, "a part has icons")
+        var seen: Set<IconURL> = []
+        let all = (urls + entries.joined().map(\.icon)).filter { seen.insert($0).inserted }
+        return stride(from: 0, to: all.count, by: size).map { Array(all[$0..<min($0 + size, all.count)]) }
     }
 }
 

@@ -4,6 +4,20 @@ import WebAddresses
 
 // Icons that are requested now because somebody said so.
 extension Reconciler {
+    /// The icons of a selection.
+    ///
+    /// - Complexity: O(*n*) in the number of lists and URLs that are named; in that of all icons for those that failed.
+    package func selected(by selection: IconSelection) -> SelectedIcons {
+        var report = SelectionReport()
+        report.unknown = selection.urls.filter { catalog.icons.index(of: $0) == nil }
+        report.missing = selection.lists.filter { catalog.lists[$0] == nil }
+        var urls = selection.urls
+        if selection.failed { urls += catalog.icons.lazy.filter(\.icon.hasFailed).map(\.url) }
+        return SelectedIcons(
+            urls: urls, entries: selection.lists.compactMap { catalog.lists[$0]?.entries },
+            report: report)
+    }
+
     /// What a retry or a refresh of these icons would do.
     ///
     /// - Complexity: O(*n*) in the number of icons that are selected; in that of all icons for those that failed.

@@ -42,6 +42,23 @@ struct SelectionScenarioTests {
         #expect(agent.plan.status.icons.ready == expected.count)
     }
 
+    @Test("a large selection has each icon once, in parts")
+    func parts() throws {
+        let agent = try Self.failed(.failed(.status(404)))
+        let all = Self.urls + [Self.other]
+        for selection in [
+            IconSelection(failed: true), IconSelection(urls: all, lists: ["1.plist", "2.plist"], failed: true),
+        ] {
+            let selected = agent.plan.selected(by: selection)
+            #expect(selected.report == SelectionReport())
+            let parts = selected.parts(of: 3)
+            #expect(parts.map(\.count) == [3, 1] && parts.joined().sorted() == all.sorted())
+        }
+        let nothing = agent.plan.selected(by: IconSelection(urls: ["https://none.example/"], lists: ["none.plist"]))
+        #expect(nothing.report.unknown == ["https://none.example/"] && nothing.report.missing == ["none.plist"])
+        #expect(agent.plan.selected(by: IconSelection()).parts(of: 3).isEmpty)
+    }
+
     @Test("the backoff of an origin is over for what is retried, and what waits for it goes on")
     func origin() throws {
         var agent = AgentScenario()
