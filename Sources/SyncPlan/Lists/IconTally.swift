@@ -10,6 +10,8 @@ package struct IconTally: Equatable, Sendable {
     package private(set) var entries = IconCounts()
     /// How many images wait to be published.
     package private(set) var staged = 0
+    /// How many icons are counted as ready whose first image waits to be published.
+    private(set) var unpublished = 0
     /// How many icons are being downloaded.
     package private(set) var fetching = 0
     /// How many icons are queued, by origin.
@@ -22,6 +24,7 @@ package struct IconTally: Equatable, Sendable {
         icons.add(icon.standing, times: sign)
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
         if icon.isStaged { staged += sign }
+        if icon.isUnpublished { unpublished += sign }
         switch icon.phase {
         case .idle, .waitingForSpace: break
         case .fetching: fetching += sign
@@ -53,6 +56,7 @@ struct IconMark: Equatable {
     var standing: AppListDocument.Status
     var phase: IconRecord.Phase
     var isStaged: Bool
+    var isUnpublished: Bool
     /// Whether it is ready although its last refresh failed.
     var isStale: Bool
     /// Whether it is asked for again some time after a failure.
@@ -67,6 +71,7 @@ struct IconMark: Equatable {
         standing = icon.standing
         phase = icon.phase
         isStaged = icon.hasStaged
+        isUnpublished = icon.isUnpublished
         isStale = standing == .ready && icon.hasFailed
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
         isNoted = icon.noted != nil
@@ -138,6 +143,9 @@ package struct FailedIcons: Equatable, Sendable {
 extension IconRecord {
     /// The status that a list document gives it.
     var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
+
+    /// Whether its first image waits to be published: readers do not find it yet.
+    var isUnpublished: Bool { hasStaged && !hasImage }
 }
 
 extension [String: Int] {

@@ -42,7 +42,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var url: IconURL
     /// The lists that name it.
     package var lists: [ListName]
-    /// `ready`, `pending`, `failed`, or `retired` if no list names it.
+    /// `ready` if its image is on disk, `pending`, `failed`, or `retired` if no list names it.
     package var state: String
     /// The image on disk, relative to the cache folder.
     package var path: String?
@@ -78,7 +78,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     ) {
         self.url = url
         lists = icon.lists.sorted()
-        state = icon.isReferenced ? icon.state.status.rawValue : "retired"
+        state = IconSummary.State(icon).rawValue
         isPinned = icon.lists.contains(Reconciler.pinList)
         path = icon.image?.path
         stale = icon.staleness(at: now)

@@ -6,12 +6,25 @@ package import CacheFormat
 package struct IconSummary: Codable, Equatable, Sendable {
     package enum State: String, Codable, CaseIterable, Sendable {
         case ready, pending, failed, retired
+
+        /// The state of an icon as readers find it: it is ready once its image is published.
+        init(_ icon: IconRecord) {
+            guard icon.isReferenced else {
+                self = .retired
+                return
+            }
+            switch icon.standing {
+            case .ready: self = icon.isUnpublished ? .pending : .ready
+            case .pending: self = .pending
+            case .failed: self = .failed
+            }
+        }
     }
 
     package var url: IconURL
     /// What lists call it.
     package var names: [String] = []
-    /// `ready`, `pending`, `failed`, or `retired` if no list names it.
+    /// `ready` if its image is on disk, `pending`, `failed`, or `retired` if no list names it.
     package var state: State
     package var lists: [ListName]
     /// The image on disk, relative to the cache folder.
@@ -29,7 +42,7 @@ package struct IconSummary: Codable, Equatable, Sendable {
     init(url: IconURL, _ icon: IconRecord, now: Timestamp) {
         self.url = url
         lists = icon.lists.sorted()
-        state = icon.isReferenced ? State(rawValue: icon.state.status.rawValue) ?? .pending : .retired
+        state = State(icon)
         let image = icon.image
         (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
         (width, height) = (image?.width, image?.height)
@@ -101,14 +114,14 @@ extension Reconciler {
 
     /// How many icons a list names, or all lists, and how many are in a state; retired ones count if no list is given.
     package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) -> Int {
-        let icons = list.map { catalog.tallies[$0]?.icons ?? IconCounts() } ?? catalog.tally.all.icons
+        let tally = list.map { catalog.tallies[$0] ?? IconTally() } ?? catalog.tally.all
         let retired = list == nil ? catalog.retired.count : 0
         return switch state {
-        case .ready: icons.ready
-        case .pending: icons.pending
-        case .failed: icons.failed
+        case .ready: tally.icons.ready - tally.unpublished
+        case .pending: tally.icons.pending + tally.unpublished
+        case .failed: tally.icons.failed
         case .retired: retired
-        case nil: icons.total + retired
+        case nil: tally.icons.total + retired
         }
     }
 

@@ -36,6 +36,14 @@ extension Reconciler {
             let (told, found) = (progress(of: names), recountedProgress(of: names))
             if told != found { return "the progress of \(names) is \(told), and should be \(found)" }
         }
+        var found: [IconSummary.State: Int] = [:]
+        for icon in catalog.icons.lazy.map(\.icon) where icon.isReferenced || icon.image != nil {
+            found[IconSummary.State(icon), default: 0] += 1
+        }
+        for state in IconSummary.State.allCases {
+            let (count, found) = (count(ofIconsIn: nil, state), found[state, default: 0])
+            if count != found { return "\(count) icons are \(state), and should be \(found)" }
+        }
         let notes = catalog.icons.count { $0.icon.noted != nil }
         if catalog.tally.noted != notes { return "\(catalog.tally.noted) icons are noted, and should be \(notes)" }
         let retired = catalog.icons.filter(\.icon.isRetired).map { ($0.url, $0.icon.image) }
