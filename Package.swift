@@ -111,7 +111,7 @@ let package = Package(
             name: "DashboardPage",
             exclude: [
                 "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "events.js", "favicon.svg",
-                "lists.js", "problems.js", "text.js", "wall.js",
+                "images.js", "lists.js", "problems.js", "text.js", "wall.js",
             ]),
 
         // The agent's servers: the control socket, and what listens on loopback.

@@ -32,11 +32,16 @@ function noteAccess(value) {
   accessChanged(value);
 }
 
+/** Whether nothing can be read without a token. */
+export const isTokenNeeded = () => anonymous === 'none';
+let anonymous = null;
+
 async function send(path, options = {}) {
   const token = sessionStorage.getItem(storedToken);
   const headers = { ...options.headers };
   if (token) headers['X-Syncagent-Token'] = token;
-  const response = await fetch(path, { ...options, headers, cache: 'no-store', credentials: 'omit' });
+  const response = await fetch(path, { cache: 'no-store', ...options, headers, credentials: 'omit' });
+  anonymous = response.headers.get('X-Syncagent-Anonymous') ?? anonymous;
   if (response.headers.has('X-Syncagent-Access')) noteAccess(response.headers.get('X-Syncagent-Access'));
   if (response.ok) return response;
   const error = (await response.json().catch(() => ({})))?.error ?? {};
@@ -55,6 +60,9 @@ export const tell = async (path, body) => (await send(path, {
   method: 'POST', headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
   body: body === undefined ? undefined : JSON.stringify(body),
 })).json();
+
+/** The bytes of an image, which the browser may have. */
+export const image = async (path, signal) => (await send(path, { signal, cache: 'default' })).blob();
 
 /** All icons, a page at a time. */
 export async function* iconPages(size = 1000) {
@@ -96,7 +104,7 @@ async function* chunks(body) {
   }
 }
 
-/** Follows a stream for ever: when it ends it is opened again, a little later each time nothing came of it. */
+/** Follows a stream until it is refused: when it ends it is opened again, a little later each time nothing came of it. */
 async function follow(open, ended) {
   let delay = 500;
   for (;;) {
@@ -108,7 +116,9 @@ async function follow(open, ended) {
       await open(stop.signal, () => { delay = 500; });
       if (!document.hidden) ended(null);
     } catch (error) {
-      if (!document.hidden) ended(error);
+      const isRefused = error instanceof Refusal && error.status === 403;
+      if (isRefused || !document.hidden) ended(error);
+      if (isRefused) return;
     } finally {
       document.removeEventListener('visibilitychange', hide);
       stop.abort();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything known of one icon, beside the wall.
 import { why } from '/agent.js';
-import { bytes, capital, command, element, nameOf, number, sentence, shellWord, shownURL, when, withTimes } from '/text.js';
-import { imageOf } from '/wall.js';
+import { imageOf, showImage } from '/images.js';
+import { bytes, capital, command, counted, element, nameOf, number, sentence, shellWord, shownURL, when, withTimes } from '/text.js';
 
 const panel = document.getElementById('details');
 
@@ -13,13 +13,15 @@ export class Details {
   #actions;
   #mayChange = false;
   #icon = null;
+  #image = null;
 
   constructor(actions, say, closed) {
     this.#actions = actions;
     this.#say = say;
     this.#closed = closed;
-    panel.addEventListener('keydown', event => {
-      if (event.key !== 'Escape') return;
+    document.addEventListener('keydown', event => {
+      // Escape clears a search and closes a dialog first.
+      if (event.key !== 'Escape' || this.#url === null || event.target.closest('input, select, dialog')) return;
       event.preventDefault();
       this.close();
     });
@@ -63,8 +65,7 @@ export class Details {
   #show(icon, report, trouble) {
     const place = [...panel.querySelectorAll('button')].indexOf(document.activeElement);
     const state = report?.state ?? icon.state;
-    const source = imageOf({ ...icon, path: report?.path ?? icon.path, state });
-    const image = source ? element('img', { src: source, alt: '', width: 64, height: 64 }) : null;
+    const image = this.#picture(imageOf({ ...icon, path: report?.path ?? icon.path, state }));
     const names = icon.names?.length > 1 ? icon.names.join(', ') : null;
     const parts = [
       element('div.details-head', {},
@@ -85,6 +86,14 @@ export class Details {
     if (place >= 0) panel.querySelectorAll('button')[place]?.focus();
   }
 
+  /** The same element for the same image: it is not loaded again whenever something is told of the icon. */
+  #picture(source) {
+    if (source === '') return null;
+    if (this.#image?.dataset.source !== source) this.#image = element('img', { alt: '', width: 64, height: 64 });
+    showImage(this.#image, source);
+    return this.#image;
+  }
+
   #facts(icon, report, names) {
     const size = icon.width ? `${number(icon.width)} × ${number(icon.height)} px` : null;
     const file = [icon.type, size, icon.bytes ? bytes(icon.bytes) : null].filter(Boolean).join(', ');
@@ -92,17 +101,17 @@ export class Details {
     const holds = report?.holds ?? [];
     const rows = [
       ['Next', report ? withTimes(sentence(capital(report.next))) : 'Asking the agent…'],
-      ...holds.map(hold => ['Waits', withTimes(sentence(capital(hold.reason)))]),
+      ...holds.map(hold => ['On hold', withTimes(sentence(capital(hold.reason)))]),
       ['Names', names],
       ['Lists', (report?.lists ?? icon.lists ?? []).join(', ') || 'None'],
-      ['Address', element('bdi', {}, shownURL(icon.url))],
+      ['URL', element('bdi', {}, shownURL(icon.url))],
       ['Image', file],
       ['SHA-256', icon.sha256 ? element('code', {}, icon.sha256) : null],
       ['Received', response ? when(response.received) : null],
-      ['Freshness', response ? withTimes(response.freshness) : null],
-      ['Origin', report?.origin?.failures ? `${report.origin.name}: ${number(report.origin.failures)} failures in a row` : null],
-      ['Way', report?.trail?.length ? report.trail.map(hop => `${shownURL(hop.url)}${hop.status ? ` (${hop.status})` : ''}`).join(' → ') : null],
-      ['Eviction', report?.eviction ? withTimes(report.eviction) : null],
+      ['Freshness', response ? withTimes(sentence(capital(response.freshness))) : null],
+      ['Origin', report?.origin?.failures ? `${report.origin.name}: ${counted(report.origin.failures, 'failure')} in a row` : null],
+      ['Redirects', report?.trail?.length ? report.trail.map(hop => `${shownURL(hop.url)}${hop.status ? ` (${hop.status})` : ''}`).join(' → ') : null],
+      ['Eviction', report?.eviction ? withTimes(sentence(capital(report.eviction))) : null],
     ];
     return element('dl', {}, rows.filter(row => row[1]).flatMap(([term, fact]) => [
       element('dt', {}, term), element('dd', {}, fact),
@@ -121,8 +130,8 @@ export class Details {
 }
 
 function failure({ code, message, attempts, nextAttempt }) {
-  const next = nextAttempt ? ['The next attempt is ', when(nextAttempt), '.'] : ['There is no other attempt by itself.'];
+  const next = nextAttempt ? ['Next attempt ', when(nextAttempt), '.'] : ['There is no automatic retry.'];
   return element('div.box', {},
     element('p', {}, element('strong', {}, code), ' ', element('bdi', {}, withTimes(sentence(capital(message))))),
-    element('p', {}, `${number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'} failed. `, ...next));
+    element('p', {}, `${counted(attempts, 'attempt')} failed. `, ...next));
 }

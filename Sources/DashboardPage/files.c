@@ -33,6 +33,9 @@ static const unsigned char details_script[] = {
 static const unsigned char events_script[] = {
 #embed "events.js"
 };
+static const unsigned char images_script[] = {
+#embed "images.js"
+};
 static const unsigned char lists_script[] = {
 #embed "lists.js"
 };
@@ -52,6 +55,7 @@ static const struct dashboard_file files[] = {
     {"/wall.js", SCRIPT, wall_script, sizeof wall_script},
     {"/details.js", SCRIPT, details_script, sizeof details_script},
     {"/events.js", SCRIPT, events_script, sizeof events_script},
+    {"/images.js", SCRIPT, images_script, sizeof images_script},
     {"/lists.js", SCRIPT, lists_script, sizeof lists_script},
     {"/text.js", SCRIPT, text_script, sizeof text_script},
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wall of icons. Only what is in sight has elements, however many icons there are.
+import { imageOf, showImage } from '/images.js';
 import { element, nameOf } from '/text.js';
 
 const least = 92;
@@ -147,27 +148,23 @@ export class Wall {
     const icon = this.icons[index];
     const [picture, name, note] = cell.children;
     const [image, flag] = picture.children;
-    // The picture of the icon that the cell had before.
-    if (image.dataset.source !== imageOf(icon)) image.hidden = true;
+    // The picture of the icon that the cell had before goes.
+    if (cell.url !== icon.url) showImage(image, '');
+    cell.url = icon.url;
     cell.dataset.index = index;
     cell.dataset.state = icon.state;
     cell.setAttribute('aria-posinset', index + 1);
     cell.setAttribute('aria-setsize', this.icons.length);
     cell.setAttribute('aria-label', label(icon));
     flag.hidden = !(icon.state === 'ready' && icon.stale);
-    name.textContent = nameOf(icon);
+    // What does not fit is told to those who point at it.
+    name.textContent = name.title = nameOf(icon);
     note.textContent = icon.state === 'ready' ? '' : icon.error ?? icon.state;
     this.#mark(cell, index);
   }
 
   #load(cell, icon) {
-    if (!icon) return;
-    const image = cell.firstChild.firstChild;
-    const source = imageOf(icon);
-    if (image.dataset.source === source) return;
-    image.dataset.source = source;
-    image.hidden = source === '';
-    if (source) image.src = source; else image.removeAttribute('src');
+    if (icon) showImage(cell.firstChild.firstChild, imageOf(icon));
   }
 
   #mark(cell, index) {
@@ -217,12 +214,6 @@ export class Wall {
     } else return undefined;
     return event.preventDefault();
   }
-}
-
-/** Where the image of an icon is; nothing if there is none. An image of a digest is never another one. */
-export function imageOf(icon) {
-  if (icon.path) return '/' + icon.path;
-  return icon.state === 'ready' ? `/icons?url=${encodeURIComponent(icon.url)}` : '';
 }
 
 function label(icon) {

@@ -15,7 +15,7 @@ FILES = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "DashboardPage
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 # As DashboardSite.swift has it.
-POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'{}; connect-src 'self'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 APPS = ["Mail", "Maps", "Music", "Notes", "Photos", "Books", "Clock", "Weather", "Calendar", "Terminal", "Safari Guide",
         "Contacts", "Reminders", "Stocks", "Preview", "Numbers", "Pages", "Keynote", "Podcasts", "Voice Memos",
@@ -104,11 +104,15 @@ def problem(code, sentence, detail=None, commands=(), severity="problem", count=
             "commands": list(commands)}
 
 
+MESSAGES = {"http-404": "the server answered 404 Not Found",
+            "dns": "the host name icons.example.com cannot be resolved"}
+
+
 def report(icon):
     """What `why` says of an icon."""
     failure = None
     if icon["state"] == "failed":
-        failure = {"code": icon["error"], "message": "the server answered 404 Not Found", "attempts": 3,
+        failure = {"code": icon["error"], "message": MESSAGES.get(icon["error"], "the download failed"), "attempts": 3,
                    "nextAttempt": stamp(2400)}
     response = {"received": stamp(-9000), "etag": '"5e1f"', "lastModified": None,
                 "freshness": "fresh for 24 h since it was received (the server gives none)"}
@@ -126,9 +130,13 @@ def event(number, kind, message, seconds=0, url=None, code=None, **more):
 
 
 class ScriptedAgent:
-    """Serves a status, icons and events, and notes what it is told; `token` may change things."""
+    """Serves a status, icons and events, and notes what it is told.
 
-    def __init__(self, icons, status, events=(), token="a" * 64, port=0):
+    `token` may change things, and who has none may do what `anonymous` says: read, or none.
+    """
+
+    def __init__(self, icons, status, events=(), token="a" * 64, port=0, anonymous="read"):
+        self.anonymous = anonymous
         self.icons, self.status, self.events, self.token, self.port = icons, status, list(events), token, port
         self.told = []
         self.changed = threading.Condition()
@@ -188,12 +196,14 @@ class ScriptedAgent:
         token = request.headers.get("X-Syncagent-Token")
         if token not in (None, self.token):
             return self.send(request, {"error": {"code": "unknown-token", "message": "The token is not valid."}}, 403)
-        request.access = "change" if token else "read"
+        request.access = "change" if token else self.anonymous
         name = "dashboard.html" if path == "/" else path[1:]
         if "/" not in name and pathlib.Path(name).suffix in TYPES and (FILES / name).is_file():
             return self.send(request, (FILES / name).read_bytes(), type=TYPES[pathlib.Path(name).suffix])
+        if request.access == "none":
+            return self.send(request, {"error": {"code": "forbidden", "message": "Open the page with syncagent dashboard."}}, 403)
         if path in self.by_path:
-            return self.send(request, png(self.by_path[path] % 100), type="image/png", cache="public, max-age=31536000, immutable")
+            return self.send(request, png(self.by_path[path] % 100), type="image/png", cache="private, max-age=31536000, immutable")
         if path == "/icons" and self.by_url.get(query["url"][0], {}).get("state") == "ready":
             return self.send(request, png(0), type="image/png")
         if path == "/v1/status/stream":
@@ -209,6 +219,8 @@ class ScriptedAgent:
         if path == "/v1/events":
             return self.send(request, {"format": 1, "events": self.events, "gap": False,
                                        "next": self.events[-1]["id"] if self.events else 0})
+        if path == "/v1/settings":
+            return self.send(request, {"format": 1, "folders": {"lists": "/etc/syncagent/lists.d"}, "settings": []})
         if path == "/v1/icons":
             start, limit = int(query.get("after", ["0"])[0]), int(query["limit"][0])
             end = start + limit
@@ -222,8 +234,10 @@ class ScriptedAgent:
 
     def head(self, request, status, type, cache="no-store"):
         request.send_response(status)
-        for name, value in {"Content-Type": type, "Content-Security-Policy": POLICY, "Cache-Control": cache,
-                            "X-Content-Type-Options": "nosniff", "X-Syncagent-Access": getattr(request, "access", "none")}.items():
+        policy = POLICY.format(" blob:" if self.anonymous == "none" else "")
+        for name, value in {"Content-Type": type, "Content-Security-Policy": policy, "Cache-Control": cache,
+                            "X-Content-Type-Options": "nosniff", "X-Syncagent-Anonymous": self.anonymous,
+                            "X-Syncagent-Access": getattr(request, "access", "none")}.items():
             request.send_header(name, value)
 
     def send(self, request, body, status=200, type="application/json", cache="no-store"):

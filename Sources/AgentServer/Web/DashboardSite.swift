@@ -10,17 +10,21 @@ struct DashboardSite: Sendable {
     /// Answers requests to the API.
     typealias Answer = @Sendable (Request, Access, any Channel) async throws -> Response
 
-    /// What the page may load and do: nothing but what this listener serves.
-    private static let policy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
-        form-action 'none'; frame-ancestors 'none'
-        """
-
     let images: ImageSite
     let tokens: DashboardTokens
     /// What a request without a token may do.
     let anonymous: Access
     let api: Answer
+
+    /// What the page may load and do: nothing but what this listener serves.
+    ///
+    /// An image element cannot send a token: if reading takes one, the page fetches the images and shows its copies.
+    private var policy: String {
+        """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'\(anonymous < .read ? " blob:" : ""); \
+        connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+        """
+    }
 
     func respond(to request: Request, on channel: any Channel) async throws -> Response {
         let sender = WebGuard.Sender(
@@ -34,22 +38,23 @@ struct DashboardSite: Sendable {
             access = try door.access(of: sender)
         } catch {
             let status: HTTPResponse.Status = error == .misdirected ? .misdirectedRequest : .forbidden
-            return Self.guarded(.refusal(status, error.answer.code, error.answer.message))
+            return guarded(.refusal(status, error.answer.code, error.answer.message))
         }
         let path = request.uri.path
         if path.hasPrefix("/v1/") {
             var response = try await api(request, access, channel)
             response.headers[.access] = "\(access)"
+            response.headers[.anonymous] = "\(anonymous)"
             if !response.headers.contains(.cacheControl) { response.headers[.cacheControl] = "no-store" }
-            return Self.guarded(response)
+            return guarded(response)
         }
         if ImageSite.isImage(path) {
             guard access >= .read else {
-                return Self.guarded(.refusal(.forbidden, "forbidden", "Open the page with syncagent dashboard."))
+                return guarded(.refusal(.forbidden, "forbidden", "Open the page with syncagent dashboard."))
             }
             return await images.respond(to: request)
         }
-        return Self.guarded(page(path, to: request))
+        return guarded(page(path, to: request))
     }
 
     /// A file of the page.
@@ -74,7 +79,7 @@ struct DashboardSite: Sendable {
         return request.method == .head ? response.withoutBody : response
     }
 
-    private static func guarded(_ response: Response) -> Response {
+    private func guarded(_ response: Response) -> Response {
         var response = response
         response.headers[.contentSecurityPolicy] = policy
         response.headers[.xContentTypeOptions] = "nosniff"

@@ -14,6 +14,9 @@ struct ImageSite: Sendable {
         case sameOrigin = "same-origin"
         /// Pages of every site.
         case everybody = "cross-origin"
+
+        /// Who may keep the images: not a cache that others share, if the dashboard's token was needed for them.
+        var cacheability: String { self == .everybody ? "public" : "private" }
     }
 
     let reader: ImageReader
@@ -99,7 +102,7 @@ struct ImageSite: Sendable {
         var headers: HTTPFields = [
             .eTag: tag, .acceptRanges: "bytes",
             // The image of a URL may be another one after the next refresh: the client asks, and gets a 304.
-            .cacheControl: isFixed ? "public, max-age=31536000, immutable" : "no-cache",
+            .cacheControl: isFixed ? "\(audience.cacheability), max-age=31536000, immutable" : "no-cache",
         ]
         if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
             return Response(status: .notModified, headers: headers)

@@ -25,6 +25,7 @@ extension HTTPFields.Element.Name {
     static let openerPolicy = constant("Cross-Origin-Opener-Policy")
     static let token = constant("X-Syncagent-Token")
     static let access = constant("X-Syncagent-Access")
+    static let anonymous = constant("X-Syncagent-Anonymous")
 
     private static func constant(_ name: String) -> Self {
         guard let name = Self(name) else { preconditionFailure("\(name) is a name") }

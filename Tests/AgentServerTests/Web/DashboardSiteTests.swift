@@ -18,8 +18,8 @@ struct DashboardSiteTests {
             ("/dashboard.js", "text/javascript; charset=utf-8"), ("/agent.js", "text/javascript; charset=utf-8"),
             ("/problems.js", "text/javascript; charset=utf-8"), ("/wall.js", "text/javascript; charset=utf-8"),
             ("/details.js", "text/javascript; charset=utf-8"), ("/events.js", "text/javascript; charset=utf-8"),
-            ("/lists.js", "text/javascript; charset=utf-8"), ("/text.js", "text/javascript; charset=utf-8"),
-            ("/favicon.svg", "image/svg+xml"),
+            ("/images.js", "text/javascript; charset=utf-8"), ("/lists.js", "text/javascript; charset=utf-8"),
+            ("/text.js", "text/javascript; charset=utf-8"), ("/favicon.svg", "image/svg+xml"),
         ])
     func page(path: String, type: String) async throws {
         try await WebWorld.with { world in
@@ -28,7 +28,8 @@ struct DashboardSiteTests {
                 #expect(answer.status == 200 && !answer.body.isEmpty && answer.fields["content-type"] == type)
                 let policy = try #require(answer.fields["content-security-policy"])
                 #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
-                #expect(!policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"))
+                #expect(policy.contains("; img-src 'self'; ") && policy.contains("frame-ancestors 'none'"))
+                #expect(!policy.contains("unsafe"))
                 #expect(answer.fields["cross-origin-resource-policy"] == "same-origin")
                 #expect(answer.fields["referrer-policy"] == "no-referrer")
                 #expect(answer.fields.keys.allSatisfy { !$0.hasPrefix("access-control") })
@@ -99,6 +100,38 @@ struct DashboardSiteTests {
             try await world.serving(world.site()) { port in
                 let answer = try await WebWorld.ask(port, "/icons?url=https://h.example/a.gif")
                 #expect(answer.status == 200 && answer.fields["cross-origin-resource-policy"] == "same-origin")
+            }
+        }
+    }
+
+    @Test(
+        "if nothing can be read without a token, no image can, by any of its names",
+        arguments: [nil, Access.none, Access.read, Access.change] as [Access?])
+    func readers(access: Access?) async throws {
+        try await WebWorld.with { world in
+            let path = try world.publish(Array("GIF89a".utf8), suffix: "gif", as: "https://h.example/a.gif")
+            let tokens = DashboardTokens()
+            let fields = access.map { [("x-syncagent-token", tokens.add($0))] } ?? []
+            try await world.serving(world.site(tokens: tokens, anonymous: .none)) { port in
+                let name = Digest.of("https://h.example/a.gif").hex
+                for target in [
+                    "/\(path)", "/by-url/\(name)", "/by-url/\(name.prefix(2))/\(name)",
+                    "/icons?url=https://h.example/a.gif", "/icons?url=https://h.example/b.gif",
+                ] {
+                    for method in [HTTPMethod.GET, .HEAD] {
+                        let answer = try await WebWorld.ask(port, method, target, fields)
+                        guard access ?? .none >= .read else {
+                            #expect(answer.status == 403 && answer.fields["etag"] == nil, "\(target): \(answer)")
+                            continue
+                        }
+                        #expect(answer.status == (target.hasSuffix("b.gif") ? 404 : 200), "\(target): \(answer)")
+                        #expect(answer.fields["cache-control"]?.hasPrefix("public") != true)
+                    }
+                }
+                let page = try await WebWorld.ask(port, "/")
+                #expect(page.fields["content-security-policy"]?.contains("; img-src 'self' blob:; ") == true)
+                let answer = try await WebWorld.ask(port, "/v1/status", fields)
+                #expect(answer.fields["x-syncagent-anonymous"] == "none")
             }
         }
     }
