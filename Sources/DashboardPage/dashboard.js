@@ -6,8 +6,8 @@ import {
 import { Details } from '/details.js';
 import { addEvents } from '/events.js';
 import { showLists } from '/lists.js';
-import { showGone, showProblems, showVerdict } from '/problems.js';
-import { counted, element, nameOf, number, retell, sentence } from '/text.js';
+import { showGone, showProblems, showRefused, showVerdict } from '/problems.js';
+import { command, counted, element, nameOf, number, retell, sentence } from '/text.js';
 import { Wall } from '/wall.js';
 
 const byId = id => document.getElementById(id);
@@ -65,12 +65,12 @@ async function act(path, body, done) {
 }
 
 const actions = {
-  sync: () => act('/v1/sync', undefined, 'The lists folder is looked at now.'),
+  sync: () => act('/v1/sync', undefined, 'Scanning the lists folder.'),
   pause: () => act('/v1/pause', undefined, 'New downloads are paused. Running ones finish.'),
-  resume: () => act('/v1/resume', undefined, 'Downloads go on.'),
-  retryFailed: () => act('/v1/retry', { failed: true }, 'All failed icons are tried again.'),
-  retry: url => act('/v1/retry', { urls: [url] }, 'The icon is tried again.'),
-  refresh: url => act('/v1/refresh', { urls: [url] }, 'The icon is refreshed.'),
+  resume: () => act('/v1/resume', undefined, 'Downloads are resumed.'),
+  retryFailed: () => act('/v1/retry', { failed: true }, 'Retrying all failed icons.'),
+  retry: url => act('/v1/retry', { urls: [url] }, 'Retrying the icon.'),
+  refresh: url => act('/v1/refresh', { urls: [url] }, 'Refreshing the icon.'),
   pin: url => act('/v1/pin', { url }, 'The icon is pinned: it stays, whether or not a list names it.'),
   unpin: url => act('/v1/unpin', { url }, 'The icon is no longer pinned.'),
   async confirmEviction() {
@@ -79,7 +79,7 @@ const actions = {
       'Evict retired images?',
       `${counted(count, 'image')} that no list names will be removed from disk now. This cannot be undone.`,
       `Evict ${counted(count, 'image')}`);
-    if (isSure) await act('/v1/evict', { confirm: true }, 'Retired images are removed.');
+    if (isSure) await act('/v1/evict', { confirm: true }, 'Evicting retired images.');
   },
 };
 
@@ -129,7 +129,7 @@ function showWall() {
   const empty = byId('wall-empty');
   empty.hidden = shown.length > 0;
   empty.textContent = icons.size === 0
-    ? (isLoaded ? 'No list names an icon yet.' : 'Loading the icons…') : 'No icon is like this. Clear the filters to see all.';
+    ? (isLoaded ? 'No list names an icon yet.' : 'Loading the icons…') : 'No icon matches. Clear the filters to see all.';
   showStates();
 }
 
@@ -220,6 +220,19 @@ async function loadIcons() {
   }
 }
 
+let isFolderShown = false;
+
+/** Says where lists go, as long as there is none. */
+async function showFolder() {
+  if (isFolderShown) return;
+  isFolderShown = true;
+  try {
+    byId('lists-empty').append(command((await ask('/v1/settings')).folders.lists, say));
+  } catch {
+    isFolderShown = false;
+  }
+}
+
 // Events
 
 const nameOfURL = url => nameOf(icons.get(url) ?? { url });
@@ -243,6 +256,16 @@ function takeEvents() {
     if (!kind.startsWith('icon-')) continue;
     if (!icon || (kind === 'icon-ready' ? icon.path : !['icon-stale', 'icon-fresh'].includes(kind))) isKnown = false;
     if (!icon) continue;
+    if (kind === 'icon-evicted') {
+      // It is gone, and so is its image: nothing is asked of it any more.
+      icons.delete(url);
+      isFilterTouched = true;
+      if (details.url === url) {
+        details.close();
+        say('The icon is evicted: no list names it.');
+      }
+      continue;
+    }
     if (kind === 'icon-stale' || kind === 'icon-fresh') icon.stale = kind === 'icon-stale';
     if (kind === 'icon-ready') Object.assign(icon, { state: 'ready', error: null });
     if (kind === 'icon-failed' && icon.state !== 'ready') Object.assign(icon, { state: 'failed', error: code });
@@ -269,10 +292,12 @@ function changed(report) {
   showLink('live', report.state === 'paused' ? 'Live, paused' : 'Live');
   showLists(report.lists, list => setFilter({ list }));
   offerLists(report.lists.map(list => list.name));
+  if (report.lists.length === 0) showFolder();
   const foot = [`syncagent ${report.version}`, report.pid ? `process ${report.pid}` : null,
     report.watch.mode ? `lists folder watched by ${report.watch.mode}` : null];
   byId('foot').replaceChildren(...foot.filter(Boolean).map(text => element('span', {}, text)));
   showAccess();
+  if (wasGone) wall.forgetFailures();
   if (wasGone || lastGeneration !== report.generation) loadIcons();
   wasGone = false;
   lastGeneration = report.generation;
@@ -281,8 +306,9 @@ function changed(report) {
 function gone(error) {
   if (error instanceof Refusal && error.status === 403) {
     showLink('gone', 'Not allowed');
-    byId('verdict-text').textContent = 'This page may not read the agent’s state.';
-    byId('verdict-more').textContent = 'Run syncagent dashboard, and open the address that it prints.';
+    announce(showRefused());
+    document.title = 'Not allowed · syncagent';
+    for (const part of document.querySelectorAll('.problems, .columns, #actions')) part.hidden = true;
     return;
   }
   wasGone = true;
@@ -314,7 +340,8 @@ async function start() {
     await loaded;
     if (page.events.length) addEvents(page.events, nameOfURL);
     since = page.next ?? page.events.at(-1)?.id ?? null;
-  } catch {
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 403) return;
     // The stream is tried all the same.
   }
   followEvents(since, happened, () => {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything known of one icon, beside the wall.
 import { why } from '/agent.js';
-import { imageOf, showImage } from '/images.js';
+import { imageOf, makeImage, showImage } from '/images.js';
 import { bytes, capital, command, counted, element, nameOf, number, sentence, shellWord, shownURL, when, withTimes } from '/text.js';
 
 const panel = document.getElementById('details');
@@ -89,7 +89,7 @@ export class Details {
   /** The same element for the same image: it is not loaded again whenever something is told of the icon. */
   #picture(source) {
     if (source === '') return null;
-    if (this.#image?.dataset.source !== source) this.#image = element('img', { alt: '', width: 64, height: 64 });
+    if (this.#image?.dataset.source !== source) this.#image = makeImage(64);
     showImage(this.#image, source);
     return this.#image;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of icons. Where reading takes a token, which an <img> cannot send, their bytes are fetched with it.
 import { image, isTokenNeeded } from '/agent.js';
+import { element } from '/text.js';
 
 /** What is being fetched, by element. */
 const fetches = new WeakMap();
@@ -11,34 +12,56 @@ export function imageOf(icon) {
   return icon.state === 'ready' ? `/icons?url=${encodeURIComponent(icon.url)}` : '';
 }
 
-/** Shows what is at a path in an <img>, if it does not yet; an empty path hides it. */
-export function showImage(element, path) {
-  if (element.dataset.source === path) return;
-  element.dataset.source = path;
-  fetches.get(element)?.abort();
-  if (path === '') {
-    element.hidden = true;
-    element.removeAttribute('src');
-  } else if (isTokenNeeded()) {
-    fetchImage(element, path);
-  } else {
-    element.hidden = false;
-    element.src = path;
+/** Makes an <img> that is square, with nothing in it. */
+export function makeImage(size) {
+  const made = element('img', { alt: '', decoding: 'async', width: size, height: size });
+  made.addEventListener('error', () => noteFailure(made));
+  return made;
+}
+
+function noteFailure(target) {
+  target.hidden = true;
+  target.dataset.failed = '';
+}
+
+/** Has the images under an element that could not be loaded be loaded again when they are next shown. */
+export function forgetFailures(root) {
+  for (const failed of root.querySelectorAll('img[data-failed]')) {
+    delete failed.dataset.failed;
+    delete failed.dataset.source;
   }
 }
 
-async function fetchImage(element, path) {
+/** Shows what is at a path in an <img>, if it does not yet; an empty path hides it. */
+export function showImage(target, path) {
+  if (target.dataset.source === path) return;
+  target.dataset.source = path;
+  delete target.dataset.failed;
+  fetches.get(target)?.abort();
+  if (path === '') {
+    target.hidden = true;
+    target.removeAttribute('src');
+  } else if (isTokenNeeded()) {
+    fetchImage(target, path);
+  } else {
+    target.hidden = false;
+    target.src = path;
+  }
+}
+
+async function fetchImage(target, path) {
   const stop = new AbortController();
-  fetches.set(element, stop);
+  fetches.set(target, stop);
   try {
     const bytes = await image(path, stop.signal);
     if (stop.signal.aborted) return;
     const url = URL.createObjectURL(bytes);
-    element.hidden = false;
-    element.src = url;
+    target.hidden = false;
+    target.src = url;
     // Once it is decoded, the element has it.
-    await element.decode().finally(() => URL.revokeObjectURL(url));
+    await target.decode().finally(() => URL.revokeObjectURL(url));
   } catch {
-    // There is no such image any more, or the element shows another one.
+    // Unless the element is to show another one by now.
+    if (!stop.signal.aborted) noteFailure(target);
   }
 }

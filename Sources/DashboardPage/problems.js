@@ -7,8 +7,8 @@ const marks = { ok: 'check', busy: 'busy', stopped: 'pause', problem: 'alert', g
 /** Shows the verdict; returns its sentence. */
 export function showVerdict(status) {
   const { level, sentence: text } = status.verdict ?? { level: 'unknown', sentence: 'The agent is running.' };
-  // A colon announces the list of a terminal; here it has a title of its own.
-  const title = text.replace(/:$/, '.');
+  // A colon announces the list of a terminal; here it has a title of its own, and the code is beside each problem.
+  const title = text.replace(/:$/, '.').replace(/ \[[a-z0-9-]+\]\.$/, '.');
   mark(level, title);
   const facts = [];
   if (status.published) facts.push(['published ', when(status.published)]);
@@ -27,7 +27,16 @@ export function showGone(since) {
   mark('gone', 'The agent does not answer.');
   document.getElementById('verdict-more').replaceChildren(
     'It was stopped, or the syncagent dashboard command has ended. ',
-    ...(since ? ['What is below was true ', when(since), '. '] : []), 'This page tries again by itself.');
+    ...(since ? ['The data below is from ', when(since), '. '] : []), 'This page retries automatically.');
+}
+
+/** Shows that the agent refuses to be read; returns the sentence. */
+export function showRefused() {
+  const title = 'This page may not read the agent’s state.';
+  mark('gone', title);
+  document.getElementById('verdict-more').replaceChildren(
+    'Run ', element('code', {}, 'syncagent dashboard'), ', and open the address that it prints.');
+  return title;
 }
 
 function mark(level, text) {
@@ -65,7 +74,8 @@ export function showProblems(status, mayChange, actions, filter, say) {
   const failed = new Set((status.failures ?? []).map(failure => failure.code));
   const items = problems.map(problem => {
     const shown = filterOf(problem, status);
-    const deed = failed.has(problem.code) ? ['Retry', actions.retryFailed] : remedy(problem, actions);
+    const retry = failed.size > 1 ? 'Retry all failed' : 'Retry';
+    const deed = failed.has(problem.code) ? [retry, actions.retryFailed] : remedy(problem, actions);
     const buttons = [
       deed && mayChange ? element('button', { type: 'button', click: deed[1] }, deed[0]) : null,
       shown ? element('button', { type: 'button', click: () => filter(shown) }, 'Show them') : null,

@@ -123,7 +123,7 @@ export function withTimes(text) {
 /** A command with a button that copies it; what is shown may leave out what is secret. */
 export function command(text, copied, shown = text) {
   const button = element('button.plain', {
-    type: 'button', 'aria-label': `Copy the command ${shown}`,
+    type: 'button', 'aria-label': `Copy ${shown}`,
     async click() {
       try {
         await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The wall of icons. Only what is in sight has elements, however many icons there are.
-import { imageOf, showImage } from '/images.js';
+import { forgetFailures, imageOf, makeImage, showImage } from '/images.js';
 import { element, nameOf } from '/text.js';
 
 const least = 92;
@@ -67,6 +67,11 @@ export class Wall {
     }
   }
 
+  /** Loads images that could not be loaded when they are next shown: the agent is back. */
+  forgetFailures() {
+    forgetFailures(this.#space);
+  }
+
   select(url) {
     this.#selected = url;
     for (const [index, cell] of this.#cells) this.#mark(cell, index);
@@ -109,6 +114,7 @@ export class Wall {
       if ((index >= start && index < end) || (index === this.#active && index < this.icons.length)) continue;
       this.#cells.delete(index);
       cell.remove();
+      cell.url = null;
       this.#spare.push(cell);
     }
     const isSlow = Math.abs(this.#box.scrollTop - this.#top) <= slow;
@@ -137,10 +143,8 @@ export class Wall {
   }
 
   #make() {
-    const image = element('img', { alt: '', decoding: 'async', width: 44, height: 44 });
-    image.addEventListener('error', () => { image.hidden = true; });
     return element('div.cell', { role: 'option' },
-      element('span.picture', {}, image, element('span.flag', { hidden: true })),
+      element('span.picture', {}, makeImage(44), element('span.flag', { hidden: true })),
       element('span.name'), element('span.note'));
   }
 

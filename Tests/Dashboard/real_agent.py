@@ -17,6 +17,7 @@ import time
 import urllib.parse
 
 from browser import browser
+from expectations import expect
 from scripted_agent import png
 
 NAMES = ["Mail", "Maps", "Music"]
@@ -128,11 +129,6 @@ class Agent:
             code = command.wait(10)
         if code:
             raise AssertionError(f"syncagent dashboard ended with {code}")
-
-
-def expect(what, is_true):
-    if not is_true:
-        raise AssertionError(what)
 
 
 def by_url(url):

@@ -5,7 +5,7 @@ import typing
 
 from scripted_agent import event, icons, problem, status
 
-LIST = "https://icons.example.com/00199/Maps.png"
+LIST = "https://icons.example.com/00059/Maps.png"
 
 
 @dataclasses.dataclass
@@ -51,6 +51,34 @@ def middle(page, agent):
         "return [...document.querySelectorAll('.cell img')].every(i => i.complete)"))
 
 
+def crowded():
+    """Much of everything, and all of it long."""
+    own = icons(10_000, failed=["http-404"] * 1234 + ["no-image"] * 1111, pending=2345, lists=30)
+    for icon in own[1::7]:
+        icon["names"] = ["Enterprise Resource Planning Companion for Regional Warehouses", *icon["names"]]
+    for icon in own[2:900:3]:
+        icon.update(state="retired", lists=[])
+    own[0]["url"] = "https://" + "icons." * 20 + "example.com/" + "path/" * 60 + "Mail.png"
+    rename = lambda name: f"com.example.enterprise.catalog.of.applications.for.{name}"
+    for icon in own:
+        icon["lists"] = [rename(name) for name in icon["lists"]]
+    scene = trouble(
+        own, "12 problems:", problem(
+            "http-404", "1,234 icons failed", "the server answered 404 Not Found", [f"syncagent why '{own[0]['url']}'"]),
+        problem("proxy", "1,111 icons failed", "the proxy http://proxy.internal.example.com:3128 answered 407 Proxy "
+                "Authentication Required: " + "negotiate " * 12, ["syncagent config", "syncagent retry --failed"]),
+        *[problem(f"a-code-that-is-rather-long-{number}", "something else is wrong", "x" * 90) for number in range(10)],
+        icons={"retired": 300})
+    scene.status["lists"][0].update(state="last-good", error="line 3: " + "the tag is not closed, " * 8)
+    scene.then = lambda page, agent: page.js("document.querySelector('.panel.icons').scrollIntoView()")
+    return scene
+
+
+def crowded_details(page, agent):
+    page.js("document.querySelector('.cell').click()")
+    page.wait("the details", lambda: "Next" in (page.text("#details dl") or ""))
+
+
 def gone(page, agent):
     agent.__exit__()
     page.wait("nobody answers", lambda: page.text("#verdict-text") == "The agent does not answer.")
@@ -58,19 +86,19 @@ def gone(page, agent):
 
 
 def scenes():
-    none, three, many = icons(0), icons(3), icons(200, lists=4)
-    mixed = icons(200, failed=["http-404"] * 3 + ["dns"] * 2, pending=6, lists=4)
-    blank = icons(200, pending=41, lists=4)
+    none, three, some, many = icons(0), icons(3), icons(60, lists=4), icons(200, lists=4)
+    mixed = icons(60, failed=["http-404"] * 3 + ["dns"] * 2, pending=6, lists=4)
+    blank = icons(60, pending=41, lists=4)
     large = icons(10_000, lists=14)
     failing = trouble(
         mixed, "2 problems:",
         problem("http-404", "3 icons failed", "the server answered 404 Not Found", [f"syncagent why {LIST}"], count=3),
         problem("dns", "2 icons failed", "the host name icons.example.com cannot be resolved",
-                ["syncagent why https://icons.example.com/00196/Photos.png"], count=2),
+                ["syncagent why https://icons.example.com/00056/Photos.png"], count=2),
         problem("watch-polling", "the lists folder is polled: changes count within about 2 s",
                 "overlayfs reports no changes", severity="notice"))
     lists = trouble(
-        many, "2 problems:",
+        some, "2 problems:",
         problem("not-a-property-list", "1 list is not accepted; its last good version stays in force",
                 "line 3: the tag <dict> is not closed", ["syncagent list apps-02.plist"]),
         problem("empty-file", "1 list is not accepted", "the file is empty", ["syncagent list apps-03.plist"]))
@@ -84,7 +112,7 @@ def scenes():
         "details": Scene(many, status(many), EVENTS, details),
         "failing": failing,
         "failed-details": dataclasses.replace(failing, then=failed_details),
-        "busy": trouble(blank, "Downloading: 41 of 200 icons to go.", level="busy", inSync=False,
+        "busy": trouble(blank, "Downloading: 41 of 60 icons to go.", level="busy", inSync=False,
                         downloads={"active": 32, "queued": 9}),
         "paused": trouble(
             blank, "PAUSED: 41 icons wait.", problem("paused", "downloads are paused: 41 icons wait", commands=[
@@ -95,17 +123,17 @@ def scenes():
                 "/var/cache/syncagent has 12 MiB left, and 5 % (1.2 GiB) stay free (cache.minFree)",
                 ["df -h /var/cache/syncagent", "syncagent evict --dry-run"], count=41)),
         "held": trouble(
-            many, "EVICTION HELD: a change of the lists retired most images.", problem(
-                "eviction-held", "one change retired 150 of 200 images; they stay until somebody confirms it",
+            some, "EVICTION HELD: a change of the lists retired most images.", problem(
+                "eviction-held", "one change retired 45 of 60 images; they stay until somebody confirms it",
                 "held until 2026-11-24T02:44:52Z", ["syncagent evict --dry-run", "syncagent evict --confirm"]),
-            eviction={"state": "held", "reason": "one change retired 150 of 200 images"}, icons={"retired": 150}),
+            eviction={"state": "held", "reason": "one change retired 45 of 60 images"}, icons={"retired": 45}),
         "suspended": trouble(
-            many, "LISTS IN DOUBT: nothing is evicted.", problem(
+            some, "LISTS IN DOUBT: nothing is evicted.", problem(
                 "eviction-suspended", "nothing is evicted", "/etc/syncagent/lists.d: Permission denied",
                 ["ls -ld /etc/syncagent/lists.d"]),
             eviction={"state": "suspended", "reason": "/etc/syncagent/lists.d: Permission denied"}),
         "unpublished": trouble(
-            many, "CACHE NOT WRITABLE: nothing can be published.", problem(
+            some, "CACHE NOT WRITABLE: nothing can be published.", problem(
                 "publication-failed", "nothing can be published", "cannot write /var/cache/syncagent: Read-only file system"),
             publication={"error": "cannot write /var/cache/syncagent: Read-only file system"}),
         "lists": lists,
@@ -114,5 +142,7 @@ def scenes():
                 "origin-waiting", "41 icons wait for a server that failed or asked to wait",
                 "no request to https://icons.example.com until 2026-11-23T10:00:00Z", ["syncagent retry --failed"],
                 count=41)),
-        "gone": Scene(many, status(many), EVENTS, gone),
+        "crowded": crowded(),
+        "crowded-details": dataclasses.replace(crowded(), then=crowded_details),
+        "gone": Scene(some, status(some), EVENTS, gone),
     }
