@@ -83,7 +83,8 @@ package struct IconReport: Codable, Equatable, Sendable {
         path = icon.image?.path
         stale = icon.staleness(at: now)
         trail = icon.trail?.puttingIn(url).hops ?? []
-        failure = icon.failure.map { failure in
+        // What waits to be published is the end of its failures.
+        failure = (icon.isUnpublished ? nil : icon.failure).map { failure in
             Failure(
                 code: failure.code.rawValue, message: failure.message, attempts: failure.attempts,
                 nextAttempt: failure.nextAttempt?.description)

@@ -46,7 +46,7 @@ package struct IconSummary: Codable, Equatable, Sendable {
         let image = icon.image
         (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
         (width, height) = (image?.width, image?.height)
-        error = icon.failure?.code.rawValue
+        error = icon.isUnpublished ? nil : icon.failure?.code.rawValue
         stale = icon.staleness(at: now)
     }
 
