@@ -32,9 +32,9 @@ function noteAccess(value) {
   accessChanged(value);
 }
 
-/** Whether nothing can be read without a token. */
-export const isTokenNeeded = () => anonymous === 'none';
+/** What a request without a token may do: none or read; null as long as that is not known. */
 let anonymous = null;
+export const isTokenNeeded = () => anonymous === 'none';
 
 async function send(path, options = {}) {
   const token = sessionStorage.getItem(storedToken);

@@ -324,7 +324,7 @@ function showAccess() {
   byId('pause').textContent = status?.state === 'paused' ? 'Resume' : 'Pause';
   if (status) showProblems(status, mayChange(), actions, setFilter, say);
   const note = byId('read-only') ?? element('span', { id: 'read-only' });
-  note.textContent = mayChange() || access === null ? '' : 'Read-only. To change things, run syncagent dashboard.';
+  note.textContent = access === 'read' ? 'Read-only. To change things, run syncagent dashboard.' : '';
   byId('foot').append(note);
 }
 

@@ -11,34 +11,37 @@ import Testing
 
 @Suite("The dashboard over HTTP", .timeLimit(.minutes(1)))
 struct DashboardSiteTests {
-    @Test(
-        "the page has its files, which load nothing from anywhere else",
-        arguments: [
+    private static let files =
+        [
             ("/", "text/html; charset=utf-8"), ("/dashboard.css", "text/css; charset=utf-8"),
-            ("/dashboard.js", "text/javascript; charset=utf-8"), ("/agent.js", "text/javascript; charset=utf-8"),
-            ("/problems.js", "text/javascript; charset=utf-8"), ("/wall.js", "text/javascript; charset=utf-8"),
-            ("/details.js", "text/javascript; charset=utf-8"), ("/events.js", "text/javascript; charset=utf-8"),
-            ("/images.js", "text/javascript; charset=utf-8"), ("/lists.js", "text/javascript; charset=utf-8"),
-            ("/text.js", "text/javascript; charset=utf-8"), ("/favicon.svg", "image/svg+xml"),
-        ])
-    func page(path: String, type: String) async throws {
+            ("/favicon.svg", "image/svg+xml"),
+        ]
+        + ["agent", "dashboard", "details", "events", "images", "lists", "problems", "text", "wall"].map { name in
+            ("/\(name).js", "text/javascript; charset=utf-8")
+        }
+
+    @Test("the page has its files, which load nothing from anywhere else")
+    func page() async throws {
         try await WebWorld.with { world in
             try await world.serving(world.site()) { port in
-                let answer = try await WebWorld.ask(port, path)
-                #expect(answer.status == 200 && !answer.body.isEmpty && answer.fields["content-type"] == type)
-                let policy = try #require(answer.fields["content-security-policy"])
-                #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
-                #expect(policy.contains("; img-src 'self'; ") && policy.contains("frame-ancestors 'none'"))
-                #expect(!policy.contains("unsafe"))
-                #expect(answer.fields["cross-origin-resource-policy"] == "same-origin")
-                #expect(answer.fields["referrer-policy"] == "no-referrer")
-                #expect(answer.fields.keys.allSatisfy { !$0.hasPrefix("access-control") })
-                // The namespace of SVG is a name, and nothing is loaded from there.
-                let addresses = answer.text.replacing("http://www.w3.org/2000/svg", with: "")
-                #expect(!addresses.contains("http://") && !addresses.contains("https://"))
-                #expect(!answer.text.contains(" style=") && !answer.text.contains("innerHTML"))
-                let tag = try #require(answer.fields["etag"])
-                #expect(try await WebWorld.ask(port, path, [("if-none-match", tag)]).status == 304)
+                for (path, type) in Self.files {
+                    let answer = try await WebWorld.ask(port, path)
+                    #expect(answer.status == 200 && !answer.body.isEmpty, "\(path)")
+                    #expect(answer.fields["content-type"] == type, "\(path)")
+                    let policy = try #require(answer.fields["content-security-policy"])
+                    #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
+                    #expect(policy.contains("; img-src 'self'; ") && policy.contains("frame-ancestors 'none'"))
+                    #expect(!policy.contains("unsafe"))
+                    #expect(answer.fields["cross-origin-resource-policy"] == "same-origin")
+                    #expect(answer.fields["referrer-policy"] == "no-referrer")
+                    #expect(answer.fields.keys.allSatisfy { !$0.hasPrefix("access-control") })
+                    // The namespace of SVG is a name, and nothing is loaded from there.
+                    let addresses = answer.text.replacing("http://www.w3.org/2000/svg", with: "")
+                    #expect(!addresses.contains("http://") && !addresses.contains("https://"), "\(path)")
+                    #expect(!answer.text.contains(" style=") && !answer.text.contains("innerHTML"), "\(path)")
+                    let tag = try #require(answer.fields["etag"])
+                    #expect(try await WebWorld.ask(port, path, [("if-none-match", tag)]).status == 304)
+                }
             }
         }
     }
