@@ -54,13 +54,15 @@ package struct Agent: Sendable {
     ///
     /// - Parameters:
     ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
+    ///   - progress: Called while it syncs once, with how far it is. By default nobody is told.
     ///   - wakeUps: Each element has the configuration reloaded, and the lists folder looked at now (SIGHUP).
     ///   - makeServer: Makes what answers others while the agent runs, and ends when its task is cancelled.
     /// - Returns: The state at the end.
     /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used,
     ///   ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version, and what the server throws.
     package func run(
-        once: Bool, wakeUps: some AsyncSequence<Void, Never> & Sendable,
+        once: Bool, progress: (@Sendable (SyncReport) -> Void)? = nil,
+        wakeUps: some AsyncSequence<Void, Never> & Sendable,
         makeServer: (RunningAgent) throws -> @Sendable () async throws -> Void
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
@@ -111,7 +113,7 @@ package struct Agent: Sendable {
         if let loss = store.lossAtStart { loop.tell(.stateReplaced(loss, isKnown: false)) }
         let report =
             if once {
-                try await runOnce(plan, loop, lists)
+                try await runOnce(plan, loop, lists, progress)
             } else {
                 try await run(
                     plan, publisher,
@@ -167,10 +169,13 @@ package struct Agent: Sendable {
         return (Handover(plan), plan.knownLists, old, store, partials)
     }
 
-    private func runOnce(_ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService) async throws
-        -> StatusReport
-    {
+    private func runOnce(
+        _ plan: Handover<Reconciler>, _ loop: AgentLoop, _ lists: ListService,
+        _ progress: (@Sendable (SyncReport) -> Void)?
+    ) async throws -> StatusReport {
         async let end = loop.run(plan, untilSettled: true)
+        // Cancelled when this returns.
+        async let _: Void = loop.followSync(progress)
         await lists.lookOnce { loop.post(.scanned($0)) }
         return await end
     }

@@ -46,6 +46,19 @@ extension AgentLoop {
         }
     }
 
+    /// Tells how far the icons of all lists are, at once and at most ten times a second when that may have changed, until the
+    /// loop ends or the task is cancelled.
+    ///
+    /// - Parameter tell: Who is told; `nil` for nobody.
+    func followSync(_ tell: (@Sendable (SyncReport) -> Void)?) async {
+        guard let tell else { return }
+        for await _ in changes {
+            guard let report = await ask({ $0.syncReport(of: []) }) else { return }
+            tell(report)
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
     /// An element at once and whenever something may have changed that the status tells; ends with the loop.
     ///
     /// Elements that are not taken become one.

@@ -49,7 +49,7 @@ struct CheckCommand: AsyncParsableCommand {
             if access(name, F_OK) != 0, errno == ENOENT { finding.isMissing = true }
             if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)
-            if !json { try Message.output(finding.lines, on: screen) }
+            if !json { try Message.output(finding.lines(fitting: screen.width), on: screen) }
         }
         if json {
             try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))])

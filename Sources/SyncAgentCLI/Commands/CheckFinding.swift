@@ -53,34 +53,29 @@ struct CheckFinding {
 
     private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
 
-    /// The finding in words, a line for each thing that is wrong.
-    var lines: [StyledText] {
+    /// The finding in words, and below it each thing that is wrong.
+    func lines(fitting width: Int?) -> [StyledText] {
         switch verdict {
-        case .failure where isMissing:
-            return [
-                StyledText("\(file): not acceptable: ", .red)
-                    + StyledText("There is no such file.\(Suggestion.file(for: FilePath(file)))")
-            ]
         case .failure(let rejection):
-            return [
-                StyledText("\(file): not acceptable: ", .red)
-                    + StyledText("\(rejection.message) [\(rejection.code)]")
-            ]
+            let reason =
+                isMissing
+                ? "There is no such file.\(Suggestion.file(for: FilePath(file)))"
+                : "\(rejection.message) [\(rejection.code)]"
+            return (StyledText("\(file): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
-            var lines = [
-                StyledText("\(file): ") + StyledText("acceptable", .green)
-                    + StyledText(", \(counted(list.entries.count, "app"))")
-            ]
-            lines += list.problems.map { StyledText("  ignored: \($0)", .yellow) }
-            lines += refused(in: list).map { icon, failure in
-                StyledText("  will fail: ", .red) + StyledText("\(shown(icon)): \(failure.message) [\(failure.code)]")
+            var items = list.problems.map { StyledText("ignored: \($0)", .yellow) }
+            items += refused(in: list).map { icon, failure in
+                StyledText("will fail: ", .red) + StyledText("\(shown(icon)): \(failure.message) [\(failure.code)]")
             }
-            lines += trials.map { Self.line(of: $0.icon, $0.outcome) }
+            items += trials.map { Self.line(of: $0.icon, $0.outcome) }
             if !hasListName {
-                lines.append(
-                    "  the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
+                items.append(
+                    "the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
             }
-            return lines
+            let head =
+                StyledText("\(file): ") + StyledText("acceptable", .green)
+                + StyledText(", \(counted(list.entries.count, "app"))")
+            return head.wrapped(to: width) + items.flatMap { $0.item(fitting: width) }
         }
     }
 
@@ -91,12 +86,12 @@ struct CheckFinding {
             let facts =
                 ": \(image.image.type), \(image.image.width)x\(image.image.height), "
                 + ByteCount(image.image.bytes).rounded
-            return StyledText("  came: ", .green) + url + StyledText(facts)
+            return StyledText("came: ", .green) + url + StyledText(facts)
         case .failed(let failure):
-            return StyledText("  failed: ", .red) + url + StyledText(": \(failure.message) [\(failure.code)]")
+            return StyledText("failed: ", .red) + url + StyledText(": \(failure.message) [\(failure.code)]")
         case .noRoom(let shortage):
-            return StyledText("  failed: ", .red) + url + StyledText(": \(shortage.reason) [\(shortage.code)]")
-        case .notModified, .cancelled: return StyledText("  not tried: ", .yellow) + url
+            return StyledText("failed: ", .red) + url + StyledText(": \(shortage.reason) [\(shortage.code)]")
+        case .notModified, .cancelled: return StyledText("not tried: ", .yellow) + url
         }
     }
 

@@ -118,19 +118,20 @@ struct EventsCommand: AsyncParsableCommand {
     private func print(_ lines: [String]) throws {
         if json { return try Message.output(json: lines.joined(separator: "\n") + "\n") }
         let decoder = JSONDecoder()
-        try Message.output(
-            lines.compactMap { line in
-                (try? decoder.decode(EventRecord.self, from: Data(line.utf8))).map(Self.row)
-            })
+        let screen = output.screen
+        let events = lines.compactMap { try? decoder.decode(EventRecord.self, from: Data($0.utf8)) }
+        try Message.output(events.flatMap { Self.lines(of: $0, fitting: screen.width) }, on: screen)
     }
 
-    /// An event on one line: time, kind, what it is about, and what happened.
-    static func row(_ event: EventRecord) -> String {
+    /// An event on one line: time, kind, what it is about, and what happened; the last is below where there is no room.
+    static func lines(of event: EventRecord, fitting width: Int?) -> [StyledText] {
         let subject =
             event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }
             ?? event.generation.map { "generation \($0)" }
-        let width = 22
-        let kind = event.kind + String(repeating: " ", count: max(0, width - event.kind.count))
-        return [event.time, kind, subject, event.message].compactMap(\.self).joined(separator: "  ")
+        let kind = event.kind + String(repeating: " ", count: max(0, 22 - event.kind.count))
+        let time = StyledText(event.time, .dim)
+        let row = time + StyledText("  " + [kind, subject, event.message].compactMap(\.self).joined(separator: "  "))
+        guard let width, row.width > width, let subject else { return row.wrapped(to: width) }
+        return [time + StyledText("  \(event.kind)  \(subject)")] + StyledText(event.message).item(fitting: width)
     }
 }

@@ -54,7 +54,7 @@ struct ListCommand: AsyncParsableCommand {
         let notes = report.lists.flatMap { list -> [StyledText] in
             guard let error = list.error else { return [] }
             let text = StyledText(list.name.text + ": ") + StyledText(error, .red)
-            return width.map { text.wrapped(to: $0) } ?? [text]
+            return text.wrapped(to: width)
         }
         return StatusView.table(of: report.lists).lines(fitting: width) + notes
     }
@@ -81,7 +81,8 @@ struct ListCommand: AsyncParsableCommand {
                 throw Self.missing(list, verdict)
             }
             let screen = output.screen
-            let lines = Self.table(of: document).lines(fitting: screen.width) + Self.notes(on: verdict)
+            let notes = Self.notes(on: verdict).flatMap { $0.wrapped(to: screen.width) }
+            let lines = Self.table(of: document).lines(fitting: screen.width) + notes
             try Message.output(lines, on: screen)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)

@@ -54,11 +54,15 @@ struct RunCommand: AsyncParsableCommand {
                     + "its own (User= in its systemd unit, or setpriv --reuid), or confirm with --allow-root.",
                 code: .badConfiguration)
         }
-        try await Self.runAgent(configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel)
+        let display = SyncProgressDisplay(on: output.messages)
+        try await Self.runAgent(
+            configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel,
+            progress: once && display.display.isLive ? display : nil)
     }
 
     private static func runAgent(
-        _ configuration: Configuration, once: Bool, allowedNetworks: [AddressRange], logLevel: Logger.Level
+        _ configuration: Configuration, once: Bool, allowedNetworks: [AddressRange], logLevel: Logger.Level,
+        progress: SyncProgressDisplay?
     ) async throws {
         let place = try configuration.place(toRun: true)
         let folders = place.folders
@@ -82,6 +86,7 @@ struct RunCommand: AsyncParsableCommand {
         ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
         let logger = Self.logger(at: logLevel)
+        if let progress { LogWriter.shared.write(above: progress.display) }
         let agent = Agent(
             folders: folders, settings: settings, proxies: configured.proxies, helpers: helpers, budget: budget,
             report: configured.report(), readConfiguration: reload.read,
@@ -93,7 +98,9 @@ struct RunCommand: AsyncParsableCommand {
         }
         do {
             let report = try await withSignals(logger, endCode: once ? .attention : .done) { [settings] in
-                try await agent.run(once: once, wakeUps: $0) { agent in
+                defer { progress?.clear() }
+                let tell = progress.map { display in { @Sendable report in display.show(report) } }
+                return try await agent.run(once: once, progress: tell, wakeUps: $0) { agent in
                     let api = API(agent: agent, logger: logger)
                     let web = WebListeners(
                         settings: settings, cache: folders.cache, clients: min(64, budget.clients / 8), logger: logger,
@@ -108,7 +115,8 @@ struct RunCommand: AsyncParsableCommand {
                     }
                 }
             }
-            if once { try Self.end(report) }
+            LogWriter.shared.drain()
+            if once { try Self.end(report, logLevel) }
         } catch let error as FolderError {
             throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
         } catch let error as ControlServer.InUse {
@@ -123,16 +131,25 @@ struct RunCommand: AsyncParsableCommand {
     /// Says what a sync could not do.
     ///
     /// - Throws: Exit code 1 if there is anything. An eviction that is held is none of it: everything is on disk.
-    private static func end(_ report: StatusReport) throws {
+    private static func end(_ report: StatusReport, _ logLevel: Logger.Level) throws {
         let (icons, downloads) = (report.icons, report.downloads)
         for reason in [report.eviction.reason, downloads.reason, report.publication.error] {
             if let reason { Message.error(reason) }
         }
-        for list in report.lists {
-            if let error = list.error { Message.error("\(list.name): \(error)") }
+        let rejected = report.lists.filter { $0.error != nil }
+        if logLevel <= .warning, let first = rejected.first {
+            // The log has the reasons.
+            let verb = rejected.count == 1 ? "is" : "are"
+            Message.error(
+                "\(grouped(rejected.count)) of \(counted(report.lists.count, "list")) \(verb) not accepted: "
+                    + "see syncagent list \(ShellWord.list(first.name)).")
+        } else {
+            for list in rejected { Message.error("\(list.name): \(list.error ?? "")") }
         }
         if icons.failed > 0 {
-            Message.error("\(icons.failed) of \(counted(icons.referenced, "icon")) failed: see syncagent list LIST.")
+            let list = report.lists.first { $0.failed > 0 }.map { ShellWord.list($0.name) } ?? "LIST"
+            Message.error(
+                "\(grouped(icons.failed)) of \(counted(icons.referenced, "icon")) failed: see syncagent list \(list).")
         }
         if icons.pending > 0 {
             let reason =
@@ -143,7 +160,8 @@ struct RunCommand: AsyncParsableCommand {
                 } else {
                     "see syncagent why URL"
                 }
-            Message.error("\(icons.pending) of \(counted(icons.referenced, "icon")) pending: \(reason).")
+            Message.error(
+                "\(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) pending: \(reason).")
         }
         // Paused, images that are not fresh any more are not asked for: they are ready all the same.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil

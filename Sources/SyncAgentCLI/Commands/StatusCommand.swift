@@ -5,6 +5,7 @@ import CacheFormat
 import SyncAgent
 import SyncPlan
 import SystemPackage
+import UnixSignals
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,42 +33,81 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        if watch { try await follow() }
+        if watch, output.screen.isLive, !json {
+            try await redraw()
+        } else if watch {
+            try await follow()
+        }
+        let screen = output.screen
         let report = try await configuration.currentStatus()
         if json {
             try Message.output(report.json, isOneOfSeveral: watch)
         } else {
-            try Message.output(try lines(of: report, on: output.screen), on: output.screen)
+            try Message.output(try lines(of: report, fitting: screen.width), on: screen)
         }
         if report.state == .stopped { throw Exit.with(.notRunning) }
         if report.needsAttention { throw Exit.with(.attention) }
     }
 
-    private func lines(of report: StatusReport, on screen: Screen) throws -> [StyledText] {
+    private func lines(of report: StatusReport, fitting width: Int?) throws -> [StyledText] {
         StatusView(
-            report: report, cache: try configuration.folders().cache.string, now: AgentClock.wallTime,
-            width: screen.width
+            report: report, cache: try configuration.folders().cache.string, now: AgentClock.wallTime, width: width
         ).lines
     }
 
+    /// Prints the status whenever it changes, until the agent ends.
     private func follow() async throws {
         let screen = output.screen
-        let display = LiveDisplay(on: screen, to: .standardOutput)
+        try await reports { report in
+            if json { return try Message.output(report.json, isOneOfSeveral: true) }
+            try Message.output(try lines(of: report, fitting: screen.width) + [""], on: screen)
+        }
+    }
+
+    /// Calls the closure with the status and whenever it changes, until the agent ends.
+    private func reports(_ take: (StatusReport) throws -> Void) async throws {
         do {
             _ = try await ControlClient(socket: try configuration.folders().socket).status { report in
-                if json {
-                    try Message.output(report.json, isOneOfSeveral: true)
-                } else if display.isLive {
-                    display.show(try lines(of: report, on: screen), atOnce: true)
-                } else {
-                    try Message.output(try lines(of: report, on: screen) + [""], on: screen)
+                try take(report)
+                return false
+            }
+        } catch let error where !(error is ExitCode || error is CancellationError) {
+            // The single status that follows says what it is.
+        }
+    }
+
+    /// Shows the status on the whole terminal until the agent ends or somebody presses Ctrl-C.
+    private func redraw() async throws {
+        let screen = output.screen
+        let page = FullScreen(on: screen)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigwinch)
+        defer { page.close() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await reports { report in
+                    page.show { (try? lines(of: report, fitting: $0)) ?? [] }
                 }
                 return false
             }
-        } catch let error where !(error is ExitCode) {
-            // The single status that follows says what it is.
+            group.addTask {
+                for await signal in signals {
+                    guard signal == .sigwinch else { break }
+                    page.redraw()
+                }
+                return true
+            }
+            group.addTask {
+                // The times are relative.
+                while true {
+                    try await Task.sleep(for: .seconds(1))
+                    page.redraw()
+                }
+            }
+            defer { group.cancelAll() }
+            guard try await group.next() == true else { return }
+            try Message.output(page.close(), on: screen)
+            throw Exit.with(.done)
         }
-        display.clear()
     }
 }
 

@@ -19,12 +19,18 @@ final class LogWriter: Sendable {
     }
 
     private let backlog = Mutex(Backlog())
+    private let display = Mutex<LiveDisplay?>(nil)
     private let queue = DispatchQueue(label: "syncagent.log")
     private let put: @Sendable (String) -> Void
 
     /// - Parameter put: Writes a line, for as long as its reader takes. The default writes to stderr.
     init(put: @escaping @Sendable (String) -> Void = LogWriter.putToStandardError) {
         self.put = put
+    }
+
+    /// Writes the lines from now on above those that a display draws on stderr.
+    func write(above display: LiveDisplay) {
+        self.display.withLock { $0 = display }
     }
 
     func write(_ line: String) {
@@ -39,7 +45,7 @@ final class LogWriter: Sendable {
         }
         guard hasRoom else { return }
         queue.async { [self] in
-            put(line)
+            if let display = display.withLock(\.self) { display.write(above: line) } else { put(line) }
             let dropped = backlog.withLock { backlog in
                 backlog.bytes -= size
                 defer { backlog.dropped = 0 }

@@ -10,7 +10,13 @@ import SystemPackage
 /// throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
 enum Message {
     static func error(_ message: String) {
-        tell("syncagent: \(printable(message))")
+        let lines = StyledText("syncagent: \(message)").wrapped(to: Screen.size(of: .standardError)?.columns)
+        tell(lines.map(\.plain).joined(separator: "\n"))
+    }
+
+    /// Prints a sentence for people.
+    static func output(sentence: String) throws(ExitCode) {
+        try output(StyledText(sentence).wrapped(to: Screen.size(of: .standardOutput)?.columns).map(\.plain))
     }
 
     /// Says on stderr what is wrong with the command line, with how it is written.

@@ -37,16 +37,24 @@ struct Screen: Equatable, Sendable {
 
 extension Screen {
     init(_ file: FileDescriptor, _ color: ColorMode) {
-        var size = winsize()
         let isTerminal = isatty(file.rawValue) == 1
-        let isSized = isTerminal && ioctl(file.rawValue, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        let size = Self.size(of: file)
         let isDumb = Variable["TERM"] == "dumb"
         self.init(
             // What somebody set counts for what no terminal tells, such as a pipe into a pager.
-            width: isSized ? Int(size.ws_col) : Variable["COLUMNS"].flatMap { Int($0) }.map { max($0, 20) },
-            height: isSized ? Int(size.ws_row) : nil, isTerminal: isTerminal && !isDumb,
+            width: size?.columns ?? Variable["COLUMNS"].flatMap { Int($0) }.map { max($0, 20) },
+            height: size?.rows, isTerminal: isTerminal && !isDumb,
             usesColor: Self.usesColor(color, isTerminal: isTerminal && !isDumb, hasNoColor: Variable["NO_COLOR"] != nil)
         )
+    }
+
+    /// The size of a terminal at this moment; `nil` if the file is none, or does not tell.
+    static func size(of file: FileDescriptor) -> (columns: Int, rows: Int)? {
+        var size = winsize()
+        guard isatty(file.rawValue) == 1, ioctl(file.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     static func usesColor(_ mode: ColorMode, isTerminal: Bool, hasNoColor: Bool) -> Bool {

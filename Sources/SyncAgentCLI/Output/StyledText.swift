@@ -94,9 +94,13 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
         return result
     }
 
-    /// The text in lines of at most this width, broken at blanks; a word that is longer is not broken.
-    func wrapped(to limit: Int) -> [StyledText] {
-        guard width > limit, limit > 0 else { return [self] }
+    /// The text in lines of at most this width, broken at blanks; without a width it is one line.
+    ///
+    /// A word that is longer is not broken, nor is a command, which is to be pasted.
+    func wrapped(to limit: Int?) -> [StyledText] {
+        guard let limit, width > limit, limit > 0 else { return [self] }
+        // Stands for a blank that is not broken at.
+        let joint = "\u{E000}"
         var (lines, line, word): ([StyledText], StyledText, StyledText) = ([], "", "")
         func endWord() {
             if !line.isEmpty, line.width + 1 + word.width > limit {
@@ -110,12 +114,21 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
             word = ""
         }
         for run in runs {
-            for (index, part) in run.text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+            let text = run.text.replacing(/(^| )(syncagent [a-z]+(?: --[a-z-]+| [A-Z]+\b)*)/) { match in
+                "\(match.output.1)\(String(match.output.2).replacing(" ", with: joint))"
+            }
+            for (index, part) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
                 if index > 0 { endWord() }
-                if !part.isEmpty { word.runs.append(Run(text: String(part), style: run.style)) }
+                let part = String(part).replacing(joint, with: " ")
+                if !part.isEmpty { word.runs.append(Run(text: part, style: run.style)) }
             }
         }
         endWord()
         return lines + [line]
+    }
+
+    /// The text as an item below a title: indented, and further where it goes on.
+    func item(fitting width: Int?) -> [StyledText] {
+        wrapped(to: width.map { $0 - 4 }).enumerated().map { StyledText($0 == 0 ? "  " : "    ") + $1 }
     }
 }

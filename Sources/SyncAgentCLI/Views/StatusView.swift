@@ -13,7 +13,7 @@ struct StatusView {
     let width: Int?
 
     var lines: [StyledText] {
-        var lines = width.map { verdict.wrapped(to: $0) } ?? [verdict]
+        var lines = verdict.wrapped(to: width)
         for problem in report.problems { lines += [""] + Self.lines(of: problem, now: now, width: width) }
         if !report.lists.isEmpty { lines += [""] + Self.table(of: report.lists).lines(fitting: width) }
         return lines + [""] + figures.flatMap { Self.entry($0.title, $0.text, width: width) }
@@ -36,13 +36,12 @@ struct StatusView {
     static func lines(of problem: StatusProblem, now: Timestamp, width: Int?) -> [StyledText] {
         let indent: StyledText = "  "
         func wrapped(_ text: StyledText) -> [StyledText] {
-            guard let width else { return [indent + text] }
-            return text.wrapped(to: width - 2).map { indent + $0 }
+            text.wrapped(to: width.map { $0 - 2 }).map { indent + $0 }
         }
         let title = StyledText(problem.code, problem.severity == .problem ? .red : .yellow)
         let sentence = RelativeTime.text(in: problem.sentence, now: now)
         let headline = title + ": " + StyledText(sentence)
-        var lines = width.map { headline.wrapped(to: $0) } ?? [headline]
+        var lines = headline.wrapped(to: width)
         if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
         if let example = problem.example {
             let name = "\(LogURL(example))"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import SyncPlan
+import Synchronization
 
 /// How far a sync is, as lines for a terminal: lists, icons, bytes, rate and the time left.
 struct SyncProgress {
@@ -14,8 +15,9 @@ struct SyncProgress {
     private var newest: Sample?
     private var report = SyncReport()
 
-    /// Takes in a report.
+    /// Takes in a report; one without lists says that the agent has not looked yet.
     mutating func note(_ report: SyncReport, at time: ContinuousClock.Instant) {
+        guard report.lists != nil else { return }
         let sample = Sample(time: time, icons: report.ready + report.failed, bytes: report.downloadedBytes ?? 0)
         if start == nil { start = sample }
         newest = sample
@@ -24,8 +26,9 @@ struct SyncProgress {
 
     /// A line with the figures, and one with what is waited for.
     var lines: [StyledText] {
+        guard let lists = report.lists, lists > 0 else { return ["Reading the lists folder"] }
         var parts: [String] = []
-        if let lists = report.lists, let published = report.publishedLists, lists > 0 {
+        if let published = report.publishedLists {
             parts.append("\(grouped(published)) of \(counted(lists, "list"))")
         }
         let total = report.ready + report.failed + report.pending
@@ -63,26 +66,36 @@ struct SyncProgress {
 }
 
 /// Shows a sync's progress: redrawn on a terminal, else a line now and then.
-final class SyncProgressDisplay {
+final class SyncProgressDisplay: Sendable {
+    private struct State {
+        var progress = SyncProgress()
+        /// When lines were written that cannot be redrawn.
+        var last = ContinuousClock.now
+    }
+
     /// How often lines are written where they cannot be redrawn.
     private static let pace: Duration = .seconds(10)
 
-    private var progress = SyncProgress()
-    private let display: LiveDisplay
-    private var last = ContinuousClock.now
+    let display: LiveDisplay
+    private let state = Mutex(State())
 
     init(on screen: Screen) {
         display = LiveDisplay(on: screen)
     }
 
     func show(_ report: SyncReport) {
-        let now = ContinuousClock.now
-        progress.note(report, at: now)
-        guard !report.isDone else { return }
-        if display.isLive { return display.show(progress.lines) }
-        guard now - last >= Self.pace else { return }
-        last = now
-        for line in progress.lines { Message.error(line.plain) }
+        let lines: [StyledText]? = state.withLock { state in
+            let now = ContinuousClock.now
+            state.progress.note(report, at: now)
+            guard !report.isDone else { return nil }
+            guard !display.isLive else { return state.progress.lines }
+            guard now - state.last >= Self.pace else { return nil }
+            state.last = now
+            return state.progress.lines
+        }
+        guard let lines else { return }
+        if display.isLive { return display.show(lines) }
+        for line in lines { Message.error(line.plain) }
     }
 
     func clear() { display.clear() }

@@ -61,12 +61,34 @@ struct StyledTextTests {
         #expect(RelativeTime.text(in: sentence, now: Self.now) == expected)
     }
 
-    @Test("lines that are drawn again go over those before them")
-    func redrawing() {
-        #expect(LiveDisplay.redrawing(0, with: ["a"], inColor: false) == "a\u{1B}[K\u{1B}[J")
-        #expect(
-            LiveDisplay.redrawing(2, with: ["a", "b"], inColor: false) == "\r\u{1B}[1Aa\u{1B}[K\r\nb\u{1B}[K\u{1B}[J")
-        #expect(LiveDisplay.redrawing(1, with: [], inColor: false) == "\r\u{1B}[J")
+    @Test(
+        "lines that are drawn again go over those before them, however many rows these take now",
+        arguments: [
+            ([], 80, ""), (["a"], 80, "\r\u{1B}[J"), (["a", "b"], nil, "\r\u{1B}[1A\u{1B}[J"),
+            (["12345678901", ""], 5, "\r\u{1B}[3A\u{1B}[J"),
+        ])
+    func redrawing(lines: [String], columns: Int?, expected: String) {
+        #expect(LiveDisplay.erasing(lines.map { StyledText($0) }, columns: columns) == expected)
+        #expect(LiveDisplay.drawing(["a", "b"], inColor: false) == "a\r\nb")
+    }
+
+    @Test(
+        "a terminal shows the beginning of what does not fit, and how many lines are left out",
+        arguments: [
+            (4, ["abc", "b", "c"]), (3, ["abc", "… 2…"]), (1, ["… 3…"]),
+        ])
+    func fullScreen(rows: Int, shown: [String]) {
+        let text = FullScreen.drawing(["abc", "b", "c"], columns: 4, rows: rows, inColor: false)
+        #expect(text == "\u{1B}[H" + shown.map { "\u{1B}[2K\($0)\r\n" }.joined() + "\u{1B}[J")
+    }
+
+    @Test("a command is not broken, to be pasted; an item goes on below its beginning")
+    func commands() {
+        let text = StyledText("To wait for the result: syncagent sync --wait. Then go on.")
+        let lines = ["To wait for the result:", "syncagent sync --wait. Then go", "on."]
+        #expect(text.wrapped(to: 30).map(\.plain) == lines)
+        #expect(StyledText("ignored: it is empty").item(fitting: 16).map(\.plain) == ["  ignored: it", "    is empty"])
+        #expect(StyledText("ignored: it is empty").item(fitting: nil).map(\.plain) == ["  ignored: it is empty"])
     }
 
     @Test("progress tells lists, icons, bytes, the rate and the time left, and what it waits for")
@@ -76,6 +98,8 @@ struct StyledTextTests {
         (report.lists, report.publishedLists, report.ready, report.pending) = (5, 3, 200, 1000)
         report.downloadedBytes = 1 << 20
         let start = ContinuousClock.now
+        progress.note(SyncReport(), at: start)
+        #expect(progress.lines.map(\.plain) == ["Reading the lists folder"])
         progress.note(report, at: start)
         #expect(progress.lines.map(\.plain) == ["3 of 5 lists, 200 of 1,200 icons"])
         (report.ready, report.pending, report.failed, report.downloadedBytes) = (690, 500, 10, 5 << 20)
