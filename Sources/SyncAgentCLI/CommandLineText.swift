@@ -9,14 +9,28 @@ enum CommandLineText {
     /// - Parameter arguments: The arguments without the program's name.
     /// - Returns: `nil` if the command exists, or none is named.
     static func flaw(in arguments: [String]) -> String? {
-        let names = SyncAgentCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         let isHelp = arguments.first == "help"
-        let word = isHelp ? arguments.dropFirst().first { !$0.hasPrefix("-") } : arguments.first
-        guard let word, !word.hasPrefix("-"), !names.contains(word) else { return nil }
-        let advice = Suggestion.name(for: word, among: names).map { " Did you mean \($0)?" } ?? ""
+        let words = isHelp ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : arguments
+        return flaw(in: words[...], of: SyncAgentCommand.self, path: [])
+    }
+
+    private static func flaw(
+        in words: ArraySlice<String>, of type: any ParsableCommand.Type, path: [String]
+    ) -> String? {
+        let commands = type.configuration.subcommands
+        // Without subcommands, words are arguments.
+        guard let word = words.first, !word.hasPrefix("-"), !commands.isEmpty, path != [] || word != "help" else {
+            return nil
+        }
+        if let command = commands.first(where: { $0.configuration.commandName == word }) {
+            return flaw(in: words.dropFirst(), of: command, path: path + [word])
+        }
+        let names = commands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }
+        let nearest = Suggestion.name(for: word, among: names + (path.isEmpty ? ["help"] : []))
         return """
-            Error: There is no command “\(printable(String(word.prefix(100))))”.\(advice)
-            See 'syncagent help' for all commands.
+            Error: There is no command “\(printable((path + [String(word.prefix(100))]).joined(separator: " ")))”.\
+            \(nearest.map { " Did you mean \($0)?" } ?? "")
+            See '\((["syncagent", "help"] + path).joined(separator: " "))' for all commands.
             """
     }
 

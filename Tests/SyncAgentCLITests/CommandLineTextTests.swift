@@ -11,6 +11,8 @@ struct CommandLineTextTests {
             (["statsu"], "Did you mean status?"), (["help", "syn"], "Did you mean sync?"),
             (["PIN"], "Did you mean pin?"),
             (["help", "bogus"], "There is no command “bogus”."), (["xyzzy", "--json"], "There is no command “xyzzy”."),
+            (["config", "chek", "a.toml"], "“config chek”. Did you mean check?\nSee 'syncagent help config'"),
+            (["help", "config", "bogus"], "There is no command “config bogus”."),
             (["a\n\u{1B}[31m"], "“a\\u000a\\u001b[31m”"),
         ])
     func unknown(arguments: [String], words: String) throws {
@@ -20,7 +22,10 @@ struct CommandLineTextTests {
 
     @Test(
         "one that exists is not",
-        arguments: [[], ["--help"], ["status"], ["help"], ["help", "sync"], ["help", "--json"]])
+        arguments: [
+            [], ["--help"], ["status"], ["help"], ["help", "sync"], ["help", "--json"], ["config"],
+            ["config", "--json"], ["config", "check", "x"], ["list", "statsu"],
+        ])
     func known(arguments: [String]) {
         #expect(CommandLineText.flaw(in: arguments) == nil)
     }

@@ -43,7 +43,8 @@ package struct DiskStatus: Sendable {
         report.eviction =
             if agent != .free {
                 .unknown
-            } else if known.eviction.state == "suspended" {
+            } else if known.eviction.state == "suspended", known.generation != nil || restored.trouble != nil {
+                // Where nothing was ever published there are no lists to doubt.
                 known.eviction
             } else {
                 report.icons.retired > 0 ? hold : .active

@@ -3,6 +3,7 @@ import AgentServer
 import AgentSettings
 import ArgumentParser
 import CacheFormat
+import Glibc
 import SyncAgent
 import SyncPlan
 import SystemPackage
@@ -85,7 +86,8 @@ extension ConfigCommand {
                 "agent   \(agent)", "file    \(report.file)", "lists   \(folders.lists)", "cache   \(folders.cache)",
                 "state   \(folders.state)", "socket  \(folders.socket)", "",
             ]
-            return head.map { StyledText($0) } + table.lines(fitting: width)
+            // A path stays on one line, to be copied.
+            return head.flatMap { StyledText($0).wrapped(to: width) } + table.lines(fitting: width)
         }
     }
 
@@ -109,14 +111,23 @@ extension ConfigCommand {
 
         func run() throws {
             var hasProblems = false
-            for path in file.isEmpty ? [try configuration.place().file.string] : file {
+            var files = file
+            if files.isEmpty {
+                let place = try configuration.place()
+                if !place.isFileNamed, access(place.file.string, F_OK) != 0, errno == ENOENT {
+                    return try Message.output(sentence: "There is no \(place.file): the defaults are in force.")
+                }
+                files = [place.file.string]
+            }
+            for path in files {
                 let content = ConfigurationFile(path: path)
                 var problems = content.problems
                 var effective = EffectiveSettings()
                 effective.apply(content)
                 if let problem = effective.problemOfCertificates { problems.append(problem) }
                 hasProblems = hasProblems || !problems.isEmpty
-                try Message.output(problems.isEmpty ? ["\(path): no errors"] : problems.map(\.description))
+                for problem in problems { try Message.output(sentence: "\(problem)") }
+                if problems.isEmpty { try Message.output(sentence: "\(path): no errors") }
             }
             if hasProblems { throw Exit.with(.badConfiguration) }
         }

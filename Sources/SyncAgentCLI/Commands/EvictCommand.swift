@@ -46,15 +46,17 @@ struct EvictCommand: AsyncParsableCommand {
     func run() async throws {
         if dryRun || explain != nil { return try await tell() }
         let before = try await configuration.askAgent { try await $0.evictionReport() }
-        let after = try await configuration.askAgent { try await $0.evict(isConfirmed: confirm) }
-        let removed = Set(before.icons.map(\.url)).subtracting(after.icons.map(\.url)).count
+        let after = try await LiveDisplay.waitingForReaders(on: output.messages) {
+            try await configuration.askAgent { try await $0.evict(isConfirmed: confirm) }
+        }
+        let outcome = Outcome(before, after)
         if json {
             try Message.output(after.json)
         } else {
             let screen = output.screen
-            try Message.output(Self.lines(of: after, removed: removed, width: screen.width), on: screen)
+            try Message.output(outcome.lines(fitting: screen.width), on: screen)
         }
-        if !after.icons.isEmpty { throw Exit.with(.attention) }
+        if !outcome.kept.icons.isEmpty { throw Exit.with(.attention) }
     }
 
     private func tell() async throws {
@@ -67,17 +69,42 @@ struct EvictCommand: AsyncParsableCommand {
         try Message.output(Self.table(of: report, width: screen.width), on: screen)
     }
 
-    private static func lines(of report: EvictionReport, removed: Int, width: Int?) -> [StyledText] {
-        let summary = "\(counted(removed, "icon")) evicted"
-        guard !report.icons.isEmpty else { return [StyledText(summary)] }
-        return [StyledText("\(summary), \(grouped(report.icons.count)) kept:")] + table(of: report, width: width)
+    /// What became of the icons that were retired when the command was given.
+    struct Outcome {
+        var removed: Int
+        /// Those that stay.
+        var kept: EvictionReport
+        /// How many were retired while it waited: they are not what it was about.
+        var later: Int
+
+        /// - Parameters:
+        ///   - before: What was retired before.
+        ///   - after: What is retired now.
+        init(_ before: EvictionReport, _ after: EvictionReport) {
+            let urls = Set(before.icons.map(\.url))
+            kept = after
+            kept.icons.removeAll { !urls.contains($0.url) }
+            removed = urls.count - kept.icons.count
+            later = after.icons.count - kept.icons.count
+        }
+
+        func lines(fitting width: Int?) -> [StyledText] {
+            var lines = ["\(counted(removed, "icon")) evicted"].map { StyledText($0) }
+            if !kept.icons.isEmpty {
+                lines[0] += StyledText(", \(grouped(kept.icons.count)) kept:")
+                lines += EvictCommand.table(of: kept, width: width)
+            }
+            guard later > 0 else { return lines }
+            let verb = later == 1 ? "was" : "were"
+            return lines + StyledText("\(counted(later, "icon")) \(verb) retired meanwhile.").wrapped(to: width)
+        }
     }
 
     /// A row for each icon: the URL is at the end of its line, to be copied.
     static func table(of report: EvictionReport, width: Int?, now: Timestamp = AgentClock.wallTime) -> [StyledText] {
         guard !report.icons.isEmpty else { return ["No image is retired."] }
         var table = Table([
-            Table.Column(title: "EVICT"), Table.Column(title: "WHY", least: 20), Table.Column(title: "URL"),
+            Table.Column(title: "EVICT"), Table.Column(title: "WHY"), Table.Column(title: "URL"),
         ])
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []

@@ -24,15 +24,15 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let report = try await configuration.askAgent { try await $0.pause(true) }
-        if json { return try Message.output(report.json) }
-        let running =
-            switch report.downloads.active {
-            case 0: ""
-            case 1: " One is still running, and finishes."
-            case let active: " \(grouped(active)) are still running, and finish."
-            }
-        try Message.output(["Downloads are paused.\(running) Resume them with: syncagent resume"])
+        try await configuration.pause(true, inJSON: json) { downloads in
+            let running =
+                switch downloads.active {
+                case 0: ""
+                case 1: " One is still running, and finishes."
+                case let active: " \(grouped(active)) are still running, and finish."
+                }
+            return "Downloads are paused.\(running) Resume them with: syncagent resume"
+        }
     }
 }
 
@@ -55,10 +55,21 @@ struct ResumeCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let report = try await configuration.askAgent { try await $0.pause(false) }
-        if json { return try Message.output(report.json) }
-        let icons = report.downloads.active + report.downloads.queued
-        let work = icons == 0 ? "nothing is queued" : "\(counted(icons, "icon")) to download"
-        try Message.output(["Downloads are resumed: \(work)."])
+        try await configuration.pause(false, inJSON: json) { downloads in
+            let icons = downloads.active + downloads.queued
+            let work = icons == 0 ? "nothing is queued" : "\(counted(icons, "icon")) to download"
+            return "Downloads are resumed: \(work)."
+        }
+    }
+}
+
+extension Configuration {
+    /// Pauses or resumes downloads, and prints the status, or a sentence for people.
+    fileprivate func pause(
+        _ isPaused: Bool, inJSON: Bool, _ sentence: (StatusReport.Downloads) -> String
+    ) async throws {
+        let report = try await askAgent { try await $0.pause(isPaused) }
+        if inJSON { return try Message.output(report.json) }
+        try Message.output(sentence: sentence(report.downloads))
     }
 }

@@ -53,7 +53,7 @@ struct PinCommand: AsyncParsableCommand {
         }
         if json, let icon { try Message.output(icon.json) }
         guard let icon, icon.state != "ready" else {
-            if !json { try Message.output(["Pinned \(shown(url)): the icon is ready."]) }
+            if !json { try Message.output(sentence: "Pinned \(shown(url)): the icon is ready.") }
             return
         }
         let next = RelativeTime.text(in: icon.next, now: AgentClock.wallTime)
@@ -103,7 +103,7 @@ struct UnpinCommand: AsyncParsableCommand {
             lists.isEmpty
             ? "its image is removed when the grace period is over"
             : "it stays as long as \(lists.map(\.text).joined(separator: ", ")) \(lists.count == 1 ? "names" : "name") it"
-        try Message.output(["Unpinned \(shown(url)): \(end)."])
+        try Message.output(sentence: "Unpinned \(shown(url)): \(end).")
     }
 }
 

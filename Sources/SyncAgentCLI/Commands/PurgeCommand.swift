@@ -40,9 +40,11 @@ struct PurgeCommand: AsyncParsableCommand {
                 throw Exit.because("Nothing was removed.", code: .attention)
             }
         }
-        if try await configuration.askIfRunning({ try await $0.purge() }) != nil {
-            try Message.output(["Purged. All icons are being downloaded again."])
-            return
+        let isDone = try await LiveDisplay.waitingForReaders(on: output.messages) {
+            try await configuration.askIfRunning { try await $0.purge() } != nil
+        }
+        if isDone {
+            return try Message.output(sentence: "Purged. All icons are being downloaded again.")
         }
         try await purge(folders)
     }
@@ -56,9 +58,8 @@ struct PurgeCommand: AsyncParsableCommand {
         } catch {
             throw Exit.because("\(error)", code: .folder)
         }
-        try Message.output([
-            "\(counted(result.images, "image")) removed. The agent downloads all icons at its next start."
-        ])
+        try Message.output(
+            sentence: "\(counted(result.images, "image")) removed. The agent downloads all icons at its next start.")
         if !result.kept.isEmpty {
             Message.error("Readers hold a lease on some images: the agent removes them when the leases end.")
         }
@@ -70,7 +71,8 @@ struct PurgeCommand: AsyncParsableCommand {
 
     /// Asks on the terminal; everything but yes is no.
     private static func isConfirmed(_ question: String) -> Bool {
-        _ = try? FileDescriptor.standardError.writeAll("\(printable(question)) [y/N] ".utf8)
+        let lines = StyledText("\(question) [y/N] ").wrapped(to: Screen.size(of: .standardError)?.columns)
+        _ = try? FileDescriptor.standardError.writeAll(lines.map(\.plain).joined(separator: "\n").utf8)
         let answer = readLine(strippingNewline: true)?.lowercased()
         return answer == "y" || answer == "yes"
     }

@@ -40,7 +40,7 @@ struct RetryCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = IconSelection(names: names, failed: failed)
         let report = try await configuration.askAgent { try await $0.retry(selection) }
-        try configuration.tell(report, as: "retried", inJSON: json)
+        try configuration.tell(report, as: "retried", or: "Nothing to retry: no failed icon waits.", inJSON: json)
     }
 }
 
@@ -71,7 +71,7 @@ struct RefreshCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = IconSelection(names: names)
         let report = try await configuration.askAgent { try await $0.refresh(selection) }
-        try configuration.tell(report, as: "refreshed", inJSON: json)
+        try configuration.tell(report, as: "refreshed", or: "Nothing to refresh: no icon is at rest.", inJSON: json)
     }
 }
 
@@ -89,15 +89,14 @@ extension Configuration {
     /// Says how many icons are requested, and what is unknown.
     ///
     /// - Throws: Exit code 1 if anything is unknown.
-    fileprivate func tell(_ report: SelectionReport, as verb: String, inJSON: Bool) throws {
+    fileprivate func tell(_ report: SelectionReport, as verb: String, or none: String, inJSON: Bool) throws {
         let folders = try folders()
         if inJSON {
             try Message.output(report.json)
         } else if report.icons > 0 || report.unknown.isEmpty && report.missing.isEmpty {
-            let icons =
-                report.icons == 0
-                ? "No icon is" : report.icons == 1 ? "1 icon is" : "\(counted(report.icons, "icon")) are"
-            try Message.output(["\(icons) \(verb) now."])
+            try Message.output(
+                sentence: report.icons == 0
+                    ? none : "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(verb) now.")
         }
         for url in report.unknown {
             Message.error("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: folders.cache))")

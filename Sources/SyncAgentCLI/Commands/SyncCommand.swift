@@ -2,8 +2,10 @@
 import AgentServer
 import ArgumentParser
 import CacheFormat
+import Glibc
 import SyncAgent
 import SyncPlan
+import SystemPackage
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +19,8 @@ struct SyncCommand: AsyncParsableCommand {
               syncagent sync
               syncagent sync --wait apps.plist
 
-            Exit codes: 1 an icon failed, a list is rejected or missing, or publishing failed; 69 the agent is not running.
+            Exit codes: 1 a list is missing; with --wait, also if an icon failed, a list is rejected, or publishing failed; \
+            69 the agent is not running.
             """)
 
     @Argument(
@@ -37,10 +40,16 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         guard wait else {
             let report = try await configuration.askAgent { try await $0.sync() }
-            if json { return try Message.output(report.json) }
-            return try Message.output([
-                "The agent rescans the lists folder. To wait for the result: syncagent sync --wait"
-            ])
+            if json {
+                try Message.output(report.json)
+            } else {
+                try Message.output(
+                    sentence: "The agent rescans the lists folder. To wait for the result: syncagent sync --wait")
+            }
+            let missing = try lists.filter { try isMissing($0, report) }
+            try explain(missing: missing)
+            if !missing.isEmpty { throw Exit.with(.attention) }
+            return
         }
         let display = SyncProgressDisplay(on: output.messages)
         let last: SyncReport
@@ -53,7 +62,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         if json {
             try Message.output(last.json)
-        } else {
+        } else if last.missing.isEmpty || last.lists != 0 {
             try Message.output([
                 "\(grouped(last.ready)) ready, \(grouped(last.failed)) failed, \(grouped(last.pending)) pending"
             ])
@@ -62,13 +71,23 @@ struct SyncCommand: AsyncParsableCommand {
         if !last.isWhole { throw Exit.with(.attention) }
     }
 
-    /// Says what is wrong, each trouble once.
-    private func explain(_ report: SyncReport) throws {
+    /// Whether neither the agent knows a list nor the folder has it: one may just have been dropped.
+    private func isMissing(_ list: ListName, _ report: StatusReport) throws -> Bool {
+        guard !report.lists.contains(where: { $0.name == list }) else { return false }
+        return access(try configuration.folders().lists.appending(list.text).string, F_OK) != 0 && errno == ENOENT
+    }
+
+    private func explain(missing lists: [ListName]) throws {
         let folders = try configuration.folders()
-        for list in report.missing {
+        for list in lists {
             Message.error(
                 "\(list): there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))")
         }
+    }
+
+    /// Says what is wrong, each trouble once.
+    private func explain(_ report: SyncReport) throws {
+        try explain(missing: report.missing)
         for rejection in report.rejected { Message.error("\(rejection.list): \(rejection.message)") }
         if let error = report.error { Message.error(error) }
         guard report.pending > 0, let hold = report.hold, hold != report.error else { return }

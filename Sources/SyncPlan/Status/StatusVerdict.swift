@@ -64,7 +64,10 @@ extension StatusReport {
     }
 
     private var onDisk: String {
-        guard generation != nil else { return "Nothing has been published yet." }
+        guard generation != nil else {
+            return state == .stopped
+                ? "Nothing has been published yet: start it with syncagent run." : "Nothing has been published yet."
+        }
         guard icons.referenced > 0 else {
             return lists.isEmpty ? "There are no app lists." : "The app lists name no icons."
         }

@@ -43,9 +43,10 @@ struct StatusVerdictTests {
         Row(name: "stopped", sentence: "The agent is stopped. All 1,204 icons are on disk.") {
             ($0.state, $0.reachable) = (.stopped, false)
         },
-        Row(name: "stopped before anything", sentence: "The agent is stopped. Nothing has been published yet.") {
-            $0 = StatusReport(state: .stopped)
-        },
+        Row(
+            name: "stopped before anything",
+            sentence: "The agent is stopped. Nothing has been published yet: start it with syncagent run."
+        ) { $0 = StatusReport(state: .stopped) },
         Row(name: "stopped with icons to come", sentence: "The agent is stopped. 1,203 of 1,204 icons are on disk.") {
             ($0.state, $0.icons.ready, $0.icons.pending, $0.inSync) = (.stopped, 1203, 1, false)
         },

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import SyncPlan
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("What became of an eviction")
+struct EvictionOutcomeTests {
+    private static func report(_ names: [String]) throws -> EvictionReport {
+        let icons = names.map { #"{"url":"https://a/\#($0)","path":"p","bytes":1,"goes":false,"reason":"leased"}"# }
+        let json = #"{"state":"active","icons":[\#(icons.joined(separator: ","))],"leases":[],"isSettled":true}"#
+        return try JSONDecoder().decode(EvictionReport.self, from: Data(json.utf8))
+    }
+
+    @Test(
+        "it is about the icons that were retired before; those that were retired while it waited are told apart",
+        arguments: [
+            (["a", "b"], [], ["2 icons evicted"]),
+            (["a", "b"], ["b"], ["1 icon evicted, 1 kept:", "EVICT  WHY     URL", "no     leased  https://a/b"]),
+            (["a"], ["c"], ["1 icon evicted", "1 icon was retired meanwhile."]),
+            ([], ["c", "d"], ["0 icons evicted", "2 icons were retired meanwhile."]),
+        ])
+    func lines(before: [String], after: [String], expected: [String]) throws {
+        let outcome = EvictCommand.Outcome(try Self.report(before), try Self.report(after))
+        #expect(outcome.lines(fitting: 80).map(\.plain) == expected)
+    }
+}
