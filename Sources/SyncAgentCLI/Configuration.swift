@@ -56,7 +56,7 @@ struct Configuration: ParsableArguments {
         do {
             return try choice.place(variable: { Variable[$0] }, directory: Self.currentDirectory, exists: Self.exists)
         } catch PlaceChoice.Failure.usage(let message) {
-            throw ValidationError(message)
+            throw Exit.because(message, code: .usage)
         } catch PlaceChoice.Failure.configuration(let message) {
             throw Exit.because(message, code: .badConfiguration)
         }

@@ -9,6 +9,8 @@ enum Exit {
         case attention = 1
         /// `status`: the agent is not running.
         case notRunning = 3
+        /// The command line is wrong.
+        case usage = 64
         /// `check`: not an acceptable list.
         case notAList = 65
         /// The agent must run for this, and does not.

@@ -33,7 +33,8 @@ struct PurgeCommand: AsyncParsableCommand {
         let folders = try configuration.folders()
         if !yes {
             guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-                throw ValidationError("purge removes all images in \(folders.cache): confirm it with --yes.")
+                throw Exit.because(
+                    "purge removes all images in \(folders.cache): confirm it with --yes.", code: .usage)
             }
             guard Self.isConfirmed("Remove all images in \(folders.cache) and forget everything but the app lists?")
             else {

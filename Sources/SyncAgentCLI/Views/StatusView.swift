@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import SyncPlan
-import WebAddresses
 
 /// What `syncagent status` prints for people: a verdict, the problems, the lists, and figures.
 struct StatusView {
@@ -43,8 +42,7 @@ struct StatusView {
         let headline = title + ": " + StyledText(sentence)
         var lines = headline.wrapped(to: width)
         if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
-        if let example = problem.example {
-            let name = "\(LogURL(example))"
+        if let name = problem.example {
             // Where the command names it, it need not be said twice.
             if !problem.commands.contains(where: { $0.hasSuffix(ShellWord.quoted(name)) }) {
                 lines += wrapped(StyledText(problem.count > 1 ? "such as \(name)" : name, .dim))
