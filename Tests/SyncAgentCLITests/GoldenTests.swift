@@ -10,13 +10,28 @@ import Testing
 /// The output of the commands as it was looked at; `GOLDEN=write` writes it anew.
 @Suite("Output that was looked at")
 struct GoldenTests {
+    /// The commands, with those below others as `config-check`.
     static let commands =
-        ["syncagent"] + SyncAgentCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+        ["syncagent"]
+        + names(below: SyncAgentCommand.self).flatMap { name, type in
+            [name] + names(below: type).map { "\(name)-\($0.name)" }
+        }
+
+    private static func names(
+        below type: any ParsableCommand.Type
+    ) -> [(name: String, type: any ParsableCommand.Type)] {
+        type.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map {
+            ($0.configuration.commandName ?? "", $0)
+        }
+    }
 
     @Test("the help of each command fits, has two examples and names its exit codes", arguments: commands)
     func help(command: String) throws {
-        let type = SyncAgentCommand.configuration.subcommands.first { $0.configuration.commandName == command }
-        let help = SyncAgentCommand.helpMessage(for: type ?? SyncAgentCommand.self, columns: 80)
+        let type = command.split(separator: "-").reduce(SyncAgentCommand.self as any ParsableCommand.Type) {
+            type, name in
+            Self.names(below: type).first { $0.name == name }?.type ?? type
+        }
+        let help = SyncAgentCommand.helpMessage(for: type, columns: 80)
         let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
         let examples = lines.drop { !$0.hasSuffix("Examples:") }.dropFirst().prefix { $0.contains("syncagent") }
