@@ -17,7 +17,7 @@ struct ConfigurationFileTests {
             (self.text, self.problems) = (text, problems)
         }
 
-        var testDescription: String { text }
+        var testDescription: String { String(text.prefix(100)) }
     }
 
     private static let size = "a size from 1 B to 1 GiB (B, KiB, MiB, GiB)"

@@ -43,8 +43,9 @@ struct FetcherTests {
         if case .failed(let failure) = outcome { failure.code.rawValue } else { nil }
     }
 
-    @Test("an image is staged with its digest, type and size, however large", arguments: [icon, large])
-    func image(bytes: [UInt8]) async throws {
+    @Test("an image is staged with its digest, type and size, however large", arguments: [false, true])
+    func image(isLarge: Bool) async throws {
+        let bytes = isLarge ? Self.large : Self.icon
         let result = try await fetch([
             "http://127.0.0.1/icon.png": .init(
                 200, ["ETag": "\"1\"", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"], body: bytes)

@@ -8,7 +8,7 @@ import Transfers
 
 /// A transport that answers from a table or a script, without a network.
 final class ScriptedTransport: Transport, Sendable {
-    struct Answer: Sendable {
+    struct Answer: Sendable, CustomStringConvertible {
         var status: Int
         var headers: HTTPHeaders
         var body: [UInt8]
@@ -21,6 +21,8 @@ final class ScriptedTransport: Transport, Sendable {
             self.body = body
             self.isCut = isCut
         }
+
+        var description: String { "\(status), \(headers), \(body.count) bytes\(isCut ? ", cut" : "")" }
     }
 
     private final class ScriptedTransfer: Transfer {

@@ -15,10 +15,12 @@ struct HelperProcessTests {
     private struct Late: Error {}
 
     /// How a process is to be told to have ended, and what it wrote.
-    struct End: Equatable, Sendable {
+    struct End: Equatable, Sendable, CustomTestStringConvertible {
         var exit: HelperProcess.Exit
         var output = ""
         var message = ""
+
+        var testDescription: String { "\(exit), \(output.utf8.count) bytes “\(output.prefix(20))”, “\(message)”" }
     }
 
     @Test(
