@@ -129,8 +129,10 @@ struct Repetitive: CustomTestStringConvertible {
         let fields: File.Fields = [
             (256, 3, 1, 2), (257, 3, 1, 3), (273, 4, lists / 4, end), (279, 4, lists / 4, end),
         ]
-        let file = (0..<count).reduce(into: Array(File.tiff(fields).prefix(8))) { file, page in
-            file += File.tiff(fields, next: page == count - 1 ? 0 : 8 + (page + 1) * length).dropFirst(8)
+        var file = Array(File.tiff(fields).prefix(8))
+        for page in 1...count {
+            let next = page == count ? 0 : 8 + page * length
+            file += File.tiff(fields, next: next).dropFirst(8)
         }
         return file + File.zeros(lists)
     }

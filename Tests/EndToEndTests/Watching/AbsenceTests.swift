@@ -21,8 +21,9 @@ struct AbsenceTests {
         try await World.with { world in
             let world = world.setting("SYNCAGENT_LISTS_SETTLE", "3s").setting("SYNCAGENT_LISTS_SETTLE_MAX", "3s")
                 .setting("SYNCAGENT_LISTS_RESCAN", trigger == .rescan ? "200ms" : "1h")
+            // A start does not wait for lists to settle.
+            try world.drop(["Mail"])
             try await world.agent.whileRunning { agent in
-                try world.drop(["Mail"])
                 try await world.published(["Mail"])
                 let list = world.agent.lists.appending("apps.plist")
                 let aside = world.folder.appending("aside")

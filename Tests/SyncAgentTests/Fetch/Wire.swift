@@ -9,13 +9,18 @@ import WebAddresses
 actor Wire {
     private final class Reader: TransferReceiver {
         private let waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>
+        let number: Int
         let request: TransferRequest
         let begun = ContinuousClock.now
         var hasRetried = false
         private(set) var status: Int?
         private var body: [UInt8] = []
 
-        init(_ request: TransferRequest, _ waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>) {
+        init(
+            _ number: Int, _ request: TransferRequest,
+            _ waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>
+        ) {
+            self.number = number
             self.request = request
             self.waiter = waiter
         }
@@ -46,6 +51,7 @@ actor Wire {
     private let settings: Settings
     private let transport: CurlMulti
     private var transfers: [any Transfer] = []
+    private var count = 0
 
     private init(_ settings: Settings) {
         self.settings = settings
@@ -84,6 +90,12 @@ actor Wire {
         transport.wait(for: thread.bell, atMost: transfers.isEmpty ? nil : limit)
     }
 
+    private func cancel(_ number: Int) {
+        guard let transfer = transfers.first(where: { ($0.receiver as? Reader)?.number == number }) else { return }
+        transport.cancel(transfer)
+        end(transfer, CancellationError())
+    }
+
     private func end(_ transfer: any Transfer, _ failure: (any Error)?) {
         transfers.removeAll { $0 === transfer }
         guard let reader = transfer.receiver as? Reader else { return }
@@ -98,7 +110,7 @@ actor Wire {
         }
     }
 
-    /// Reads an answer to the end of its body.
+    /// Reads an answer to the end of its body, unless the task is cancelled.
     ///
     /// The host is resolved, and not judged before there is a connection.
     func answer(
@@ -113,8 +125,14 @@ actor Wire {
             policy: settings.network.addresses(for: target.host), setting: nil)
         let request = TransferRequest(
             url: target.url, fields: fields, proxy: nil, route: route, mayMultiplex: target.isSecure)
-        return try await withCheckedThrowingContinuation { waiter in
-            transfers.append(transport.begin(request, Reader(request, waiter)))
+        count += 1
+        let number = count
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                transfers.append(transport.begin(request, Reader(number, request, waiter)))
+            }
+        } onCancel: {
+            Task { await cancel(number) }
         }
     }
 }

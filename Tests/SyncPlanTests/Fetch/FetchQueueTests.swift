@@ -98,9 +98,9 @@ struct FetchQueueTests {
         #expect(queue.start() == ["a1"])
     }
 
-    @Test("a hundred thousand URLs of one origin or of many cost constant time each", arguments: [1, 100, 100_000])
+    @Test("thirty thousand URLs of one origin or of many cost constant time each", arguments: [1, 100, 30_000])
     func size(origins: Int) {
-        let count = 100_000
+        let count = 30_000
         let clock = ContinuousClock()
         let time = clock.measure {
             var queue = FetchQueue(concurrency: 32, perOrigin: 4)
@@ -117,7 +117,7 @@ struct FetchQueueTests {
             }
             #expect(done == count / 2)
         }
-        // Quadratic time would take many minutes.
-        #expect(time < .seconds(60))
+        // Quadratic time would take more than a minute.
+        #expect(time < .seconds(20))
     }
 }
