@@ -13,7 +13,7 @@ package struct ControlClient: Sendable {
     /// How long an answer may take.
     private static let patience: TimeAmount = .seconds(10)
     /// The longest answer that is read, in bytes.
-    private static let longest = 64 << 20
+    static let longest = 64 << 20
 
     private let socket: FilePath
 
@@ -70,13 +70,13 @@ package struct ControlClient: Sendable {
     }
 
     /// Asks over a connection of its own, and hands it over when the agent does what it was asked to.
-    private func ask<Answer>(
-        _ method: HTTPMethod, _ path: String, body: RequestDocument? = nil,
+    func ask<Answer>(
+        _ method: HTTPMethod, _ path: String, fields: [(String, String)] = [], body: RequestDocument? = nil,
         _ read: (inout LocalConnection) async throws -> Answer
     ) async throws -> Answer {
         try await LocalConnection.open(to: .socket(socket.string)) { connection in
             let head = try await connection.ask(
-                method, "/v1/" + path, fields: body == nil ? [] : [("content-type", "application/json")],
+                method, "/v1/" + path, fields: fields + (body == nil ? [] : [("content-type", "application/json")]),
                 body: try body.map { Array(try JSONEncoder().encode($0)) }, patience: Self.patience)
             guard head.status == .ok else {
                 let text = try? await connection.rest(upTo: 1 << 16)

@@ -8,17 +8,13 @@ package import SystemPackage
 
 /// Reads the events of a running agent.
 package struct EventClient: Sendable {
-    /// How long an answer may take to begin.
-    private static let patience: TimeAmount = .seconds(10)
-    /// The longest page that is read, in bytes.
-    private static let longest = 64 << 20
     /// The time between two tries to reach an agent that has stopped: from the first to the longest.
     private static let pauses: (first: Duration, longest: Duration) = (.milliseconds(50), .seconds(1))
 
-    private let socket: FilePath
+    private let client: ControlClient
 
     package init(socket: FilePath) {
-        self.socket = socket
+        client = ControlClient(socket: socket)
     }
 
     /// Reads some events that there are.
@@ -27,11 +23,8 @@ package struct EventClient: Sendable {
     /// - Throws: ``ControlClient/Unexpected`` if the agent refuses, and what keeps it from being asked.
     package func page(from start: EventStart, limit: Int) async throws -> (lines: [String], next: Int) {
         struct Page: Decodable { var next: Int }
-        let target = "/v1/events?\(Self.query(start))&limit=\(limit)"
-        return try await LocalConnection.open(to: .socket(socket.string)) { connection in
-            let head = try await connection.ask(.GET, target, patience: Self.patience)
-            guard head.status == .ok else { throw ControlClient.Unexpected(status: head.status.code) }
-            let text = try await connection.rest(upTo: Self.longest)
+        return try await client.ask(.GET, "events?\(Self.query(start))&limit=\(limit)") { connection in
+            let text = try await connection.rest(upTo: ControlClient.longest)
             let next = try JSONDecoder().decode(Page.self, from: Data(text)).next
             // The page has one event a line.
             let lines = text.split(separator: UInt8(ascii: "\n")).compactMap { row -> String? in
@@ -78,10 +71,7 @@ package struct EventClient: Sendable {
     private struct Stopped: Error { var reason: any Error }
 
     private func stream(from next: inout Int, _ body: ([String]) throws -> Void) async throws {
-        try await LocalConnection.open(to: .socket(socket.string)) { connection in
-            let head = try await connection.ask(
-                .GET, "/v1/events?since=\(next)", fields: [("accept", "text/event-stream")], patience: Self.patience)
-            guard head.status == .ok else { throw ControlClient.Unexpected(status: head.status.code) }
+        try await client.ask(.GET, "events?since=\(next)", fields: [("accept", "text/event-stream")]) { connection in
             var parser = EventStreamParser()
             while let buffer = try await connection.next() {
                 let events = parser.take(buffer.readableBytesView)

@@ -20,16 +20,25 @@ struct EventRoutesTests {
         try lines.map { try JSONDecoder().decode(EventRecord.self, from: Data($0.utf8)).kind }
     }
 
-    @Test("a page has what happened, and a stream what happens, each line as the journal has it")
-    func events() async throws {
+    /// Runs the body when the last event is that the agent was paused.
+    private static func withEvents(
+        _ body: @escaping @Sendable (ControlWorld, EventClient) async throws -> Void
+    ) async throws {
         try await ControlWorld.with { world in
             let client = EventClient(socket: world.socket)
             // Until then, events of the first publication come.
             try await waitUntil { try await world.client.status()?.inSync == true }
             world.loop.post(.paused(true))
             try await waitUntil {
-                try Self.kinds(try await client.page(from: .after(0), limit: 100).lines).contains("paused")
+                try kinds(try await client.page(from: .after(0), limit: 100).lines).contains("paused")
             }
+            try await body(world, client)
+        }
+    }
+
+    @Test("a page has what happened, and a stream what happens, each line as the journal has it")
+    func events() async throws {
+        try await Self.withEvents { world, client in
             let (lines, next) = try await client.page(from: .after(0), limit: 100)
             #expect(try Self.kinds(lines).contains("paused") && Self.kinds(lines).first == "agent-started")
             #expect(next == lines.count)
@@ -68,14 +77,7 @@ struct EventRoutesTests {
 
     @Test("a client that connects again goes on after the last event that it has")
     func resumed() async throws {
-        try await ControlWorld.with { world in
-            let client = EventClient(socket: world.socket)
-            // Until then, events of the first publication come.
-            try await waitUntil { try await world.client.status()?.inSync == true }
-            world.loop.post(.paused(true))
-            try await waitUntil {
-                try Self.kinds(try await client.page(from: .after(0), limit: 100).lines).contains("paused")
-            }
+        try await Self.withEvents { world, _ in
             try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
                 let fields = [("accept", "text/event-stream"), ("last-event-id", "1")]
                 let head = try await connection.ask(.GET, "/v1/events?since=0", fields: fields)
