@@ -191,7 +191,8 @@ struct MetricsTests {
                 var port: Int?
                 try await waitUntil {
                     let text = try String(contentsOfFile: log.string, encoding: .utf8)
-                    port = text.firstMatch(of: /metrics listener started.* port=([0-9]+)/).flatMap { Int($0.1) }
+                    let line = text.firstMatch(of: /listening.* address=127.0.0.1:([0-9]+) for=metrics/)
+                    port = line.flatMap { Int($0.1) }
                     return port != nil
                 }
                 let text = try await LocalConnection.open(to: .port(try #require(port))) { connection in

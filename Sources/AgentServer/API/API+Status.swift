@@ -18,11 +18,11 @@ extension API {
             },
             .read("status/stream") { request, _ in
                 _ = try request.query([])
-                return Self.stream { try await streamStatus(to: &$0) }
+                return Self.stream(to: request) { try await streamStatus(to: &$0) }
             },
             .read("metrics") { request, _ in
                 _ = try request.query([])
-                return try await MetricsRoute.answer(agent)
+                return try await MetricsSite.metrics(of: agent)
             },
             .read("settings") { request, _ in
                 _ = try request.query([])

@@ -19,7 +19,7 @@ extension API {
             },
             .change("sync/stream") { request, _ in
                 let lists = Set(try await RequestDocument(request, [.lists]).lists ?? []).sorted()
-                return Self.stream { try await streamSync(of: lists, to: &$0) }
+                return Self.stream(to: request) { try await streamSync(of: lists, to: &$0) }
             },
         ]
     }

@@ -16,6 +16,7 @@ package struct API: Sendable {
     let eviction: SharedAnswer<EvictionReport?>
     /// Pages of icons.
     let directory: IconDirectory
+    private let memory = AnswerMemory()
     private let logger: Logger
 
     /// - Parameters:
@@ -48,7 +49,7 @@ package struct API: Sendable {
     /// Makes the router of these routes, for one listener; it may add others.
     package func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self)
-        router.add(middleware: ErrorDocuments(routes: routes, logger: logger))
+        router.add(middleware: ErrorDocuments(routes: routes, memory: memory, logger: logger))
         for route in routes { route.add(to: router) }
         return router
     }
@@ -65,14 +66,16 @@ package struct API: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// An answer that goes on: one JSON document a line.
+    /// An answer that goes on until it ends, or its client is gone: one JSON document a line.
     static func stream(
+        to request: Request, _ headers: HTTPFields = [.contentType: "application/x-ndjson"],
         _ write: @escaping @concurrent @Sendable (inout any ResponseBodyWriter) async throws -> Void
     ) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "application/x-ndjson"],
+            status: .ok, headers: headers,
             body: ResponseBody { writer in
-                try await write(&writer)
+                // Nothing is written while nothing changes: so a client that has gone is not noticed by writing.
+                try await request.body.consumeWithCancellationOnInboundClose { _ in try await write(&writer) }
                 try await writer.finish(nil)
             })
     }

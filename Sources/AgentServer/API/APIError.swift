@@ -20,10 +20,39 @@ package struct APIError: Error, Equatable, Sendable {
 
     static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "bad-request", message) }
 
+    /// A request that did not arrive in time.
+    static let tooSlow = APIError(.requestTimeout, "too-slow", "The request took longer than 10 seconds to arrive.")
+
+    static let wrongHost = APIError(
+        .misdirectedRequest, "wrong-host",
+        "The Host field does not name this listener. Use the loopback address and the port that it listens at.")
+
+    static let failure = APIError(.internalServerError, "internal", "The agent could not answer: see its log.")
+
+    /// There is too much at once.
+    static let busy: APIError = {
+        var error = APIError(.serviceUnavailable, "busy", "The agent has too many clients at present. Try again.")
+        error.headers[.retryAfter] = "1"
+        return error
+    }()
+
     static let stopping = APIError(.serviceUnavailable, "stopping", "The agent is about to stop.")
 
     static let noSuchList = APIError(
         .notFound, "no-such-list", "The agent knows no list of this name. GET /v1/lists names all of them.")
+
+    /// A request that is not HTTP, or has too long a head.
+    init(_ error: HTTPParserError) {
+        self =
+            if error == .headerOverflow {
+                APIError(
+                    .requestHeaderFieldsTooLarge, "head-too-large",
+                    "The head of the request is longer than \(HTTPServer.longestHead.bytes) bytes, or has more than "
+                        + "\(HTTPServer.longestHead.fields) fields.")
+            } else {
+                .badRequest("The request is not HTTP/1.1.")
+            }
+    }
 
     static func notFound(_ code: String, _ message: String) -> APIError { APIError(.notFound, code, message) }
 
@@ -47,19 +76,35 @@ package struct APIError: Error, Equatable, Sendable {
         return error
     }
 
-    /// The document that says so.
+    /// The answer that says so.
     package var response: Response {
+        Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: document)))
+    }
+
+    /// The head of that answer.
+    var head: HTTPResponse {
+        var head = HTTPResponse(status: status, headerFields: fields)
+        head.headerFields[.contentLength] = "\(document.utf8.count)"
+        return head
+    }
+
+    /// Its body.
+    var document: String {
         let json: JSON = ["error": ["code": .string(code), "message": .string(message)]]
-        var headers = headers
-        headers[.contentType] = "application/json"
-        return Response(
-            status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: json.text + "\n")))
+        return json.text + "\n"
+    }
+
+    private var fields: HTTPFields {
+        var fields = headers
+        fields[.contentType] = "application/json"
+        return fields
     }
 }
 
 /// Turns every error into a document, and takes bodies off the answers to HEAD.
 struct ErrorDocuments: RouterMiddleware {
     let routes: [APIRoute]
+    let memory: AnswerMemory
     let logger: Logger
 
     @concurrent func handle(
@@ -67,7 +112,7 @@ struct ErrorDocuments: RouterMiddleware {
     ) async throws -> Response {
         let response: Response
         do {
-            response = try await next(request, context)
+            response = try memory.count(try await next(request, context))
         } catch let error as APIError {
             response = error.response
         } catch let error as HTTPError {
@@ -75,13 +120,12 @@ struct ErrorDocuments: RouterMiddleware {
         } catch is NIOTooManyBytesError {
             response = APIError.tooLarge("The request", limit: RequestDocument.longest).response
         } catch let error as HTTPParserError {
-            // The connection cannot be used any further.
-            throw error
+            response = APIError(error).response
         } catch is CancellationError {
             response = APIError.stopping.response
         } catch {
             logger.error("request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
-            response = APIError(.internalServerError, "internal", "The agent could not answer: see its log.").response
+            response = APIError.failure.response
         }
         return request.method == .head ? response.createHeadResponse() : response
     }

@@ -36,12 +36,9 @@ struct EventRoutes: Sendable {
             start = .after(id)
         }
         guard let follower = agent.eventFollower(from: start ?? .now) else { throw APIError.stopping }
-        return Response(
-            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
-            body: ResponseBody { writer in
-                try await stream(follower, to: &writer)
-                try await writer.finish(nil)
-            })
+        return API.stream(to: request, [.contentType: "text/event-stream", .cacheControl: "no-store"]) {
+            try await stream(follower, to: &$0)
+        }
     }
 
     /// Writes events until the agent ends; a client that reads slowly delays only itself.

@@ -22,8 +22,6 @@ package struct RequestDocument: Codable, Equatable, Sendable {
 
     /// The longest body, in bytes: it names a quarter of a million images.
     static let longest = 16 << 20
-    /// How long a body may take to arrive.
-    private static let patience: Duration = .seconds(10)
     /// The longest body that names one URL, in bytes: with every character escaped.
     private static let longestURL = 6 * AppEntry.maxIconBytes
 
@@ -32,29 +30,16 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - members: The members that it may have.
-    /// - Throws: ``APIError`` if it is too long, is no such object, or has other members.
+    /// - Throws: ``APIError`` if it is too long or too slow, is no such object, or has other members.
     init(_ request: Request, _ members: Set<Member>) async throws {
         let limit = members == [.url] ? Self.longestURL : Self.longest
         let body: ByteBuffer
         do {
-            body = try await Self.collect(request.body, upTo: limit)
+            body = try await request.body.collect(upTo: limit)
         } catch is NIOTooManyBytesError {
             throw APIError.tooLarge("The request", limit: limit)
         }
         try self.init(Data(body.readableBytesView), members)
-    }
-
-    /// Waits for a body that comes in time.
-    private static func collect(_ body: RequestBody, upTo limit: Int) async throws -> ByteBuffer {
-        try await withThrowingTaskGroup(of: ByteBuffer.self) { group in
-            group.addTask { try await body.collect(upTo: limit) }
-            group.addTask {
-                try await Task.sleep(for: Self.patience)
-                throw APIError(.requestTimeout, "too-slow", "The request took longer than 10 seconds to arrive.")
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? ByteBuffer()
-        }
     }
 
     init(_ body: Data, _ members: Set<Member>) throws(APIError) {

@@ -52,7 +52,7 @@ package struct ControlClient: Sendable {
         guard isAnswered else { return nil }
         do {
             return try await ask()
-        } catch let error as Unexpected where error.status == 503 {
+        } catch let error as Unexpected where error.status == 503 && error.code != APIError.busy.code {
             // Its loop has ended, and the socket is about to go.
             return nil
         } catch {
@@ -70,8 +70,27 @@ package struct ControlClient: Sendable {
     }
 
     /// Asks over a connection of its own, and hands it over when the agent does what it was asked to.
+    ///
+    /// While the queue of the socket is full, it tries again.
     func ask<Answer>(
         _ method: HTTPMethod, _ path: String, fields: [(String, String)] = [], body: RequestDocument? = nil,
+        _ read: (inout LocalConnection) async throws -> Answer
+    ) async throws -> Answer {
+        let end = NIODeadline.now() + Self.patience
+        while true {
+            do {
+                return try await askOnce(method, path, fields: fields, body: body, read)
+            } catch let error as IOError where error.errnoCode == EAGAIN {
+                guard NIODeadline.now() < end else {
+                    throw Unexpected(status: 503, code: APIError.busy.code, reason: APIError.busy.message)
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    private func askOnce<Answer>(
+        _ method: HTTPMethod, _ path: String, fields: [(String, String)], body: RequestDocument?,
         _ read: (inout LocalConnection) async throws -> Answer
     ) async throws -> Answer {
         try await LocalConnection.open(to: .socket(socket.string)) { connection in

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Hummingbird
-import LocalHTTP
 package import Logging
 import NIOCore
 import SyncAgent
@@ -68,21 +67,42 @@ package struct ControlServer: Sendable {
     ///
     /// - Throws: A `FileError` if the socket cannot be used.
     func run() async throws {
-        let router = api.router()
-        var quiet = logger
-        quiet.logLevel = .warning
         let socket = BoundSocket(at: path)
         defer { socket.remove() }
         do {
-            let service = try service(router, socket: socket, logger: quiet)
             try await withTaskCancellationHandler {
-                try await LocalServer.run(service, patience: .milliseconds(500), logger: quiet)
+                try await server.run { [path, access, api] _ in
+                    // Until here only the owner could connect: the agent's umask takes the right to write from all others.
+                    access.open(path)
+                    socket.noteBound()
+                    api.agent.noteListening()
+                }
             } onCancel: {
                 socket.remove()
             }
-        } catch let error as IOError {
-            throw FileError("listen on", path.string, Errno(rawValue: error.errnoCode))
+        } catch let error as HTTPServer.Unavailable {
+            throw FileError("listen on", path.string, error.errno)
         }
+    }
+
+    private var server: HTTPServer {
+        let responder = api.router().buildResponder()
+        return HTTPServer(address: .socket(path), clients: clients, logger: logger) {
+            [access, api, logger] request, channel in
+            let context = APIContext(
+                source: ApplicationRequestContextSource(channel: channel, logger: logger),
+                caller: access.caller(await PeerCredentials.peer(of: channel, for: access)))
+            let response = try await responder.respond(to: request, context: context)
+            api.agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
+            return response
+        }
+    }
+
+    /// Sets how many threads wait for sockets: to be called before any server or client is made.
+    ///
+    /// Each takes three descriptors.
+    package static func limitThreads(to count: Int) {
+        NIOSingletons.groupLoopCountSuggestion = count
     }
 
     /// Another agent answers at the socket.

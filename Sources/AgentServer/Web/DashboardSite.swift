@@ -37,8 +37,7 @@ struct DashboardSite: Sendable {
         do throws(WebGuard.Refusal) {
             access = try door.access(of: sender)
         } catch {
-            let status: HTTPResponse.Status = error == .misdirected ? .misdirectedRequest : .forbidden
-            return guarded(.refusal(status, error.answer.code, error.answer.message))
+            return guarded(.refusal(error.answer))
         }
         let path = request.uri.path
         if path.hasPrefix("/v1/") {

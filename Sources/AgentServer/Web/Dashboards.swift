@@ -10,7 +10,7 @@ import Synchronization
 /// The dashboards that are open: the one at `dashboard.listen`, and those that `syncagent dashboard` opened.
 final class Dashboards: Sendable {
     /// The most dashboards opened by commands at once.
-    private static let most = 2
+    static let most = 2
 
     /// Why no dashboard is opened.
     struct TooMany: Error, CustomStringConvertible {
@@ -37,9 +37,11 @@ final class Dashboards: Sendable {
     /// Notes where the dashboard of `dashboard.listen` is; `nil` if it is not.
     func setLasting(_ address: ListenAddress?) { state.withLock { $0.lasting = address } }
 
-    func server(at address: ListenAddress, _ tokens: DashboardTokens) -> WebServer {
+    func server(at address: ListenAddress, _ tokens: DashboardTokens) -> HTTPServer {
         let site = makeSite(tokens)
-        return WebServer(address: address, clients: clients, logger: logger) { try await site.respond(to: $0, on: $1) }
+        return HTTPServer(address: .tcp(address), clients: clients, logger: logger) {
+            try await site.respond(to: $0, on: $1)
+        }
     }
 
     /// Opens the dashboard for a client, until the task is cancelled.
@@ -47,7 +49,7 @@ final class Dashboards: Sendable {
     /// - Parameters:
     ///   - access: What the address allows that is handed out.
     ///   - writer: Takes the address, as a JSON document on a line.
-    /// - Throws: ``TooMany``, ``WebServer/Unavailable``, and what the writer throws.
+    /// - Throws: ``TooMany``, ``HTTPServer/Unavailable``, and what the writer throws.
     @concurrent func open(_ access: Access, to writer: inout any ResponseBodyWriter) async throws {
         if let lasting = state.withLock(\.lasting) {
             let token = tokens.add(access)

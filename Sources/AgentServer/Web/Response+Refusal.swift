@@ -8,8 +8,13 @@ extension Response {
     ) -> Response {
         var error = APIError(status, code, message)
         error.headers = headers
-        error.headers[.cacheControl] = "no-store"
-        return error.response
+        return refusal(error)
+    }
+
+    static func refusal(_ error: APIError) -> Response {
+        var response = error.response
+        response.headers[.cacheControl] = "no-store"
+        return response
     }
 
     /// The answer to HEAD: the same head, with the length that the body would have.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import Hummingbird
 
 /// Decides what a request to the dashboard's listener may do, by its head alone.
 ///
@@ -44,21 +44,13 @@ struct WebGuard: Sendable {
     ///
     /// - Throws: ``Refusal`` if the request gets nothing.
     func access(of sender: Sender) throws(Refusal) -> Access {
-        guard let host = sender.host, isOwn(host) else { throw .misdirected }
+        guard let host = sender.host, OwnHost.names(host, port: port) else { throw .misdirected }
         if let origin = sender.origin, origin.lowercased() != "http://\(host.lowercased())" { throw .foreign }
         // `none` is a user who typed the address or followed a link from another program.
         if let site = sender.fetchSite, !["same-origin", "none"].contains(site), !sender.isVisit { throw .foreign }
         guard let token = Self.token(of: sender) else { return anonymous }
         guard let access = tokens.access(with: token) else { throw .unknownToken }
         return access
-    }
-
-    /// Whether this is a loopback host with the listener's port.
-    private func isOwn(_ host: String) -> Bool {
-        // Without a port it means 80.
-        let hasPort = host.last != "]" && host.contains(":")
-        guard let address = ListenAddress(hasPort ? host.lowercased() : "\(host.lowercased()):80") else { return false }
-        return address.isLoopback && address.port == port
     }
 
     private static func token(of sender: Sender) -> String? {
@@ -71,17 +63,18 @@ struct WebGuard: Sendable {
 }
 
 extension WebGuard.Refusal {
-    /// The code and the sentence of the answer.
-    var answer: (code: String, message: String) {
+    /// What is answered.
+    var answer: APIError {
         switch self {
-        case .misdirected:
-            (
-                "wrong-host",
-                "The Host field does not name this listener. Use the loopback address and the port that it listens at."
-            )
-        case .foreign: ("foreign-origin", "Another site sent this request. Open the dashboard's own address instead.")
+        case .misdirected: .wrongHost
+        case .foreign:
+            APIError(
+                .forbidden, "foreign-origin",
+                "Another site sent this request. Open the dashboard's own address instead.")
         case .unknownToken:
-            ("unknown-token", "The token is not valid, or no longer. Run syncagent dashboard to get a new one.")
+            APIError(
+                .forbidden, "unknown-token",
+                "The token is not valid, or no longer. Run syncagent dashboard to get a new one.")
         }
     }
 }

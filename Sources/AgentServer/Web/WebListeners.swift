@@ -7,16 +7,23 @@ import SyncAgent
 package import SyncPlan
 package import SystemPackage
 
-/// The listeners on TCP: the dashboard and the images, if the settings name addresses for them.
+/// The listeners on TCP: the dashboard, the images and the metrics, if the settings name addresses for them.
 package struct WebListeners: Sendable {
     /// The longest time between attempts to listen at an address that is taken.
     private static let longestDelay: Duration = .seconds(60)
 
     let dashboards: Dashboards
     private let dashboard: ListenAddress?
-    private let images: (address: ListenAddress, server: WebServer)?
+    private let others: [(name: String, address: ListenAddress, server: HTTPServer)]
     private let agent: RunningAgent
     private let logger: Logger
+
+    /// At how many addresses the agent may listen at once.
+    package static func addresses(_ settings: Settings) -> Int {
+        // Commands share the dashboard that the settings name.
+        let dashboards = settings.dashboard.listen == nil ? Dashboards.most : 1
+        return dashboards + [settings.serve.listen, settings.metrics.listen].count { $0 != nil }
+    }
 
     /// Makes ready to listen.
     ///
@@ -54,14 +61,19 @@ package struct WebListeners: Sendable {
                 anonymous: anonymous, api: api)
         }
         dashboard = settings.dashboard.listen
-        images = settings.serve.listen.map { address in
-            let site = ImageSite(reader: reader, agent: agent, audience: .everybody)
-            return (
-                address,
-                WebServer(address: address, clients: clients, logger: logger) { request, _ in
-                    await site.respond(to: request)
-                }
-            )
+        let images = ImageSite(reader: reader, agent: agent, audience: .everybody)
+        let metrics = MetricsSite(agent: agent)
+        let sites: [(String, ListenAddress?, HTTPServer.Responder)] = [
+            ("images", settings.serve.listen, { request, _ in await images.respond(to: request) }),
+            ("metrics", settings.metrics.listen, { await metrics.respond(to: $0, on: $1) }),
+        ]
+        others = sites.compactMap { name, address, respond in
+            address.map {
+                (
+                    name: name, address: $0,
+                    server: HTTPServer(address: .tcp($0), clients: clients, logger: logger, respond: respond)
+                )
+            }
         }
     }
 
@@ -74,36 +86,39 @@ package struct WebListeners: Sendable {
             if let dashboard {
                 let server = dashboards.server(at: dashboard, dashboards.tokens)
                 group.addTask {
-                    await keep(server, "dashboard") { dashboards.setLasting($0) }
+                    await keep("dashboard", server, at: dashboard) { dashboards.setLasting($0) }
                 }
             }
-            if let images { group.addTask { await keep(images.server, "images") { _ in } } }
+            for (name, address, server) in others {
+                group.addTask { await keep(name, server, at: address) { _ in } }
+            }
         }
     }
 
     private func keep(
-        _ server: WebServer, _ name: String, _ changed: @escaping @Sendable (ListenAddress?) -> Void
+        _ name: String, _ server: HTTPServer, at configured: ListenAddress,
+        _ changed: @escaping @Sendable (ListenAddress?) -> Void
     ) async {
         var delay: Duration = .seconds(1)
-        var last: WebServer.Unavailable?
+        var last: HTTPServer.Unavailable?
         while !Task.isCancelled {
             do {
                 try await server.run { [agent, logger] port in
-                    let address = server.address.with(port: port)
+                    let address = configured.with(port: port)
                     changed(address)
                     agent.listeners.set(name, at: address, error: nil)
                     logger.info("listening", metadata: ["for": "\(name)", "address": "\(address)"])
                 }
                 return
-            } catch let error as WebServer.Unavailable {
+            } catch let error as HTTPServer.Unavailable {
                 if Task.isCancelled { return }
-                agent.listeners.set(name, at: server.address, error: "\(error)")
+                agent.listeners.set(name, at: configured, error: "\(error)")
                 if error != last { logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(error)"]) }
                 last = error
                 // Only a restart changes that.
                 if error.errno == .tooManyOpenFiles { return }
             } catch {
-                agent.listeners.set(name, at: server.address, error: "\(error)")
+                agent.listeners.set(name, at: configured, error: "\(error)")
                 logger.error("listener ended", metadata: ["for": "\(name)", "error": "\(error)"])
             }
             changed(nil)
@@ -123,16 +138,14 @@ extension WebListeners {
             case "read": access = .read
             default: throw APIError.badRequest("The access is neither “read” nor “change”.")
             }
-            return API.stream { writer in
-                try await request.body.consumeWithCancellationOnInboundClose { _ in
-                    do {
-                        try await dashboards.open(access, to: &writer)
-                    } catch is CancellationError {
-                        // The command has ended.
-                    } catch {
-                        let json: JSON = ["error": .string("\(error)")]
-                        try await writer.write(ByteBuffer(string: json.line + "\n"))
-                    }
+            return API.stream(to: request) { writer in
+                do {
+                    try await dashboards.open(access, to: &writer)
+                } catch is CancellationError {
+                    // The command has ended.
+                } catch {
+                    let json: JSON = ["error": .string("\(error)")]
+                    try await writer.write(ByteBuffer(string: json.line + "\n"))
                 }
             }
         }

@@ -82,7 +82,7 @@ struct RunCommand: AsyncParsableCommand {
         mallopt(M_ARENA_MAX, 2)
         // What is large goes back to the system at once; by itself the library raises this limit with each such block.
         mallopt(M_MMAP_THRESHOLD, 4 << 20)
-        let budget = try Self.descriptors(for: settings.fetch.concurrency)
+        let budget = try Self.descriptors(for: settings)
         ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
         let logger = Self.logger(at: logLevel)
@@ -103,16 +103,12 @@ struct RunCommand: AsyncParsableCommand {
                 return try await agent.run(once: once, progress: tell, wakeUps: $0) { agent in
                     let api = API(agent: agent, logger: logger)
                     let web = WebListeners(
-                        settings: settings, cache: folders.cache, clients: min(64, budget.clients / 8), logger: logger,
-                        api: api, access: access)
+                        settings: settings, cache: folders.cache, clients: budget.webClients, logger: logger, api: api,
+                        access: access)
                     let control = try ControlServer(
                         at: folders.socket, clients: budget.clients, logger: logger, api: api.adding([web.route]),
                         access: access)
-                    return {
-                        async let _ = MetricsListener.run(
-                            at: settings.metrics.listen, agent: agent, logger: logger)
-                        try await control.run(with: web)
-                    }
+                    return { try await control.run(with: web) }
                 }
             }
             LogWriter.shared.drain()
@@ -208,7 +204,7 @@ struct RunCommand: AsyncParsableCommand {
     /// Takes all descriptors that the system grants, and shares them out.
     ///
     /// - Throws: Exit code 78 if there are too few.
-    private static func descriptors(for concurrency: Int) throws -> DescriptorBudget {
+    private static func descriptors(for settings: Settings) throws -> DescriptorBudget {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { throw Errno(rawValue: errno) }
@@ -222,7 +218,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         let available = Int(limit.rlim_cur) - open
         let budget = DescriptorBudget(
-            available: available, concurrency: concurrency, processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+            available: available, concurrency: settings.fetch.concurrency,
+            processors: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), addresses: WebListeners.addresses(settings))
         guard let budget else {
             throw Exit.because(
                 "The open file limit is too low: the agent needs \(DescriptorBudget.least) files and may open "

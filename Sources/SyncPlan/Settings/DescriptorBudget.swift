@@ -13,6 +13,8 @@ package struct DescriptorBudget: Equatable, Sendable {
     package let possibleDownloads: Int
     /// The most clients at once at the control socket.
     package let clients: Int
+    /// The most clients at once at each address of TCP; 0 if there is not enough for any.
+    package let webClients: Int
     /// The most folders of the cache that a publication keeps open.
     package let folders: Int
     /// The most threads that wait for sockets.
@@ -25,6 +27,8 @@ package struct DescriptorBudget: Equatable, Sendable {
     private static let own = 36
     /// An event loop waits for sockets, for other threads and for time.
     private static let perEventLoop = 3
+    /// A client over TCP has a connection, and an image that it reads.
+    private static let perWebClient = 2
     /// A download has a connection, a file, and a socket or file while its host's name is looked up.
     private static let perDownload = 3
 
@@ -34,13 +38,17 @@ package struct DescriptorBudget: Equatable, Sendable {
     ///   - available: How many there may be, without those that were open before the agent began.
     ///   - concurrency: The most downloads at once, if there are enough.
     ///   - processors: How many there are.
-    package init?(available: Int, concurrency: Int, processors: Int) {
+    ///   - addresses: At how many addresses of TCP the agent may listen.
+    package init?(available: Int, concurrency: Int, processors: Int, addresses: Int) {
         guard available >= Self.least else { return nil }
         eventLoops = max(1, min(processors, available / 32))
         let rest = available - Self.own - eventLoops * Self.perEventLoop
-        clients = min(1024, rest / 4)
+        clients = min(256, rest / 4)
         folders = min(300, rest / 4)
-        possibleDownloads = max(1, (rest - clients - folders) / Self.perDownload)
+        // A browser takes two at least: one is a stream.
+        webClients = rest < 64 ? 0 : min(64, rest / 32)
+        let web = webClients == 0 ? 0 : addresses * (1 + webClients * Self.perWebClient)
+        possibleDownloads = max(1, (rest - clients - folders - web) / Self.perDownload)
         downloads = min(concurrency, possibleDownloads)
         idleTime =
             switch available {

@@ -25,10 +25,12 @@ struct WebListenersTests {
             var settings = Settings()
             settings.dashboard.listen = .anyLoopbackPort
             settings.serve.listen = ListenAddress("[::1]:0")
+            settings.metrics.listen = .anyLoopbackPort
             let serving = Task { await Self.listeners(world, settings).run() }
-            try await waitUntil { await world.agent.status()?.listeners?.count == 2 }
+            try await waitUntil { await world.agent.status()?.listeners?.count == 3 }
             let listeners = try #require(await world.agent.status()?.listeners)
-            #expect(listeners.map(\.name) == ["dashboard", "images"] && listeners.allSatisfy { $0.error == nil })
+            #expect(
+                listeners.map(\.name) == ["dashboard", "images", "metrics"] && listeners.allSatisfy { $0.error == nil })
             let port = try #require(listeners.first.flatMap { ListenAddress($0.address)?.port })
             #expect(try await WebWorld.ask(port, "/").status == 200)
             #expect(listeners[1].address.hasPrefix("[::1]:") && !listeners[1].address.hasSuffix(":0"))
@@ -64,7 +66,7 @@ struct WebListenersTests {
             (.addressNotAvailable, "Choose one of its own"), (.ioError, "Choose another address"),
         ])
     func messages(errno: Errno, remedy: String) {
-        let error = WebServer.Unavailable(address: .anyLoopbackPort, errno: errno)
+        let error = HTTPServer.Unavailable(address: .tcp(.anyLoopbackPort), errno: errno)
         #expect("\(error)".hasPrefix("Cannot listen at 127.0.0.1:0: ") && "\(error)".contains(remedy))
     }
 }

@@ -61,21 +61,10 @@ struct WebWorld {
     }
 
     func serving(
-        _ respond: @escaping WebServer.Responder, _ body: @escaping @Sendable (Int) async throws -> Void
+        _ respond: @escaping HTTPServer.Responder, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        let server = WebServer(address: .anyLoopbackPort, clients: 16, logger: .silent, respond: respond)
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run { port.yield($0) } }
-            for await port in ports {
-                try await body(port)
-                break
-            }
-            group.cancelAll()
-            while let result = await group.nextResult() {
-                if case .failure(let error) = result, !(error is CancellationError) { throw error }
-            }
-        }
+        let server = HTTPServer(address: .tcp(.anyLoopbackPort), clients: 16, logger: .silent, respond: respond)
+        try await server.whileRunning(body)
     }
 
     static func ask(

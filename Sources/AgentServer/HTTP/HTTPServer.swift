@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import HummingbirdCore
+import LocalHTTP
+import Logging
+import NIOCore
+import NIOPosix
+import SyncPlan
+import SystemPackage
+
+/// Answers HTTP requests at one address: a Unix socket, or a port of TCP.
+///
+/// An idle server has no timers; a connection has one while it is open. Hummingbird's `Application` would wake up every
+/// second to have the date at hand, which no client of this one needs.
+struct HTTPServer: Sendable {
+    /// Answers a request; an error is a failure of the server itself.
+    typealias Responder = @Sendable (Request, any Channel) async throws -> Response
+
+    enum Address: Equatable, Sendable, CustomStringConvertible {
+        case socket(FilePath)
+        case tcp(ListenAddress)
+
+        var description: String {
+            switch self {
+            case .socket(let path): path.string
+            case .tcp(let address): address.description
+            }
+        }
+
+        fileprivate var bindAddress: BindAddress {
+            switch self {
+            case .socket(let path): .unixDomainSocket(path: path.string)
+            case .tcp(let address): .hostname(address.host, port: address.port)
+            }
+        }
+    }
+
+    /// Why nobody can be answered at an address.
+    struct Unavailable: Error, Equatable, CustomStringConvertible {
+        var address: Address
+        var errno: Errno
+
+        var description: String {
+            let remedy =
+                switch errno {
+                case .addressInUse: "Another program listens there. Stop it, or choose another port."
+                case .permissionDenied: "Ports below 1024 take a privilege. Choose a higher one."
+                case .tooManyOpenFiles:
+                    "Raise LimitNOFILE= in the unit, or ulimit -n in the shell, and restart the agent."
+                case .addressNotAvailable: "This machine does not have the address. Choose one of its own."
+                default: "Choose another address."
+                }
+            return "Cannot listen at \(address): \(errno). \(remedy)"
+        }
+    }
+
+    /// The longest request head, in bytes, and the most fields in it.
+    static let longestHead = (bytes: 80 << 10, fields: 100)
+
+    /// How many connections wait, where there are as many as there may be: the system refuses those beyond.
+    private static let queue = 1024
+
+    let address: Address
+    /// The most connections at once: others wait until one is gone.
+    let clients: Int
+    /// How long clients may take.
+    var patience = SlowClientHandler.Patience()
+    let logger: Logger
+    let respond: Responder
+
+    /// Answers until the task is cancelled.
+    ///
+    /// - Parameter isListening: Called with the port, once requests are answered; 0 at a socket.
+    /// - Throws: ``Unavailable``
+    func run(_ isListening: @escaping @Sendable (Int) async -> Void) async throws {
+        guard clients > 0 else { throw Unavailable(address: address, errno: .tooManyOpenFiles) }
+        var quiet = logger
+        quiet.logLevel = .warning
+        let limits = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: Self.longestHead.bytes, maxHeaderListSize: Self.longestHead.bytes,
+            maxHeaderFieldCount: Self.longestHead.fields)
+        let channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [SlowClientHandler(patience)], idleTimeout: patience.request,
+            httpDecoderConfiguration: limits)
+        let server = try HTTPServerBuilder.http1(configuration: channel).buildServer(
+            configuration: ServerConfiguration(
+                address: address.bindAddress, backlog: Self.queue,
+                availableConnectionsDelegate: MaximumAvailableConnections(clients)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet
+        ) { [respond, logger] request, writer, channel in
+            let response: Response
+            do {
+                response = try await respond(request, channel)
+            } catch {
+                logger.error("request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
+                response = APIError.failure.response
+            }
+            try await writer.write(response: response.head, body: response.body)
+        } onServerRunning: { channel in
+            await isListening(channel.localAddress?.port ?? 0)
+        }
+        do {
+            try await LocalServer.run(server, patience: .milliseconds(500), logger: quiet)
+        } catch let error as IOError {
+            throw Unavailable(address: address, errno: Errno(rawValue: error.errnoCode))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import NIOCore
+import SyncAgent
+
+/// Answers Prometheus: `GET` and `HEAD` of `/metrics`, and nothing else.
+struct MetricsSite: Sendable {
+    let agent: RunningAgent
+
+    func respond(to request: Request, on channel: any Channel) async -> Response {
+        var response: Response
+        do throws(APIError) {
+            response = try await answer(request, on: channel)
+        } catch {
+            response = error.response
+        }
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(_ request: Request, on channel: any Channel) async throws(APIError) -> Response {
+        guard OwnHost.names(request.head.authority, port: channel.localAddress?.port) else { throw .wrongHost }
+        guard request.uri.path == "/metrics" else { throw .notFound("no-such-path", "The metrics are at /metrics.") }
+        guard request.method == .get || request.method == .head else {
+            throw .wrongMethod(request.method.rawValue, allowed: ["GET", "HEAD"])
+        }
+        return try await Self.metrics(of: agent)
+    }
+
+    /// All metrics, in the text format of Prometheus.
+    ///
+    /// - Throws: ``APIError/stopping`` if the agent is about to end.
+    static func metrics(of agent: RunningAgent) async throws(APIError) -> Response {
+        guard let text = await agent.metricsText() else { throw .stopping }
+        return Response(
+            status: .ok, headers: [.contentType: MetricsText.mediaType],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

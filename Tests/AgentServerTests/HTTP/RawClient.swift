@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import SystemPackage
+
+/// A client that sends any bytes to a port of 127.0.0.1, and reads what comes until the connection is closed.
+struct RawClient: Sendable {
+    var port: Int
+    /// What is sent at first.
+    var bytes: [UInt8]
+    /// What is sent then, again and again, until the server closes the connection.
+    var rest: [UInt8] = []
+    /// The time between two of these.
+    var pause: Duration = .milliseconds(20)
+
+    init(_ text: String, rest: String = "", to port: Int) {
+        (self.port, bytes, self.rest) = (port, Array(text.utf8), Array(rest.utf8))
+    }
+
+    /// The answer: all that came.
+    func answer() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "raw client").async { continuation.resume(with: Result { try exchange() }) }
+        }
+    }
+
+    private func exchange() throws -> String {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else { throw Errno(rawValue: errno) }
+        var unsent = bytes
+        var answer: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            if !unsent.isEmpty {
+                let count = send(descriptor, unsent, unsent.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                if count > 0 { unsent.removeFirst(count) }
+            } else {
+                unsent = rest
+            }
+            var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let time = rest.isEmpty && unsent.isEmpty ? 20_000 : Int32(pause / .milliseconds(1))
+            guard poll(&wait, 1, time) > 0 else {
+                if time == 20_000 { throw Errno.timedOut }
+                continue
+            }
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            // What is sent to a connection that the server has closed resets it.
+            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
+            answer += chunk[..<count]
+        }
+    }
+}
