@@ -80,7 +80,7 @@ struct HTTPServer: Sendable {
             maxHeaderFieldSize: Self.longestHead.bytes, maxHeaderListSize: Self.longestHead.bytes,
             maxHeaderFieldCount: Self.longestHead.fields)
         let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [SlowClientHandler(patience)], idleTimeout: patience.request,
+            additionalChannelHandlers: [SlowClientHandler(patience)], idleTimeout: patience.request + patience.rest,
             httpDecoderConfiguration: limits)
         let server = try HTTPServerBuilder.http1(configuration: channel).buildServer(
             configuration: ServerConfiguration(

@@ -13,7 +13,7 @@ struct DescriptorBudgetTests {
         "with few of them there are fewer downloads, clients, folders and threads",
         arguments: [
             (64, 2, [4, 5, 0, 5, 2]), (64, 64, [4, 5, 0, 5, 2]), (105, 2, [11, 15, 0, 15, 2]),
-            (106, 2, [7, 16, 2, 16, 2]), (128, 2, [9, 21, 2, 21, 2]), (256, 2, [22, 53, 6, 53, 2]),
+            (106, 2, [5, 16, 2, 16, 2]), (128, 2, [9, 21, 2, 21, 2]), (256, 2, [23, 53, 6, 53, 2]),
             (256, 64, [19, 49, 6, 49, 8]), (1024, 64, [32, 223, 27, 223, 32]), (65_536, 2, [32, 256, 64, 300, 2]),
         ])
     func few(available: Int, processors: Int, expected: [Int]) throws {
