@@ -11,8 +11,8 @@ extension AgentEvent {
         case .listAccepted(_, let apps, 0): "Accepted: \(counted(apps, "app"))."
         case .listAccepted(_, let apps, let problems):
             "Accepted: \(counted(apps, "app")); \(counted(problems, "problem")) in other entries, which are ignored."
-        case .listRejected(_, let rejection): "Rejected: \(rejection.message). No version of this list is in force."
-        case .listKept(_, let rejection): "Rejected: \(rejection.message). The last good version stays in force."
+        case .listRejected(_, let rejection): "Rejected: \(rejection.message) No version of this list is in force."
+        case .listKept(_, let rejection): "Rejected: \(rejection.message) The last good version stays in force."
         case .listRemoved: "Removed from the lists folder."
         case .iconReady(_, let bytes, .some): "Downloaded: \(counted(bytes, "byte"))."
         case .iconReady: "Named by a list again: the image on disk is ready."

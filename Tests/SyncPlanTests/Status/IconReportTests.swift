@@ -53,7 +53,7 @@ struct IconReportTests {
             ([("Cache-Control", "max-age=60")], "refresh.minimum (1h) is longer than its freshness"),
             ([("Cache-Control", "max-age=7200")], "its freshness ends"),
             ([("Cache-Control", "max-age=99999999")], "an image is kept for 365d at most"),
-            ([], "refresh.default (1d) ± 20 %, because the server says nothing"),
+            ([], "refresh.default (1d ± 20 %), because the server says nothing"),
         ] as [([(String, String)], String)])
     func refresh(fields: [(String, String)], rule: String) throws {
         var agent = AgentScenario()
