@@ -40,6 +40,11 @@ struct ConfigurationFileTests {
         BadFile(
             "[[fetch]]\nconcurrency = 8",
             "1: fetch is a table, not an array with other values than strings: begin it with a line [fetch]."),
+        // At these the parser would end the process.
+        BadFile("\n[.a]\nx = 1", "2: The table has no name that can be read: write it as [fetch]."),
+        BadFile("[é]", "1: The table has no name that can be read: write it as [fetch]."),
+        BadFile("[[#]]", "1: The table has no name that can be read: write it as [fetch]."),
+        BadFile("[\rx]", "1: A carriage return is allowed only at the end of a line, before a line feed."),
         // Types.
         BadFile("[fetch]\nmaxBytes = 5", "2: fetch.maxBytes is an integer: it takes a string, \(size)."),
         BadFile(

@@ -29,9 +29,17 @@ struct ConfigurationReader {
         where line.utf8.contains(0) || line.contains("\\u0000") || line.contains("\\U00000000") {
             note("A NUL character is not allowed.", at: index + 1)
         }
+        // The parser ends the process at one in the name of a table.
+        for (index, line) in lines.enumerated() where line.utf8.contains(UInt8(ascii: "\r")) {
+            note("A carriage return is allowed only at the end of a line, before a line feed.", at: index + 1)
+        }
         findTwins()
         for statement in statements.statements where statement.path.count > TOMLStatements.mostParts {
             note("The key has more than \(TOMLStatements.mostParts) parts.", at: statement.lines.lowerBound)
+        }
+        // The parser ends the process at a name that it cannot begin to read.
+        for statement in statements.statements where statement.isTable && statement.path.isEmpty {
+            note("The table has no name that can be read: write it as [fetch].", at: statement.lines.lowerBound)
         }
         for statement in statements.statements where statement.isOpen {
             note("The value has no end: a bracket or quotes are missing.", at: statement.lines.lowerBound)
