@@ -159,11 +159,11 @@ package struct RunningAgent: Sendable {
     /// - Returns: How many they are, and what was selected that there is not.
     package func request(_ selection: IconSelection, isRefresh: Bool) async -> SelectionReport? {
         guard let selected = await loop.ask({ $0.selected(by: selection) }) else { return nil }
-        let parts = selected.parts(of: Self.requestedAtOnce).map { IconSelection(urls: $0) }
+        let parts = selected.parts(of: Self.requestedAtOnce)
         var report = selected.report
         // Before the first one is requested, which also ends the wait of its origin for the others.
         for part in parts {
-            report.icons += await loop.ask { $0.report(on: part, isRefresh: isRefresh).icons } ?? 0
+            report.icons += await loop.ask { $0.countDue(part, isRefresh: isRefresh) } ?? 0
         }
         for part in parts { await loop.hand(.request(part, isRefresh: isRefresh)) }
         return report

@@ -33,7 +33,7 @@ extension Reconciler {
         /// Somebody waits for icons: those that are queued go before all others.
         case awaited([IconURL])
         /// Icons are to be requested now that failed; for a refresh, also those that are fresh.
-        case request(IconSelection, isRefresh: Bool)
+        case request([IconURL], isRefresh: Bool)
         /// Everything is to be forgotten, removed and downloaded anew, but for the lists.
         case purge
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
@@ -94,8 +94,8 @@ extension Reconciler {
             configure(settings, now: now)
         case .misconfigured(let reason):
             configurationError = reason
-        case .request(let selection, let isRefresh):
-            request(selection, isRefresh: isRefresh, now: now)
+        case .request(let urls, let isRefresh):
+            request(urls, isRefresh: isRefresh, now: now)
         case .purge:
             beginPurge(now: now, to: &actions)
         case .memoryLost(let loss):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
+package import CacheFormat
 import WebAddresses
 
 // Icons that are requested now because somebody said so.
@@ -14,25 +14,12 @@ extension Reconciler {
         var urls = selection.urls
         if selection.failed { urls += catalog.icons.lazy.filter(\.icon.hasFailed).map(\.url) }
         return SelectedIcons(
-            urls: urls, entries: selection.lists.compactMap { catalog.lists[$0]?.entries },
-            report: report)
+            urls: urls, entries: selection.lists.compactMap { catalog.lists[$0]?.entries }, report: report)
     }
 
-    /// What a retry or a refresh of these icons would do.
-    ///
-    /// - Complexity: O(*n*) in the number of icons that are selected; in that of all icons for those that failed.
-    package func report(on selection: IconSelection, isRefresh: Bool) -> SelectionReport {
-        var report = SelectionReport()
-        report.unknown = selection.urls.filter { catalog.icons.index(of: $0) == nil }
-        report.missing = selection.lists.filter { catalog.lists[$0] == nil }
-        report.icons = urls(of: selection).count { isDue($0, isRefresh: isRefresh) }
-        return report
-    }
-
-    private func urls(of selection: IconSelection) -> Set<IconURL> {
-        var urls = Set(selection.urls).union(self.urls(of: selection.lists))
-        if selection.failed { urls.formUnion(catalog.icons.lazy.filter(\.icon.hasFailed).map(\.url)) }
-        return urls
+    /// How many of these icons a retry or a refresh would request.
+    package func countDue(_ urls: [IconURL], isRefresh: Bool) -> Int {
+        urls.count { isDue($0, isRefresh: isRefresh) }
     }
 
     /// Whether an icon waits for a retry or for its origin; or, for a refresh, whether it has an image that a server has.
@@ -48,8 +35,8 @@ extension Reconciler {
     /// Requests icons now that failed, or whose origin has to wait; for a refresh, also those that are fresh.
     ///
     /// Permanent failures are tried again, and the backoff of the origins is over. Who is paused stays so.
-    mutating func request(_ selection: IconSelection, isRefresh: Bool, now: Timestamp) {
-        let urls = urls(of: selection).filter { isDue($0, isRefresh: isRefresh) }
+    mutating func request(_ urls: [IconURL], isRefresh: Bool, now: Timestamp) {
+        let urls = urls.filter { isDue($0, isRefresh: isRefresh) }
         downloads.forgive(Set(urls.compactMap(origin)), at: now, noting: &unstored)
         for url in urls {
             catalog.updateIcon(url) {

@@ -92,7 +92,7 @@ struct PurgeScenarioTests {
     @Test("what is being downloaded meanwhile ends well, be it that nothing has changed")
     func underWay() throws {
         var agent = try Self.full()
-        try agent.handle(.request(IconSelection(urls: [Self.a, Self.b]), isRefresh: true))
+        try agent.handle(.request([Self.a, Self.b], isRefresh: true))
         #expect(agent.downloads.count == 2)
         try agent.handle(.purge)
         try agent.finish(Self.a, .notModified(Sample.response(etag: "x", at: agent.now)))

@@ -30,13 +30,13 @@ struct SelectionScenarioTests {
     func retry(choice: (IconSelection, [IconURL]), outcome: FetchOutcome) throws {
         let (selection, expected) = choice
         var agent = try Self.failed(outcome)
-        let report = agent.plan.report(on: selection, isRefresh: false)
-        #expect(report.icons == expected.count && report.unknown.isEmpty)
+        let report = agent.plan.selected(by: selection).report
+        #expect(report.unknown.isEmpty && agent.countDue(selection, isRefresh: false) == expected.count)
         #expect(report.missing == (selection.lists.contains("none.plist") ? ["none.plist"] : []))
-        try agent.handle(.request(selection, isRefresh: false))
+        try agent.request(selection, isRefresh: false)
         #expect(agent.downloads.keys.sorted() == expected.sorted())
         // What is requested already is not requested again.
-        #expect(agent.plan.report(on: selection, isRefresh: false).icons == 0)
+        #expect(agent.countDue(selection, isRefresh: false) == 0)
         for url in expected { try agent.finish(url, with: url) }
         try agent.finishJobs()
         #expect(agent.plan.status.icons.ready == expected.count)
@@ -66,8 +66,8 @@ struct SelectionScenarioTests {
         try agent.drop(["1.plist": urls])
         while let url = agent.downloads.keys.min() { try agent.finish(url, .failed(.timeout("60 s"))) }
         #expect(agent.requests.count == 5 && agent.plan.status.downloads.waiting == 20)
-        #expect(agent.plan.report(on: IconSelection(lists: ["1.plist"]), isRefresh: false).icons == 20)
-        try agent.handle(.request(IconSelection(lists: ["1.plist"]), isRefresh: false))
+        #expect(agent.countDue(IconSelection(lists: ["1.plist"]), isRefresh: false) == 20)
+        try agent.request(IconSelection(lists: ["1.plist"]), isRefresh: false)
         #expect(!agent.downloads.isEmpty && agent.plan.downloads.origins.isEmpty)
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
         try agent.finishJobs()
@@ -79,11 +79,11 @@ struct SelectionScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.urls[0]: "x", Self.urls[1]: "y"]])
         let all = IconSelection(lists: ["1.plist"])
-        #expect(agent.plan.report(on: all, isRefresh: false).icons == 0)
-        #expect(agent.plan.report(on: all, isRefresh: true).icons == 2)
-        try agent.handle(.request(all, isRefresh: false))
+        #expect(agent.countDue(all, isRefresh: false) == 0)
+        #expect(agent.countDue(all, isRefresh: true) == 2)
+        try agent.request(all, isRefresh: false)
         #expect(agent.downloads.isEmpty)
-        try agent.handle(.request(IconSelection(urls: [Self.urls[0], "https://none.example/"]), isRefresh: true))
+        try agent.request(IconSelection(urls: [Self.urls[0], "https://none.example/"]), isRefresh: true)
         #expect(agent.downloads[Self.urls[0]]?.condition != nil && agent.downloads.count == 1)
         #expect(agent.downloads[Self.urls[0]]?.reason == .expired)
         try agent.finish(Self.urls[0], with: "z")
@@ -95,7 +95,7 @@ struct SelectionScenarioTests {
     func paused() throws {
         var agent = try Self.failed(.failed(.status(404)))
         try agent.handle(.paused(true))
-        try agent.handle(.request(IconSelection(failed: true), isRefresh: false))
+        try agent.request(IconSelection(failed: true), isRefresh: false)
         #expect(agent.downloads.isEmpty)
         try agent.handle(.paused(false))
         #expect(agent.downloads.count == 4)
@@ -105,8 +105,22 @@ struct SelectionScenarioTests {
     func unknown() throws {
         var agent = try Self.failed(.failed(.status(404)))
         let selection = IconSelection(urls: ["https://none.example/"])
-        #expect(agent.plan.report(on: selection, isRefresh: true).unknown == ["https://none.example/"])
-        try agent.handle(.request(selection, isRefresh: true))
+        #expect(agent.plan.selected(by: selection).report.unknown == ["https://none.example/"])
+        try agent.request(selection, isRefresh: true)
         #expect(agent.downloads.isEmpty)
+    }
+}
+
+extension AgentScenario {
+    private func icons(_ selection: IconSelection) -> [IconURL] {
+        plan.selected(by: selection).parts(of: .max).flatMap(\.self)
+    }
+
+    fileprivate func countDue(_ selection: IconSelection, isRefresh: Bool) -> Int {
+        plan.countDue(icons(selection), isRefresh: isRefresh)
+    }
+
+    fileprivate mutating func request(_ selection: IconSelection, isRefresh: Bool) throws {
+        try handle(.request(icons(selection), isRefresh: isRefresh))
     }
 }
