@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the agent does beside many downloads, with many clients, and with nothing to do."""
+import asyncio
 import multiprocessing
 import os
 import statistics
 import subprocess
-import threading
 import time
 
 from .agent import Agent, Client, Folders
@@ -144,39 +144,40 @@ def asked_fill(bench, icons=10_000):
 
 
 class Askers:
-    """Clients that ask for the status until they are ended; they are in four processes, of which none is a bottleneck."""
+    """Clients that ask for the status until they are ended; they are one process, to take little of the processors."""
 
     def __init__(self, path, pause):
         self.ended, self.results = multiprocessing.Event(), multiprocessing.Queue()
-        self.processes = [
-            multiprocessing.Process(target=self._ask, args=(path, pause, number * CLIENTS // 4)) for number in range(4)]
-        for process in self.processes:
-            process.start()
+        self.process = multiprocessing.Process(target=self._run, args=(path, pause))
+        self.process.start()
 
     def end(self):
         """How long each answer took, in seconds."""
         self.ended.set()
-        return sum((self.results.get() for _ in self.processes), [])
+        times = self.results.get()
+        self.process.join()
+        return times
 
-    def _ask(self, path, pause, first):
-        times = []
+    def _run(self, path, pause):
+        asyncio.run(self._all(path, pause))
 
-        def client(number):
-            connection = Client(path)
-            time.sleep(pause * number / CLIENTS)
-            while not self.ended.is_set():
-                begun = time.monotonic()
-                connection.ask()
-                times.append(time.monotonic() - begun)
-                if pause:
-                    time.sleep(max(0, pause - (time.monotonic() - begun)))
+    async def _all(self, path, pause):
+        self.times = []
+        await asyncio.gather(*(self._ask(path, pause, pause * number / CLIENTS) for number in range(CLIENTS)))
+        self.results.put(self.times)
 
-        threads = [threading.Thread(target=client, args=(first + number,)) for number in range(CLIENTS // 4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.results.put(times)
+    async def _ask(self, path, pause, start):
+        reader, writer = await asyncio.open_unix_connection(path)
+        await asyncio.sleep(start)
+        while not self.ended.is_set():
+            begun = time.monotonic()
+            writer.write(b"GET /v1/status HTTP/1.1\r\nHost: agent\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]))
+            self.times.append(time.monotonic() - begun)
+            if pause:
+                await asyncio.sleep(max(0, pause - (time.monotonic() - begun)))
+        writer.close()
 
 
 def idle(bench, lists=200):
