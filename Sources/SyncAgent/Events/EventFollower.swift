@@ -102,6 +102,12 @@ package struct EventFollower: Sendable {
                 if isThere(segment) { return [] }
                 continue
             }
+            if bytes.isEmpty {
+                // Somebody else cut the file: what was behind is gone.
+                place = (segment.serial, segment.bytes)
+                cause = .damaged
+                continue
+            }
             let (lines, used) = take(bytes, limit: limit)
             // No line is as long as what was read: somebody else wrote there.
             place = (segment.serial, offset + (used > 0 || !lines.isEmpty ? used : bytes.count))

@@ -199,12 +199,14 @@ package final class EventJournal: Sendable {
     /// Opens the newest file, or begins one if it is full.
     private func open(_ output: inout Output) throws {
         let newest = ring.withLock(\.segments.last)
-        if let newest, let file = output.file, !isThere(file, as: newest) {
-            // Nobody would find what is written to it.
-            close(&output)
-            output.mark = EventMark(first: output.first, boot: boot, after: .removed)
-            ring.withLock { $0.segments = [] }
-            return try begin(after: nil, &output)
+        if let newest, let file = output.file {
+            switch state(of: file, as: newest) {
+            case .whole: break
+            case .cut: return try begin(after: newest, because: .damaged, &output)
+            case .gone:
+                ring.withLock { $0.segments = [] }
+                return try begin(after: nil, because: .removed, &output)
+            }
         }
         if let newest, newest.bytes < segmentBytes {
             guard output.file == nil else { return }
@@ -218,21 +220,36 @@ package final class EventJournal: Sendable {
             output.file = file
             return
         }
-        close(&output)
         try begin(after: newest, &output)
     }
 
-    /// Whether an open file is still the one that readers find.
-    private func isThere(_ file: FileDescriptor, as segment: EventRing.Segment) -> Bool {
+    /// What others did to a file of the journal.
+    private enum FileState {
+        case whole
+        /// It has another size than was written to it.
+        case cut
+        /// Nobody would find what is written to it.
+        case gone
+    }
+
+    private func state(of file: FileDescriptor, as segment: EventRing.Segment) -> FileState {
         var (open, found) = (stat(), stat())
-        guard fstat(file.rawValue, &open) == 0 else { return false }
+        guard fstat(file.rawValue, &open) == 0 else { return .gone }
         let path = EventRing.path(ofSlot: segment.slot, in: folder)
-        guard lstat(path.string, &found) == 0 else { return errno != ENOENT }
-        return (open.st_dev, open.st_ino) == (found.st_dev, found.st_ino)
+        if lstat(path.string, &found) != 0 {
+            if errno == ENOENT { return .gone }
+        } else if (open.st_dev, open.st_ino) != (found.st_dev, found.st_ino) {
+            return .gone
+        }
+        return Int(open.st_size) == segment.bytes ? .whole : .cut
     }
 
     /// Begins a file, in place of the oldest one if there are all.
-    private func begin(after newest: EventRing.Segment?, _ output: inout Output) throws {
+    private func begin(
+        after newest: EventRing.Segment?, because cause: EventGap.Cause? = nil, _ output: inout Output
+    ) throws {
+        close(&output)
+        if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
         let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
         let path = EventRing.path(ofSlot: slot, in: folder)
         // Readers find out that it is gone before it is.

@@ -235,6 +235,25 @@ struct EventJournalTests {
         }
     }
 
+    @Test(
+        "a file that somebody cuts costs what was in it, and the next events are in another", arguments: [-10, 100, 0])
+    func cut(length: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let journal = Self.journal(folder)
+            try await Self.write(1...20, to: journal)
+            let path = folder.appending(EventJournal.files[0])
+            let size = try path.stat().size
+            #expect(truncate(path.string, off_t(length < 0 ? Int(size) + length : length)) == 0)
+            var follower = journal.follower(from: .after(0))
+            let before = try await Self.read(&follower)
+            #expect(before.map(\.id) == (length < 0 ? Array(1...19) : []))
+            try await Self.write(21...22, to: journal)
+            let after = try await Self.read(&follower)
+            #expect(after.map(\.kind) == ["gap", "list-removed", "list-removed"])
+            #expect(after.map(\.id) == [20, 21, 22] && after[0].code == "damaged", "\(after)")
+        }
+    }
+
     @Test("a page has as many as asked for, says whether there is a gap, and with what to go on")
     func page() async throws {
         try await withTemporaryFolder { folder in
