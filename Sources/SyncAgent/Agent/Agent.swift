@@ -76,9 +76,8 @@ package struct Agent: Sendable {
         defer { try? state.close() }
         try FolderTrust(root: folders.state).check(
             state, onlyNames: [CacheLayout.lock] + StateStore.files + EventJournal.files)
-        let locks = [
-            try FolderLock(in: folder.descriptor, at: folders.cache), try FolderLock(in: state, at: folders.state),
-        ]
+        let locks = try await FolderLock.locks(
+            on: [(folder.descriptor, folders.cache), (state, folders.state)], logger: logger)
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
         logStart()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -29,6 +30,25 @@ struct FolderLockTests {
             let folder = try FileDescriptor.openFolder(path)
             defer { try? folder.close() }
             for _ in 0..<2 { _ = try FolderLock(in: folder, at: path) }
+        }
+    }
+
+    @Test("is waited for, but not for ever")
+    func waiting() async throws {
+        try await withTemporaryFolder { path in
+            let folder = try FileDescriptor.openFolder(path)
+            defer { try? folder.close() }
+            let log = RecordedLog()
+            let held = Mutex<FolderLock?>(try FolderLock(in: folder, at: path))
+            await #expect(throws: FolderError.held(path, by: Int(getpid()))) {
+                try await FolderLock.locks(on: [(folder, path)], atMost: .milliseconds(100), logger: log.logger)
+            }
+            #expect(log.messages == ["waiting for a folder that is in use"])
+            async let locks = FolderLock.locks(on: [(folder, path)], atMost: .seconds(60), logger: log.logger)
+            try await waitUntil { log.messages.count == 2 }
+            held.withLock { $0 = nil }
+            let count = try await locks.count
+            #expect(count == 1)
         }
     }
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Logging
+import SyncPlan
+package import SystemPackage
+
+extension FolderLock {
+    /// Takes the locks on folders; one that a command such as `purge` has, or an agent that is about to end, when that is
+    /// done.
+    ///
+    /// - Parameters:
+    ///   - folders: The folders, open, and their names.
+    ///   - patience: How long to wait. The default is 5 s.
+    ///   - logger: Where it is said that it waits.
+    /// - Returns: The locks, which last as long as they are kept.
+    /// - Throws: ``FolderError/held(_:by:)`` if the time is over, or a ``FileError``.
+    package static func locks(
+        on folders: [(descriptor: FileDescriptor, path: FilePath)], atMost patience: Duration = .seconds(5),
+        logger: Logger
+    ) async throws -> [FolderLock] {
+        let end = ContinuousClock.now + patience
+        var isWaiting = false
+        while true {
+            do {
+                return try folders.map { try FolderLock(in: $0.descriptor, at: $0.path) }
+            } catch let error as FolderError where error.isHeld && ContinuousClock.now < end && !Task.isCancelled {
+                if !isWaiting {
+                    logger.notice(
+                        "waiting for a folder that is in use",
+                        metadata: ["reason": "\(error)", "limit": "\(DurationText.format(patience))"])
+                }
+                isWaiting = true
+            }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}
