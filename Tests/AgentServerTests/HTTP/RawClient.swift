@@ -28,14 +28,11 @@ struct RawClient: Sendable {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-        let isConnected = withUnsafePointer(to: address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
+        // A `sockaddr_in` in bytes: by which module its members are known depends on the build.
+        let family = withUnsafeBytes(of: UInt16(AF_INET), Array.init)
+        let address = family + [UInt8(port >> 8), UInt8(port & 255), 127, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
+        let isConnected = address.withUnsafeBytes {
+            connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(address.count)) == 0
         }
         guard isConnected else { throw Errno(rawValue: errno) }
         var unsent = bytes
