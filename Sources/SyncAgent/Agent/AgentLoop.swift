@@ -12,6 +12,8 @@ package final class AgentLoop: Sendable {
         case alarm
         /// Something that somebody wants to know of the plan; there is none any more when the loop has ended.
         case question(@Sendable (Reconciler?) -> Void)
+        /// What is to be stored, is to be stored now.
+        case store(done: @Sendable () -> Void)
         /// What others than the plan have to tell.
         case told([AgentEvent])
     }
@@ -62,6 +64,14 @@ package final class AgentLoop: Sendable {
         }
     }
 
+    /// Has everything stored that the plan has taken in; returns when it is, or when it is known that it cannot be.
+    package func store() async {
+        await withCheckedContinuation { continuation in
+            let message = Message.store { continuation.resume() }
+            if case .terminated = mailbox.yield(message) { continuation.resume() }
+        }
+    }
+
     /// Runs until its task is cancelled or, if asked to, until nothing is left to do now.
     ///
     /// At the end no download is begun any more, those under way are cancelled, and what was downloaded is published.
@@ -73,7 +83,7 @@ package final class AgentLoop: Sendable {
     package func run(_ plan: Handover<Reconciler>, untilSettled: Bool) async -> StatusReport {
         // A stream ends for a task that is cancelled, and with it what is still to come through it.
         let work = Task {
-            let (queue, background) = AsyncStream.makeStream(of: Reconciler.BackgroundTask.self)
+            let (queue, background) = AsyncStream.makeStream(of: BackgroundWork.Piece.self)
             let worker = BackgroundWork(
                 effects: effects, logger: logger, noteMemoryLost: { [self] in post(.memoryLost($0)) },
                 noteTrouble: { [self] reason in
@@ -95,7 +105,7 @@ package final class AgentLoop: Sendable {
 
     private func decide(
         _ handover: Handover<Reconciler>, untilSettled: Bool,
-        background: AsyncStream<Reconciler.BackgroundTask>.Continuation
+        background: AsyncStream<BackgroundWork.Piece>.Continuation
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var sleep = SleepMeter()
@@ -109,6 +119,10 @@ package final class AgentLoop: Sendable {
             switch message {
             case .question(let answer):
                 answer(plan)
+                continue
+            case .store(let done):
+                background.yield(.task(.remember(plan.takeMemoChanges())))
+                background.yield(.reached(done))
                 continue
             case .told(let told):
                 journal?.append(told, at: clock.now)
@@ -127,7 +141,7 @@ package final class AgentLoop: Sendable {
             latestStatus.noteChange { plan.status }
             perform(actions, background: background, log)
             // Also an agent that has nothing to store notices so that its state was removed.
-            if events.contains(where: \.isScan) { background.yield(.remember(MemoChanges())) }
+            if events.contains(where: \.isScan) { background.yield(.task(.remember(MemoChanges()))) }
             let told = plan.takeEvents()
             journal?.append(told, at: clock.now)
             log.note(events, told: told, after: plan, now: clock.now)
@@ -139,21 +153,25 @@ package final class AgentLoop: Sendable {
         }
         log.finish(now: clock.now)
         if !plan.isStopping { journal?.append([.agentStopping], at: clock.now) }
-        background.yield(.remember(plan.takeMemoChanges()))
+        background.yield(.task(.remember(plan.takeMemoChanges())))
         await effects.shutDownDownloads()
         mailbox.finish()
         let report = plan.status
         feed.end()
         await journal?.close()
         for await message in inbox {
-            if case .question(let answer) = message { answer(nil) }
+            switch message {
+            case .question(let answer): answer(nil)
+            case .store(let done): done()
+            case .events, .alarm, .told: break
+            }
         }
         return report
     }
 
     /// Carries out what was decided; what takes its time ends with an event.
     private func perform(
-        _ actions: [Reconciler.Action], background: AsyncStream<Reconciler.BackgroundTask>.Continuation, _ log: EventLog
+        _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog
     ) {
         var requests: [FetchRequest] = []
         for action in actions {
@@ -165,7 +183,7 @@ package final class AgentLoop: Sendable {
             case .writeAhead(let staged): effects.writeAhead(staged)
             case .look: Task { [effects] in await effects.listFolder() }
             case .start(let job): Task { post(await effects.perform(job)) }
-            case .background(let work): background.yield(work)
+            case .background(let work): background.yield(.task(work))
             }
         }
         if !requests.isEmpty { effects.begin(requests) }

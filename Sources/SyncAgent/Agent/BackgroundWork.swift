@@ -4,6 +4,12 @@ import SyncPlan
 
 /// Does the work that nothing waits for, one piece after the other.
 struct BackgroundWork: Sendable {
+    enum Piece: Sendable {
+        case task(Reconciler.BackgroundTask)
+        /// Called when what came before it is done.
+        case reached(@Sendable () -> Void)
+    }
+
     let effects: any AgentEffects
     let logger: Logger
     /// Called when what was stored before is lost.
@@ -12,14 +18,15 @@ struct BackgroundWork: Sendable {
     let noteTrouble: @Sendable (String?) -> Void
 
     /// Works until the queue has ended and is empty.
-    func run(_ queue: AsyncStream<Reconciler.BackgroundTask>) async {
+    func run(_ queue: AsyncStream<Piece>) async {
         var unstored = MemoChanges()
         var isFailing = false
         for await work in queue {
             switch work {
-            case .discard(let names): await effects.discard(names)
-            case .discardPartials(let urls): await effects.discardPartials(of: urls)
-            case .remember(let changes):
+            case .reached(let tell): tell()
+            case .task(.discard(let names)): await effects.discard(names)
+            case .task(.discardPartials(let urls)): await effects.discardPartials(of: urls)
+            case .task(.remember(let changes)):
                 unstored.append(changes)
                 await store(&unstored, &isFailing)
             }

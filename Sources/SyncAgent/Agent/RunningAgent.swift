@@ -195,8 +195,11 @@ package struct RunningAgent: Sendable {
         await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
 
-    /// Has downloads begun no more, or again.
-    package func setPaused(_ isPaused: Bool) async { await loop.hand(.paused(isPaused)) }
+    /// Has downloads begun no more, or again; returns when that is stored, or the status says why it cannot be.
+    package func setPaused(_ isPaused: Bool) async {
+        await loop.hand(.paused(isPaused))
+        await loop.store()
+    }
 
     /// Has what is retired removed without its grace; if it is confirmed, also what is held.
     package func evict(isConfirmed: Bool) async {

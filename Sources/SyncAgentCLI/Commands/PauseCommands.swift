@@ -14,7 +14,7 @@ struct PauseCommand: AsyncParsableCommand {
               syncagent pause
               syncagent pause --json
 
-            Exit code 69: the agent is not running.
+            Exit codes: 1 it cannot be stored, so that a restart would undo it; 69 the agent is not running.
             """)
 
     @Flag(help: "Print the status after it, as one JSON document.")
@@ -45,7 +45,7 @@ struct ResumeCommand: AsyncParsableCommand {
               syncagent resume
               syncagent resume && syncagent sync --wait
 
-            Exit code 69: the agent is not running.
+            Exit codes: 1 it cannot be stored, so that a restart would undo it; 69 the agent is not running.
             """)
 
     @Flag(help: "Print the status after it, as one JSON document.")
@@ -69,7 +69,13 @@ extension Configuration {
         _ isPaused: Bool, inJSON: Bool, _ sentence: (StatusReport.Downloads) -> String
     ) async throws {
         let report = try await askAgent { try await $0.pause(isPaused) }
-        if inJSON { return try Message.output(report.json) }
-        try Message.output(sentence: sentence(report.downloads))
+        if inJSON {
+            try Message.output(report.json)
+        } else {
+            try Message.output(sentence: sentence(report.downloads))
+        }
+        if let error = report.storage?.error {
+            throw Exit.because("The agent cannot store it (\(error)): a restart would undo it.", code: .attention)
+        }
     }
 }

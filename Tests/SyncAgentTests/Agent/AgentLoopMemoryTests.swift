@@ -37,6 +37,26 @@ struct AgentLoopMemoryTests {
         return try await calls.nextStored { $0.values?.isPaused == isPaused }
     }
 
+    @Test("who has something stored is told when it is, or why it cannot be", arguments: [true, false])
+    func stored(hasRoom: Bool) async throws {
+        let stored = Mutex(false)
+        try await Self.with { changes in
+            if changes.values?.isPaused == true { stored.withLock { $0 = true } }
+            return hasRoom ? .stored : .failed(reason: "no space left on device")
+        } _: { agent, _ in
+            await agent.loop.hand(.paused(true))
+            await agent.loop.store()
+            let hasTried = stored.withLock(\.self)
+            #expect(hasTried)
+            let trouble = agent.loop.storageTrouble.withLock(\.self)
+            #expect(trouble == (hasRoom ? nil : "no space left on device"))
+            agent.run.cancel()
+            _ = await agent.run.value
+            // There is nothing to wait for any more.
+            await agent.loop.store()
+        }
+    }
+
     @Test("what cannot be stored is kept, and stored with what comes later; that is logged once")
     func fullDisk() async throws {
         let log = RecordedLog()
