@@ -64,7 +64,15 @@ package struct WebListeners: Sendable {
         let images = ImageSite(reader: reader, agent: agent, audience: .everybody)
         let metrics = MetricsSite(agent: agent)
         let sites: [(String, ListenAddress?, HTTPServer.Responder)] = [
-            ("images", settings.serve.listen, { request, _ in await images.respond(to: request) }),
+            (
+                "images", settings.serve.listen,
+                { [isLoopback = settings.serve.listen?.isLoopback == true] request, channel in
+                    // Who listens at another address serves everybody, by any name.
+                    guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
+                    else { return .refusal(.wrongHost) }
+                    return await images.respond(to: request)
+                }
+            ),
             ("metrics", settings.metrics.listen, { await metrics.respond(to: $0, on: $1) }),
         ]
         others = sites.compactMap { name, address, respond in

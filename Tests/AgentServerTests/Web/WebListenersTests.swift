@@ -39,6 +39,29 @@ struct WebListenersTests {
         }
     }
 
+    @Test(
+        "images at a loopback address are for names of this machine only: a page may have its own name stand for it",
+        arguments: [("127.0.0.1:0", "421"), ("0.0.0.0:0", "404")])
+    func rebound(address: String, status: String) async throws {
+        try await WebWorld.with { world in
+            let tasks = Tasks()
+            var settings = Settings()
+            settings.serve.listen = ListenAddress(address)
+            let listeners = Self.listeners(world, settings)
+            tasks.add(Task { await listeners.run() })
+            try await waitUntil { await world.agent.status()?.listeners?.first != nil }
+            let shown = try #require(await world.agent.status()?.listeners?.first?.address)
+            let port = try #require(ListenAddress(shown)?.port)
+            for (host, expected) in [("evil.example:\(port)", status), ("localhost:\(port)", "404")] {
+                let request = "GET /icons?url=a HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
+                let answer = try await RawClient(request, to: port).answer()
+                #expect(answer.hasPrefix("HTTP/1.1 \(expected) "), "\(host): \(answer)")
+                #expect(answer.contains("wrong-host") == (expected == "421"))
+            }
+            await tasks.end()
+        }
+    }
+
     @Test("an address that is taken is told, and used once it is free")
     func taken() async throws {
         try await WebWorld.with { world in
