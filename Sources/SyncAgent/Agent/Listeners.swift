@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SyncPlan
 import Synchronization
+import SystemPackage
 
 /// Where the agent's servers listen over TCP, or why they cannot.
 package final class Listeners: Sendable {
@@ -14,5 +15,11 @@ package final class Listeners: Sendable {
         states.withLock {
             $0[name] = StatusReport.Listener(name: name, address: address.description, error: error)
         }
+    }
+
+    /// Notes why the metrics cannot be written to their file; `nil` if they are.
+    func setTextfile(_ path: FilePath, error: String?) {
+        let state = error.map { StatusReport.Listener(name: "textfile", address: path.string, error: $0) }
+        states.withLock { $0["textfile"] = state }
     }
 }

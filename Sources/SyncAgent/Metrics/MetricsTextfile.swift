@@ -59,6 +59,10 @@ struct MetricsTextfile: Sendable {
         let text = MetricsText.write(readings) { $0.hasPrefix("syncagent_") ? $0 : "syncagent_\($0)" }
         let error = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
         defer { trouble = error }
+        if error != trouble {
+            agent.listeners.setTextfile(path, error: error)
+            agent.loop.feed.note()
+        }
         if let error, trouble == nil {
             logger.warning("cannot write metrics.textfile: retrying", metadata: ["reason": "\(error)"])
         } else if error == nil, trouble != nil {

@@ -105,6 +105,13 @@ extension StatusReport {
         }
         for listener in listeners ?? [] {
             guard let error = listener.error else { continue }
+            if listener.name == "textfile" {
+                problems.append(
+                    StatusProblem(
+                        code: "metrics-not-written", sentence: "metrics.textfile is not written", detail: error,
+                        commands: ["syncagent config"]))
+                continue
+            }
             problems.append(
                 StatusProblem(
                     code: "not-listening", sentence: "nobody is answered at \(listener.address) (\(listener.name))",
