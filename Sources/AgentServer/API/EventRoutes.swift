@@ -16,8 +16,8 @@ struct EventRoutes: Sendable {
     var route: APIRoute { .read("events") { request, _ in try await answer(request) } }
 
     private func answer(_ request: Request) async throws -> Response {
-        let query = request.uri.queryParameters
-        let limit = try Self.number(query, "limit") ?? 100
+        let query = try request.query(["since", "last", "limit"])
+        let limit = try Self.number(query, "limit", in: 1...EventPage.longest) ?? 100
         var start = try Self.number(query, "last").map(EventStart.last)
         if let since = try Self.number(query, "since") { start = .after(since) }
         guard Self.wantsStream(request) else {
@@ -58,10 +58,13 @@ struct EventRoutes: Sendable {
     }
 
     /// A number that a query gives; `nil` if it gives none.
-    private static func number(_ query: Parameters, _ name: String) throws -> Int? {
-        guard let text = query[Substring(name)] else { return nil }
-        guard let number = Int(text), (0...1 << 53).contains(number) else {
-            throw APIError.badRequest("\(name) is not a natural number.")
+    private static func number(
+        _ query: [String: String], _ name: String, in range: ClosedRange<Int> = 0...1 << 53
+    ) throws -> Int? {
+        guard let text = query[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw APIError.badRequest(
+                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }

@@ -30,8 +30,10 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - members: The members that it may have.
-    /// - Throws: ``APIError`` if it is too long or too slow, is no such object, or has other members.
+    /// - Throws: ``APIError`` if it is too long or too slow, is no such object, or has other members; or if the request has
+    ///   a query.
     init(_ request: Request, _ members: Set<Member>) async throws {
+        _ = try request.query([])
         let limit = members == [.url] ? Self.longestURL : Self.longest
         let body: ByteBuffer
         do {

@@ -29,8 +29,8 @@ extension OpenAPI {
                 .init(name: "since", text: "Begin after the event of this number.", schema: .number),
                 .init(name: "last", text: "Begin with so many of the newest events.", schema: .number),
                 .init(
-                    name: "limit", text: "The most events of a page; at most 1000. The default is 100.", schema: .number
-                ),
+                    name: "limit", text: "The most events of a page.",
+                    schema: ["type": "integer", "minimum": 1, "maximum": 1000, "default": 100]),
             ], answer: "Events", streamType: "text/event-stream"),
         "POST /v1/dashboard": Operation(
             id: "dashboard", summary: "Open the dashboard, for as long as the connection is open.",
