@@ -8,14 +8,13 @@ import SystemPackage
 extension Configuration {
     /// Asks the running agent for something that only it can do.
     ///
-    /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses.
+    /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses; and any exit code that the question throws.
     func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
         let folders = try folders()
         do {
             if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
         } catch {
-            if let refusal = Self.refusal(error) { throw Exit.because(refusal, code: .attention) }
-            throw Exit.because(Self.noAnswer(at: folders.socket, error), code: .noAgent)
+            throw Self.end(because: error, at: folders.socket, code: .noAgent)
         }
         throw Exit.because(
             unreachable(LockState(ofFolder: folders.cache), folders)
@@ -35,7 +34,8 @@ extension Configuration {
             if let answer = try await question(client) { return (answer, .free) }
             let agent = await Self.lock(of: folders, client)
             if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
-            return (nil, agent)
+            // Behind a socket that is closed to this user may be an agent with another cache.
+            return (nil, agent == .free && client.obstacle == .permissionDenied ? .unknown(.permissionDenied) : agent)
         } catch {
             let reason = Self.refusal(error) ?? Self.noAnswer(at: folders.socket, error)
             Message.error("\(reason) The output is read from disk.")
@@ -66,8 +66,7 @@ extension Configuration {
         do {
             if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
         } catch {
-            if let refusal = Self.refusal(error) { throw Exit.because(refusal, code: .attention) }
-            throw Exit.because(Self.noAnswer(at: folders.socket, error), code: .busy)
+            throw Self.end(because: error, at: folders.socket, code: .busy)
         }
         if let obstacle = unreachable(LockState(ofFolder: folders.cache), folders) {
             throw Exit.because(obstacle, code: .busy)
@@ -77,9 +76,10 @@ extension Configuration {
 
     /// Why an agent that may run cannot be asked; `nil` if none runs.
     private func unreachable(_ agent: LockState, _ folders: AgentFolders) -> String? {
-        let obstacle = ControlClient(socket: folders.socket).obstacle.map { ": \($0)" } ?? ""
+        let errno = ControlClient(socket: folders.socket).obstacle
+        let obstacle = errno.map { ": \($0)" } ?? ""
         switch agent {
-        case .free: return nil
+        case .free: return errno == .permissionDenied ? Self.closed(folders.socket) : nil
         case .held(let process):
             let name = process.map { " (process \($0))" } ?? ""
             return
@@ -97,7 +97,26 @@ extension Configuration {
         (error as? ControlClient.Unexpected).flatMap { $0.reason == nil ? nil : "\($0)" }
     }
 
+    /// How a command ends that did not get its answer.
+    private static func end(because error: any Error, at socket: FilePath, code: Exit.Code) -> any Error {
+        if error is ExitCode || error is CancellationError { return error }
+        guard let refusal = refusal(error) else { return Exit.because(noAnswer(at: socket, error), code: code) }
+        let isBusy = (error as? ControlClient.Unexpected)?.isBusy == true
+        return Exit.because(refusal, code: isBusy ? code : .attention)
+    }
+
+    private static func closed(_ socket: FilePath) -> String {
+        "Cannot connect to the agent at \(socket): Permission denied. Run this command as the agent's user or with sudo, "
+            + "or have control.readers or control.group set in its configuration."
+    }
+
     private static func noAnswer(at socket: FilePath, _ error: any Error) -> String {
-        "The agent at \(socket) has an incompatible version, or is not responding (\(error)). Restart it."
+        if ControlClient(socket: socket).obstacle == .permissionDenied { return closed(socket) }
+        if error is ControlClient.NoAnswer {
+            return
+                "The agent at \(socket) does not answer (\(error)): it has too many clients, or hangs. Try again; if that "
+                + "does not help, restart it."
+        }
+        return "The agent at \(socket) has an incompatible version, or is not responding (\(error)). Restart it."
     }
 }

@@ -71,6 +71,7 @@ struct UnreachableAgentTests {
                     environment: [
                         "program": program,
                         "folders": "--cache \(world.agent.cache) --socket \(world.folder)/control.sock",
+                        "others": "--cache /nonexistent/c --state /nonexistent/s --socket \(world.folder)/control.sock",
                         "HOME": "/nonexistent",
                     ])
             }
@@ -93,6 +94,14 @@ struct UnreachableAgentTests {
                 let closed = try await run("\"$program\" status $folders")
                 #expect(closed.code == 1 && closed.output.contains("may be running"), "\(closed.output)")
                 #expect(closed.messages.contains("Cannot tell whether an agent is running"), "\(closed.messages)")
+                // With another cache, only the socket tells that there may be an agent.
+                for (command, code) in [("status", 1), ("pause", 69), ("events --follow", 69)] {
+                    let denied = try await run("\"$program\" \(command) $others")
+                    #expect(
+                        denied.code == code && denied.messages.contains("control.sock: Permission denied. Run this"),
+                        "\(command): \(denied)")
+                    #expect(!denied.output.contains("stopped"), "\(command): \(denied)")
+                }
             }
             try #require(chmod(world.agent.cache.string, 0o755) == 0)
             #expect(try await run("\"$program\" status $folders").code == 3)

@@ -94,9 +94,16 @@ package struct ControlClient: Sendable {
         _ read: (inout LocalConnection) async throws -> Answer
     ) async throws -> Answer {
         try await LocalConnection.open(to: .socket(socket.string)) { connection in
-            let head = try await connection.ask(
-                method, "/v1/" + path, fields: fields + (body == nil ? [] : [("content-type", "application/json")]),
-                body: try body.map { Array(try JSONEncoder().encode($0)) }, patience: Self.patience)
+            let content = try body.map { Array(try JSONEncoder().encode($0)) }
+            let head: HTTPResponseHead
+            do {
+                head = try await connection.ask(
+                    method, "/v1/" + path,
+                    fields: fields + (content == nil ? [] : [("content-type", "application/json")]), body: content,
+                    patience: Self.patience)
+            } catch let failure as LocalConnection.Failure {
+                throw NoAnswer(reason: "\(failure)")
+            }
             guard head.status == .ok else {
                 let text = try? await connection.rest(upTo: 1 << 16)
                 let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, from: Data($0)) }
@@ -116,6 +123,12 @@ package struct ControlClient: Sendable {
         var error: Reason
     }
 
+    /// A process listens at the socket, and did not answer.
+    package struct NoAnswer: Error, CustomStringConvertible {
+        var reason: String
+        package var description: String { reason }
+    }
+
     /// The agent did not do what it was asked to.
     package struct Unexpected: Error, CustomStringConvertible {
         package var status: UInt
@@ -123,6 +136,9 @@ package struct ControlClient: Sendable {
         package var code: String?
         /// Why the request was refused, as a sentence; `nil` if the agent does not say: it may be of another version.
         package var reason: String?
+
+        /// Whether the agent has too many clients at present.
+        package var isBusy: Bool { code == APIError.busy.code }
 
         package var description: String {
             reason.map { "The agent refused the request: \($0)" }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
+import Glibc
 import LocalHTTP
 import NIOCore
 import NIOHTTP1
@@ -42,7 +43,7 @@ package struct EventClient: Sendable {
     ///   - start: With which event to begin.
     ///   - noteLoss: Called when the agent does not answer any more, and is waited for.
     ///   - body: Called with lines in their order.
-    /// - Throws: What keeps the agent from being asked at first, and what the body throws.
+    /// - Throws: What keeps the agent from being asked at first, its refusal at any time, and what the body throws.
     package func follow(
         from start: EventStart, noteLoss: () -> Void, _ body: ([String]) throws -> Void
     ) async throws {
@@ -58,6 +59,11 @@ package struct EventClient: Sendable {
                 }
             } catch let error as Stopped {
                 throw error.reason
+            } catch let error as ControlClient.Unexpected where (400..<500).contains(error.status) {
+                // It will not be allowed later either.
+                throw error
+            } catch let error as IOError where error.errnoCode == EACCES {
+                throw error
             } catch {
                 // It ends, has ended, or starts.
             }

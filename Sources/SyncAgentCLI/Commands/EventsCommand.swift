@@ -60,14 +60,16 @@ struct EventsCommand: AsyncParsableCommand {
         if follow { return try await follow(from: start) }
         let rest = limit ?? (since == nil ? Self.usual : .max)
         let client = EventClient(socket: try configuration.folders().socket)
-        let (answer, _) = try await configuration.askIfPossible { agent in
+        let (answer, agent) = try await configuration.askIfPossible { agent in
             // Whether there is an agent is told by what asks it for its status.
             try await agent.status().map { _ in true }
         }
         if answer == true {
-            try await show(from: start, limit: rest) { try await client.page(from: $0, limit: $1) }
+            try await show(from: start, limit: rest) { start, limit in
+                try await configuration.askAgent { _ in try await client.page(from: start, limit: limit) }
+            }
         } else {
-            let journal = try stoppedJournal()
+            let journal = try stoppedJournal(agent)
             try await show(from: start, limit: rest) { start, limit in
                 let page = await EventPage.read(from: start, limit: limit, of: journal)
                 return (page.lines.map(\.text), page.next)
@@ -91,7 +93,7 @@ struct EventsCommand: AsyncParsableCommand {
     }
 
     /// The journal as the last agent left it.
-    private func stoppedJournal() throws -> EventJournal {
+    private func stoppedJournal(_ agent: LockState) throws -> EventJournal {
         let folder = try configuration.folders().state
         guard access(folder.string, R_OK | X_OK) == 0 || errno == ENOENT else {
             throw Exit.because(
@@ -99,7 +101,8 @@ struct EventsCommand: AsyncParsableCommand {
                     + "command as the agent's user.",
                 code: .noAgent)
         }
-        Message.error("The agent is not running. The events are read from \(folder).")
+        // Else it was said already why it is not asked.
+        if agent == .free { Message.error("The agent is not running. The events are read from \(folder).") }
         return EventJournal(reading: folder)
     }
 
@@ -107,11 +110,13 @@ struct EventsCommand: AsyncParsableCommand {
         // To be stopped is how this command ends.
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         let client = EventClient(socket: try configuration.folders().socket)
-        _ = try await configuration.askAgent { try await $0.status() }
-        try await client.follow(from: start) {
-            Message.error("The agent stopped. Waiting until it runs again.")
-        } _: {
-            try print($0)
+        try await configuration.askAgent { agent -> Void? in
+            guard try await agent.status() != nil else { return nil }
+            return try await client.follow(from: start) {
+                Message.error("The agent stopped. Waiting until it runs again.")
+            } _: {
+                try print($0)
+            }
         }
     }
 

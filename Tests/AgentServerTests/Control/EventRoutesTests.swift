@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import Glibc
 import LocalHTTP
 import NIOCore
 import NIOHTTP1
@@ -62,8 +63,12 @@ struct EventRoutesTests {
     }
 
     @Test(
-        "a position that is no number is refused",
-        arguments: [("since=x", nil), ("limit=-1", nil), ("last=", nil), ("since=1", "x")] as [(String, String?)])
+        "a position that is no number is refused, and what is not known or there twice",
+        arguments: [
+            ("since=x", nil), ("limit=-1", nil), ("limit=0", nil), ("limit=1001", nil), ("last=", nil),
+            ("since=1", "x"),
+            ("since=9223372036854775807", nil), ("sinse=1", nil), ("since=1&since=2", nil),
+        ] as [(String, String?)])
     func refused(query: String, lastEventID: String?) async throws {
         try await ControlWorld.with { world in
             try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
@@ -71,6 +76,35 @@ struct EventRoutesTests {
                 if let lastEventID { fields = [("accept", "text/event-stream"), ("last-event-id", lastEventID)] }
                 let head = try await connection.ask(.GET, "/v1/events?\(query)", fields: fields)
                 #expect(head.status == .badRequest)
+            }
+        }
+    }
+
+    @Test("a follower waits while nobody answers, and ends when it is refused")
+    func refusedLater() async throws {
+        try await withTemporaryFolder { folder in
+            func answer(_ status: String, _ body: String) -> String {
+                "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            }
+            let path = folder.appending("control.sock")
+            let (losses, lost) = AsyncStream.makeStream(of: Void.self)
+            var following: Task<Void, any Error>?
+            let page = "{ \"format\": 1, \"events\": [], \"next\": 0, \"gap\": false }"
+            try await ScriptedSocket.with(answer("200 OK", page), at: path) { _ in
+                following = Task {
+                    try await EventClient(socket: path).follow(from: .now) {
+                        lost.yield()
+                    } _: { _ in
+                    }
+                }
+                for await _ in losses { break }
+            }
+            let follower = try #require(following)
+            try #require(unlink(path.string) == 0)
+            let refusal = "{ \"error\": { \"code\": \"forbidden\", \"message\": \"You may not.\" } }"
+            try await ScriptedSocket.with(answer("403 Forbidden", refusal), at: path) { _ in
+                let error = await #expect(throws: ControlClient.Unexpected.self) { try await follower.value }
+                #expect(error?.code == "forbidden")
             }
         }
     }
