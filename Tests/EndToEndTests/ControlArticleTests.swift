@@ -10,7 +10,7 @@ import Testing
 @Suite("The examples of the article on the control API")
 struct ControlArticleTests {
     @Test(
-        "each of them works as written", .enabled(if: Tool.areInstalled("curl", "sh", "head"), "this takes curl"),
+        "each of them works as written", .enabled(if: Tool.areInstalled("curl", "sh"), "this takes curl"),
         .timeLimit(.minutes(2)))
     func examples() async throws {
         let commands = try Article("ControlAPI", of: "SyncAgent").examples(in: "sh")
@@ -21,19 +21,19 @@ struct ControlArticleTests {
             try await world.agent.whileRunning { _ in
                 try await world.published(["Mail"])
                 for command in commands {
-                    // What comes after the first line of a stream, nobody reads.
-                    let isPiped = command.contains("| head")
-                    let limit = isPiped ? 4 : 20
+                    // A stream has no end: curl says then that its time was over.
+                    let isEndless = command.contains("--max-time")
                     let result = try await Program.run(
-                        "sh", "-c", command.replacing("curl ", with: "curl -sS --fail-with-body --max-time \(limit) "),
+                        "sh", "-c", command.replacing("curl ", with: "curl -sS --fail-with-body --max-time 20 "),
                         environment: [
                             "SOCKET": world.folder.appending("control.sock").string,
                             "URL": world.origin.iconURL("Mail"),
                         ])
                     #expect(
-                        result.code == 0 && result.output.contains("\"format\"") || result.output.contains("openapi"),
+                        result.code == (isEndless ? 28 : 0)
+                            && (result.output.contains("\"format\"") || result.output.contains("openapi")),
                         "\(command): \(result.output) \(result.messages)")
-                    #expect(isPiped || result.messages.isEmpty, "\(command): \(result.messages)")
+                    #expect(isEndless || result.messages.isEmpty, "\(command): \(result.messages)")
                 }
             }
         }

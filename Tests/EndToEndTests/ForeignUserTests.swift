@@ -89,6 +89,75 @@ struct ForeignUserTests {
         }
     }
 
+    @Test(
+        "cannot lock the others out with streams: it has a part of the seats, and is told so",
+        .enabled(if: Tool.areInstalled("python3"), "this takes python3"), .timeLimit(.minutes(2)))
+    func flood() async throws {
+        try await World.with { world in
+            try #require(chmod(world.folder.string, 0o755) == 0)
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync }
+                let tool = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("Tools/flood")
+                let script = try String(contentsOfFile: tool.string, encoding: .utf8)
+                async let flood = Program.run(
+                    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "python3", "-c", script, "ignore",
+                    world.folder.appending("control.sock").string, "/v1/status/stream", "1000", "8")
+                try await waitUntil {
+                    let answer = try await Self.ask("GET", "status", world)
+                    return answer.status == "503" && answer.text.contains("\"busy\"")
+                }
+                let begun = ContinuousClock.now
+                let paused = try await world.agent.call("pause")
+                #expect(paused.code == 0 && ContinuousClock.now - begun < .seconds(5), "\(paused)")
+                #expect(try await flood.code == 0)
+                try await waitUntil { try await Self.ask("GET", "status", world).status == "200" }
+            }
+        }
+    }
+
+    @Test("that follows the events ends when it may not read any more", .timeLimit(.minutes(2)))
+    func follower() async throws {
+        try await World.with { world in
+            try #require(chmod(world.folder.string, 0o755) == 0)
+            let (starts, started) = AsyncStream.makeStream(of: Void.self)
+            let program = BuiltProducts.path("syncagent").string
+            let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            guard try await Program.run(user + ["test", "-x", program]).code == 0 else {
+                print("skipped: another user cannot run \(program)")
+                return
+            }
+            let result = try await withThrowingTaskGroup(of: Program?.self) { group in
+                group.addTask {
+                    try await world.agent.whileRunning { _ in
+                        started.finish()
+                        let file = world.folder.appending("started")
+                        try await waitUntil { access(file.string, F_OK) == 0 }
+                    }
+                    try await world.setting("SYNCAGENT_CONTROL_READERS", "group").agent.whileRunning { _ in
+                        let file = world.folder.appending("ended")
+                        try await waitUntil { access(file.string, F_OK) == 0 }
+                    }
+                    return nil
+                }
+                group.addTask {
+                    for await _ in starts {}
+                    let command = """
+                        \(user.joined(separator: " ")) "$program" events --follow --limit 1 \
+                        --socket "$folder/control.sock" | { read line; : > "$folder/started"; cat; }; : > "$folder/ended"
+                        """
+                    return try await Program.run(
+                        "sh", "-c", command,
+                        environment: ["program": program, "folder": world.folder.string, "HOME": "/nonexistent"])
+                }
+                var result: Program?
+                while let next = try await group.next() { result = next ?? result }
+                return result
+            }
+            let messages = try #require(result?.messages)
+            #expect(messages.contains("control.sock: Permission denied. Run this command"), "\(messages)")
+        }
+    }
+
     @Test("an agent whose control.group does not exist ends with exit code 78, and says what to do")
     func unknownGroup() async throws {
         try await World.with { world in

@@ -10,6 +10,8 @@ extension API {
         [
             .read("health") { request, _ in
                 _ = try request.query([])
+                // The status alone would be the last one that the loop left.
+                guard await agent.isResponding(within: healthLimit) else { throw APIError.notResponding }
                 return try Self.answer(await agent.status()?.health)
             },
             .read("status") { request, _ in
@@ -22,7 +24,7 @@ extension API {
             },
             .read("metrics") { request, _ in
                 _ = try request.query([])
-                return try await MetricsSite.metrics(of: agent)
+                return try await metrics.answer()
             },
             .read("settings") { request, _ in
                 _ = try request.query([])

@@ -16,6 +16,9 @@ package struct API: Sendable {
     let eviction: SharedAnswer<EvictionReport?>
     /// Pages of icons.
     let directory: IconDirectory
+    let metrics: MetricsSite
+    /// How long the loop may take to answer before the agent counts as hanging.
+    var healthLimit: Duration = .seconds(5)
     private let memory = AnswerMemory()
     private let logger: Logger
 
@@ -27,6 +30,7 @@ package struct API: Sendable {
         self.logger = logger
         board = StatusBoard(agent)
         directory = IconDirectory(agent)
+        metrics = MetricsSite(agent: agent)
         eviction = SharedAnswer { await agent.evictionReport() }
     }
 

@@ -38,6 +38,10 @@ package struct APIError: Error, Equatable, Sendable {
 
     static let stopping = APIError(.serviceUnavailable, "stopping", "The agent is about to stop.")
 
+    /// The loop hangs.
+    static let notResponding = APIError(
+        .serviceUnavailable, "not-responding", "The agent runs, but does not respond. Restart it, and report its log.")
+
     static let noSuchList = APIError(
         .notFound, "no-such-list", "The agent knows no list of this name. GET /v1/lists names all of them.")
 

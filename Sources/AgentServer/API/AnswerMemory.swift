@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Hummingbird
+import SyncAgent
 import Synchronization
 
 /// Bounds the memory of answers that clients have not read yet: an answer is written as a whole, and a client may take
@@ -10,7 +11,10 @@ final class AnswerMemory: Sendable {
     /// What is not counted: the buffers of a connection take it.
     private static let small = 16 << 10
 
-    private let used = Mutex(0)
+    /// An answer from which on it is worth giving the memory back.
+    private static let large = 4 << 20
+
+    private let used = Mutex((now: 0, most: 0))
 
     /// The bytes of an answer, until it is written or dropped.
     private final class Share: Sendable {
@@ -19,7 +23,15 @@ final class AnswerMemory: Sendable {
 
         init(_ bytes: Int, of memory: AnswerMemory) { (self.bytes, self.memory) = (bytes, memory) }
 
-        deinit { memory.used.withLock { $0 -= bytes } }
+        deinit {
+            let isLarge = memory.used.withLock { used in
+                used.now -= bytes
+                guard used.now == 0 else { return false }
+                defer { used.most = 0 }
+                return used.most >= AnswerMemory.large
+            }
+            if isLarge { HeapTrimmer.trimSoon() }
+        }
     }
 
     /// Counts an answer until it is written.
@@ -28,16 +40,23 @@ final class AnswerMemory: Sendable {
     func count(_ response: Response) throws(APIError) -> Response {
         guard let bytes = response.body.contentLength, bytes > Self.small else { return response }
         let hasRoom = used.withLock { used in
-            guard used == 0 || used + bytes <= Self.limit else { return false }
-            used += bytes
+            guard used.now == 0 || used.now + bytes <= Self.limit else { return false }
+            used.now += bytes
+            used.most = max(used.most, used.now)
             return true
         }
         guard hasRoom else { throw .busy }
-        let share = Share(bytes, of: self)
-        let body = response.body
-        var response = response
-        response.body = ResponseBody(contentLength: bytes) { writer in
-            defer { withExtendedLifetime(share) {} }
+        return response.holding(Share(bytes, of: self))
+    }
+}
+
+extension Response {
+    /// The same response, which keeps an object until its body is written or dropped.
+    func holding(_ object: some AnyObject & Sendable) -> Response {
+        let body = body
+        var response = self
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            defer { withExtendedLifetime(object) {} }
             try await body.write(writer)
         }
         return response

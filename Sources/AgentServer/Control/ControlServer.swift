@@ -87,11 +87,15 @@ package struct ControlServer: Sendable {
 
     private var server: HTTPServer {
         let responder = api.router().buildResponder()
-        return HTTPServer(address: .socket(path), clients: clients, logger: logger) {
-            [access, api, logger] request, channel in
+        let identify: SeatHandler.Identify = { [access] channel in
+            PeerCredentials.peer(of: channel, for: access).map { access.client($0) }
+        }
+        return HTTPServer(
+            address: .socket(path), clients: clients, streams: clients, identify: identify, logger: logger
+        ) { [access, api, logger] request, channel in
             let context = APIContext(
                 source: ApplicationRequestContextSource(channel: channel, logger: logger),
-                caller: access.caller(await PeerCredentials.peer(of: channel, for: access)))
+                caller: access.caller(try? await PeerCredentials.peer(of: channel, for: access).get()))
             let response = try await responder.respond(to: request, context: context)
             api.agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
             return response

@@ -22,23 +22,32 @@ enum PeerCredentials {
     ///   - channel: The connection.
     ///   - access: What makes a difference.
     /// - Returns: `nil` if the kernel does not tell.
-    static func peer(of channel: any Channel, for access: SocketAccess) async -> SocketAccess.Peer? {
-        guard let options = channel as? any SocketOptionProvider,
-            let peer: Credentials = try? await options.unsafeGetSocketOption(
-                level: NIOBSDSocket.OptionLevel(rawValue: SOL_SOCKET), name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
-            ).get()
-        else { return nil }
-        guard access.asksForGroup(of: peer.user), let wanted = access.group?.id else {
-            return SocketAccess.Peer(user: peer.user)
+    static func peer(of channel: any Channel, for access: SocketAccess) -> EventLoopFuture<SocketAccess.Peer?> {
+        let credentials: EventLoopFuture<Credentials> = option(SO_PEERCRED, of: channel)
+        return credentials.flatMap { peer in
+            let alone = SocketAccess.Peer(user: peer.user)
+            guard access.asksForGroup(of: peer.user), let wanted = access.group?.id else {
+                return channel.eventLoop.makeSucceededFuture(alone)
+            }
+            if peer.group == wanted {
+                return channel.eventLoop.makeSucceededFuture(SocketAccess.Peer(user: peer.user, isMember: true))
+            }
+            // Who has more groups than fit is no member: the kernel then tells none of them. Nor is one by a
+            // supplementary group 0, which what is not filled in looks like.
+            guard wanted != 0 else { return channel.eventLoop.makeSucceededFuture(alone) }
+            let groups: EventLoopFuture<Groups> = option(peerGroups, of: channel)
+            return groups.map { groups in
+                SocketAccess.Peer(user: peer.user, isMember: groups.indices.contains { groups[$0] == wanted })
+            }.recover { _ in alone }
+        }.map(Optional.some).recover { _ in nil }
+    }
+
+    /// Reads an option of a socket: at once, on the connection's event loop.
+    private static func option<Value: Sendable>(_ name: Int32, of channel: any Channel) -> EventLoopFuture<Value> {
+        guard let options = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
-        if peer.group == wanted { return SocketAccess.Peer(user: peer.user, isMember: true) }
-        // Who has more groups than fit is no member: the kernel then tells none of them. Nor is one by a supplementary
-        // group 0, which what is not filled in looks like.
-        guard wanted != 0,
-            let groups: Groups = try? await options.unsafeGetSocketOption(
-                level: NIOBSDSocket.OptionLevel(rawValue: SOL_SOCKET), name: NIOBSDSocket.Option(rawValue: peerGroups)
-            ).get()
-        else { return SocketAccess.Peer(user: peer.user) }
-        return SocketAccess.Peer(user: peer.user, isMember: groups.indices.contains { groups[$0] == wanted })
+        return options.unsafeGetSocketOption(
+            level: NIOBSDSocket.OptionLevel(rawValue: SOL_SOCKET), name: NIOBSDSocket.Option(rawValue: name))
     }
 }

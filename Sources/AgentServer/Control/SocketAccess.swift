@@ -70,6 +70,12 @@ package struct SocketAccess: Equatable, Sendable {
         Caller(access: peer.map(access) ?? .none, howToRead: advice, howToChange: advice)
     }
 
+    /// Whose seats a connection takes.
+    func client(_ peer: Peer?) -> Seats.Client {
+        guard let peer else { return .other(user: .max) }
+        return access(of: peer) == .change ? .any : .other(user: peer.user)
+    }
+
     /// The mode of the socket's file: whoever may write to it may connect.
     var mode: mode_t {
         if isOpenToAll { return 0o666 }

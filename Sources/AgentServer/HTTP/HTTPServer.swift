@@ -63,8 +63,16 @@ struct HTTPServer: Sendable {
     let address: Address
     /// The most connections at once: others wait until one is gone.
     let clients: Int
+    /// The most streams at once: others are refused.
+    ///
+    /// The default is half of the clients: so other requests are still answered.
+    var streams: Int?
     /// How long clients may take.
     var patience = SlowClientHandler.Patience()
+    /// Tells whose a connection is, where users share the seats.
+    ///
+    /// By default each client may have any seat.
+    var identify: SeatHandler.Identify = { $0.eventLoop.makeSucceededFuture(.any) }
     let logger: Logger
     let respond: Responder
 
@@ -76,11 +84,15 @@ struct HTTPServer: Sendable {
         guard clients > 0 else { throw Unavailable(address: address, errno: .tooManyOpenFiles) }
         var quiet = logger
         quiet.logLevel = .warning
+        let seats = Seats(clients, streams: streams ?? max(1, clients / 2))
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.longestHead.bytes, maxHeaderListSize: Self.longestHead.bytes,
             maxHeaderFieldCount: Self.longestHead.fields)
         let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [SlowClientHandler(patience)], idleTimeout: patience.request + patience.rest,
+            additionalChannelHandlers: [
+                SeatHandler(seats, patience: patience.rest, identify), SlowClientHandler(patience),
+            ],
+            idleTimeout: patience.request + patience.rest,
             httpDecoderConfiguration: limits)
         let server = try HTTPServerBuilder.http1(configuration: channel).buildServer(
             configuration: ServerConfiguration(
@@ -90,7 +102,14 @@ struct HTTPServer: Sendable {
         ) { [respond, logger] request, writer, channel in
             let response: Response
             do {
-                response = try await respond(request, channel)
+                let answer = try await respond(request, channel)
+                if answer.body.contentLength != nil {
+                    response = answer
+                } else if let stream = seats.takeStream() {
+                    response = answer.holding(stream)
+                } else {
+                    response = .refusal(.busy)
+                }
             } catch {
                 logger.error("request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
                 response = APIError.failure.response

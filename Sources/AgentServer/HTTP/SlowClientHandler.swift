@@ -76,13 +76,7 @@ final class SlowClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isRefused { return }
         guard let error = error as? HTTPParserError, unanswered == 0 else { return context.fireErrorCaught(error) }
         isRefused = true
-        let refusal = APIError(error)
-        var head = refusal.head
-        head.headerFields[.connection] = "close"
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(ByteBuffer(string: refusal.document))), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        context.close(mode: .output, promise: nil)
+        refuse(APIError(error), context)
         closeSoon(context)
     }
 

@@ -5,7 +5,11 @@ import SyncAgent
 
 /// Answers Prometheus: `GET` and `HEAD` of `/metrics`, and nothing else.
 struct MetricsSite: Sendable {
-    let agent: RunningAgent
+    private let text: SharedAnswer<String?>
+
+    init(agent: RunningAgent) {
+        text = SharedAnswer { await agent.metricsText() }
+    }
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
         var response: Response
@@ -25,14 +29,14 @@ struct MetricsSite: Sendable {
         guard request.method == .get || request.method == .head else {
             throw .wrongMethod(request.method.rawValue, allowed: ["GET", "HEAD"])
         }
-        return try await Self.metrics(of: agent)
+        return try await answer()
     }
 
     /// All metrics, in the text format of Prometheus.
     ///
     /// - Throws: ``APIError/stopping`` if the agent is about to end.
-    static func metrics(of agent: RunningAgent) async throws(APIError) -> Response {
-        guard let text = await agent.metricsText() else { throw .stopping }
+    func answer() async throws(APIError) -> Response {
+        guard let text = await text.get() else { throw .stopping }
         return Response(
             status: .ok, headers: [.contentType: MetricsText.mediaType],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))

@@ -82,7 +82,7 @@ extension OpenAPI.Operation {
         if let streamType { types.append((streamType, ["schema": .anyText])) }
         let content = JSON.object(types)
         var answers: [(key: String, value: JSON)] = [("200", ["description": "Done.", "content": content])]
-        for status in ([400, 403, 503] + (request == nil ? [] : [408, 413]) + refusals).sorted() {
+        for status in ([400, 403, 421, 503] + (request == nil ? [] : [408, 413]) + refusals).sorted() {
             let content: JSON = ["application/json": ["schema": ["$ref": "#/components/schemas/Error"]]]
             answers.append(("\(status)", ["description": .string(Self.meaning(of: status)), "content": content]))
         }
@@ -97,7 +97,8 @@ extension OpenAPI.Operation {
         case 404: "There is no such list or icon."
         case 408: "The request took too long to arrive."
         case 413: "The request is too large."
-        case 503: "The agent is about to stop, or has too many clients."
+        case 421: "The Host field does not name the dashboard's listener."
+        case 503: "The agent is about to stop, has too many clients, or does not respond."
         default: "Refused."
         }
     }

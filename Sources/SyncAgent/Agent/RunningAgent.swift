@@ -23,6 +23,7 @@ package struct RunningAgent: Sendable {
     /// Where the agent's servers listen, for the status.
     package let listeners = Listeners()
     private let listening = Milestone()
+    private let probe: PartProbes
 
     /// - Parameters:
     ///   - loop: What decides.
@@ -44,6 +45,7 @@ package struct RunningAgent: Sendable {
         self.loop = loop
         self.lists = lists
         self.scrubber = scrubber
+        probe = PartProbes(["loop": { _ = await loop.ask { _ in } }])
     }
 
     // MARK: How far it is
@@ -68,6 +70,13 @@ package struct RunningAgent: Sendable {
     }
 
     // MARK: What is asked
+
+    /// Whether the loop answers within a time: it does not if it hangs.
+    package func isResponding(within limit: Duration) async -> Bool {
+        probe.ask()
+        await wait(atMost: limit) { await probe.answered() }
+        return probe.silent.isEmpty
+    }
 
     /// An element at once and whenever something may have changed that the status tells; ends with the agent.
     ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Dispatch
 import Glibc
 import LocalHTTP
 import NIOHTTP1
@@ -103,6 +104,9 @@ struct ControlServerTests {
             (.GET, "why", nil, 400, "names no URL"), (.GET, "why?url=%zz", nil, 400, "not percent-encoded"),
             (.GET, "why?url=%FF", nil, 400, "not percent-encoded UTF-8"),
             (.GET, "why?url=a&url=b", nil, 400, "twice"), (.GET, "status?a", nil, 400, "unknown parameter “a”"),
+            (.POST, "purge?dryRun=true", "", 400, "unknown parameter “dryRun”"),
+            (.POST, "pause?a=b", nil, 400, "unknown parameter “a”"),
+            (.POST, "why?url=a", "{\"url\":\"https://h.example/a.png\"}", 400, "unknown parameter “url”"),
             (.POST, "status", "", 405, "use GET, HEAD"), (.GET, "pause", nil, 405, "use POST"),
             (.DELETE, "lists/a.plist", nil, 405, "use GET, HEAD"),
             (.GET, "none", nil, 404, "\"code\": \"no-such-path\""),
@@ -158,6 +162,32 @@ struct ControlServerTests {
             let answer = try await Self.ask(.GET, "/v1/\(route)", at: world.socket)
             #expect(answer.status == 200 && answer.type == "application/json")
             #expect(answer.text.hasPrefix("{ \"format\": 1, "), "\(answer)")
+        }
+    }
+
+    @Test("health asks the loop: of one that hangs it says so")
+    func hanging() async throws {
+        try await ControlWorld.with { world in
+            var api = world.api
+            api.healthLimit = .milliseconds(200)
+            let server = try ControlServer(
+                at: world.folder.appending("other.sock"), clients: 8, logger: .silent, api: api,
+                access: SocketAccess(owner: geteuid(), isOpenToAll: true))
+            try await world.whileServing(server) {
+                @Sendable func health() async throws -> (status: UInt, type: String?, text: String) {
+                    try await Self.ask(.GET, "/v1/health", at: server.path)
+                }
+                let well = try await health()
+                #expect(well.status == 200)
+                let gate = DispatchSemaphore(value: 0)
+                defer { gate.signal() }
+                Task { await world.loop.ask { _ in gate.wait() } }
+                try await waitUntil { try await health().status == 503 }
+                let hanging = try await health()
+                #expect(hanging.text.contains("\"code\": \"not-responding\""), "\(hanging)")
+                gate.signal()
+                try await waitUntil { try await health().status == 200 }
+            }
         }
     }
 

@@ -91,7 +91,8 @@ struct HTTPServerTests {
     @Test(
         "what is not HTTP is answered with 400, and its connection is closed",
         arguments: [
-            "nonsense\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /\r\nHTTP/1.1\r\n\r\n", "G\u{0}T / HTTP/1.1\r\n\r\n",
+            "nonsense\r\n\r\n", "FOO / HTTP/1.1\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /\r\nHTTP/1.1\r\n\r\n",
+            "G\u{0}T / HTTP/1.1\r\n\r\n",
             "GET / HTTP/1.1\r\nx\r\n\r\n", "GET / HTTP/1.1\r\nx: \u{0}\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}",
             "POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n", "POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
             "POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx",
@@ -122,18 +123,14 @@ struct HTTPServerTests {
         try await Self.with(clients: 1) { port in
             let counter = Counter()
             let waiting = try await LocalConnection.open(to: .port(port)) { connection in
-                let head = try await connection.ask(.GET, "/")
-                #expect(head.status == .ok)
                 let waiting = Task {
                     let status = try await WebWorld.ask(port, "/").status
                     return (status, counter.last)
                 }
                 // It is served before the other one.
-                let bytes = try await connection.rest(upTo: 10)
-                #expect(bytes == [UInt8(ascii: "/")])
-                let again = try await connection.ask(.GET, "/")
-                #expect(again.status == .ok)
                 _ = counter.next()
+                let head = try await connection.ask(.GET, "/")
+                #expect(head.status == .ok)
                 return waiting
             }
             let (status, before) = try await waiting.value

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LocalHTTP
 import NIOHTTP1
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -51,6 +52,25 @@ struct MetricsSiteTests {
             let request = "GET /metrics HTTP/1.1\r\nhost: evil.example:\(port)\r\nconnection: close\r\n\r\n"
             let answer = try await RawClient(request, to: port).answer()
             #expect(answer.hasPrefix("HTTP/1.1 421 ") && !answer.contains("syncagent_"))
+        }
+    }
+
+    @Test("a textfile that cannot be written is a problem in the status until it can")
+    func textfile() async throws {
+        try await ControlWorld.with { world in
+            let (agent, folder) = (world.agent, world.folder.appending("none"))
+            let file = MetricsTextfile(
+                at: folder.appending("a.prom"), agent: agent, logger: .silent, pace: .milliseconds(10),
+                beat: .milliseconds(20))
+            let tasks = Tasks()
+            tasks.add(Task { await file.run() })
+            try await waitUntil {
+                await agent.status()?.problems.contains { $0.code == "metrics-not-written" && $0.detail != nil } == true
+            }
+            #expect(await agent.status()?.needsAttention == true)
+            try makeFolder(folder)
+            try await waitUntil { await agent.status()?.listeners == [] }
+            await tasks.end()
         }
     }
 

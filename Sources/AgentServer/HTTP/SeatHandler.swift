@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import NIOCore
+import NIOHTTPTypes
+
+/// Finds a seat for a connection as soon as it is accepted, and answers 503 where there is none.
+///
+/// While hardly any seat is left, a connection ends with its next answer: those who only keep theirs make room.
+final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// Tells whose connection it is; it answers at once on the connection's event loop.
+    typealias Identify = @Sendable (any Channel) -> EventLoopFuture<Seats.Client>
+
+    private let seats: Seats
+    private let identify: Identify
+    /// How long a client may take to ask and read that there is no seat, or to close a connection that is at its end.
+    private let patience: TimeAmount
+    private var taken: (place: Seats.Place, client: Seats.Client)?
+    private var isTold = false
+    private var isLast = false
+    private var limit: Scheduled<Void>?
+
+    init(_ seats: Seats, patience: TimeAmount, _ identify: @escaping Identify) {
+        (self.seats, self.patience, self.identify) = (seats, patience, identify)
+    }
+
+    private var isRefused: Bool { taken.map { $0.place != .seat } ?? false }
+
+    // MARK: Seats
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { sit(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        sit(context)
+    }
+
+    private func sit(_ context: ChannelHandlerContext) {
+        guard taken == nil else { return }
+        identify(context.channel).assumeIsolated().whenSuccess { [self] client in
+            let place = seats.take(for: client)
+            taken = (place, client)
+            switch place {
+            case .seat: break
+            case .refusal: closeSoon(context)
+            case .none: context.close(promise: nil)
+            }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        limit?.cancel()
+        if let taken { seats.leave(taken.place, of: taken.client) }
+        taken = nil
+    }
+
+    private func closeSoon(_ context: ChannelHandlerContext) {
+        limit?.cancel()
+        limit = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { context.close(promise: nil) }
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard isRefused else { return context.fireChannelRead(data) }
+        guard case .head = unwrapInboundIn(data), !isTold else { return }
+        isTold = true
+        refuse(.busy, context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !isRefused { context.fireErrorCaught(error) }
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where head.status.kind != .informational && seats.isCrowded:
+            isLast = true
+            head.headerFields[.connection] = "close"
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end where isLast:
+            let written = promise ?? context.eventLoop.makePromise(of: Void.self)
+            written.futureResult.assumeIsolated().whenComplete { [self] _ in
+                context.close(mode: .output, promise: nil)
+                closeSoon(context)
+            }
+            context.writeAndFlush(data, promise: written)
+        default: context.write(data, promise: promise)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension SeatHandler: Sendable {}
+
+extension ChannelOutboundHandler where OutboundOut == HTTPResponsePart {
+    /// Answers that a request is refused, as the last answer of its connection.
+    func refuse(_ error: APIError, _ context: ChannelHandlerContext) {
+        var head = error.head
+        head.headerFields[.connection] = "close"
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(ByteBuffer(string: error.document))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(mode: .output, promise: nil)
+    }
+}

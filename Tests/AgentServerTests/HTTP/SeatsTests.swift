@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import LocalHTTP
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import AgentServer
+
+@Suite("Seats of a listener", .timeLimit(.minutes(1)))
+struct SeatsTests {
+    @Test(
+        "a user has a quarter of the seats, all users have half; others are told, and then nobody is any more",
+        arguments: [(256, 64, 128, 64), (16, 4, 8, 4), (5, 1, 2, 1), (2, 1, 1, 1)])
+    func shares(total: Int, own: Int, all: Int, told: Int) {
+        let seats = Seats(total, streams: 1)
+        func count(_ place: Seats.Place, of user: UInt32) -> Int {
+            var count = 0
+            while seats.take(for: .other(user: user)) == place { count += 1 }
+            return count
+        }
+        #expect(count(.seat, of: 1) == own)
+        // One place of refusal was taken to find that out.
+        #expect(count(.refusal, of: 1) == told - 1)
+        var others = own
+        for user in 2..<10 as Range<UInt32> { others += count(.seat, of: user) }
+        #expect(others == all)
+        #expect(seats.take(for: .any) == .seat)
+    }
+
+    @Test("a place that is given back can be taken again")
+    func giving() {
+        let seats = Seats(4, streams: 1)
+        let user = Seats.Client.other(user: 1)
+        for _ in 0..<3 {
+            #expect([seats.take(for: user), seats.take(for: user), seats.take(for: user)] == [.seat, .refusal, .none])
+            seats.leave(.none, of: user)
+            seats.leave(.refusal, of: user)
+            seats.leave(.seat, of: user)
+        }
+        #expect(!seats.isCrowded)
+        for _ in 0..<4 { _ = seats.take(for: .any) }
+        #expect(seats.isCrowded)
+        seats.leave(.seat, of: .any)
+        #expect(!seats.isCrowded)
+    }
+
+    @Test("a stream counts until its answer is gone")
+    func streams() {
+        let seats = Seats(4, streams: 1)
+        do {
+            let stream = seats.takeStream()
+            #expect(stream != nil && seats.takeStream() == nil)
+        }
+        #expect(seats.takeStream() != nil)
+    }
+
+    /// Runs the body with the port of a server with eight seats, whose path `/stream` answers without an end.
+    private static func with(
+        identify: @escaping SeatHandler.Identify = { $0.eventLoop.makeSucceededFuture(.any) },
+        _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        let server = HTTPServer(
+            address: .tcp(.anyLoopbackPort), clients: 8, identify: identify, logger: .silent
+        ) { request, _ in
+            guard request.uri.path == "/stream" else { return Response(status: .ok, body: ResponseBody()) }
+            return API.stream(to: request) { writer in
+                try await writer.write(ByteBuffer(string: "\n"))
+                let (never, end) = AsyncStream.makeStream(of: Never.self)
+                for await _ in never {}
+                withExtendedLifetime(end) {}
+            }
+        }
+        try await server.whileRunning(body)
+    }
+
+    /// Keeps connections open that have asked for a path, while the body runs with what each was answered.
+    private static func keeping(
+        _ count: Int, _ path: String, at port: Int, _ answers: [(status: UInt, isLast: Bool)] = [],
+        _ body: ([(status: UInt, isLast: Bool)]) async throws -> Void
+    ) async throws {
+        guard count > 0 else { return try await body(answers) }
+        try await LocalConnection.open(to: .port(port)) { connection in
+            let head = try await connection.ask(.GET, path)
+            let answer = (status: head.status.code, isLast: head.headers["connection"] == ["close"])
+            try await keeping(count - 1, path, at: port, answers + [answer], body)
+        }
+    }
+
+    @Test("a user who keeps connections open is told that there are no more, and others are answered")
+    func others() async throws {
+        let connections = Counter()
+        try await Self.with { channel in
+            channel.eventLoop.makeSucceededFuture(connections.next() <= 3 ? .other(user: 1) : .any)
+        } _: { port in
+            try await Self.keeping(2, "/", at: port) { kept in
+                #expect(kept.map(\.status) == [200, 200])
+                let refused = try await RawClient("GET / HTTP/1.1\r\n\r\n", to: port).answer()
+                #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\"busy\""), "\(refused)")
+                #expect(try await WebWorld.ask(port, "/").status == 200)
+            }
+        }
+    }
+
+    @Test("streams take half of the seats: more are refused, and other requests are answered")
+    func streaming() async throws {
+        try await Self.with { port in
+            try await Self.keeping(5, "/stream", at: port) { streams in
+                #expect(streams.map(\.status) == [200, 200, 200, 200, 503])
+                #expect(try await WebWorld.ask(port, "/").status == 200)
+            }
+            try await waitUntil { try await Self.isStreamed(at: port) }
+        }
+    }
+
+    private static func isStreamed(at port: Int) async throws -> Bool {
+        try await LocalConnection.open(to: .port(port)) { try await $0.ask(.GET, "/stream").status == .ok }
+    }
+
+    @Test("when hardly any seat is left, connections end with their answers, and make room")
+    func crowded() async throws {
+        try await Self.with { port in
+            try await Self.keeping(30, "/", at: port) { answers in
+                #expect(answers.map(\.status) == Array(repeating: 200, count: 30))
+                #expect(answers.prefix(6).allSatisfy { !$0.isLast } && answers.filter(\.isLast).count >= 20)
+            }
+        }
+    }
+}
