@@ -37,6 +37,8 @@ package struct EventFollower: Sendable {
     private var cause: EventGap.Cause?
     /// Whether it takes whatever event comes first.
     private var isBeginning = false
+    /// How many of the newest lines it is to begin with; `nil` if its place is known.
+    private var last: Int?
     /// A gap before anything else.
     private var gap: EventGap?
 
@@ -46,9 +48,8 @@ package struct EventFollower: Sendable {
         switch start {
         case .now: next = newest + 1
         case .last(let count):
-            next = max(newest - count + 1, oldest)
-            // Numbers that were left out before all of them are not told.
-            isBeginning = true
+            next = newest + 1
+            if count > 0 { last = count }
         case .after(let id) where id > newest:
             gap = EventGap(from: newest + 1, through: id, cause: .unknownPosition)
             next = oldest
@@ -96,9 +97,13 @@ package struct EventFollower: Sendable {
             self.gap = nil
             return [line(of: gap)]
         }
+        if let last {
+            self.last = nil
+            goBack(last)
+        }
         while let (segment, offset) = findPlace() {
             guard offset < segment.bytes else { return [] }
-            guard let bytes = read(segment, at: offset) else {
+            guard let bytes = read(segment, at: offset, count: Self.chunkBytes) else {
                 if isThere(segment) { return [] }
                 continue
             }
@@ -114,6 +119,38 @@ package struct EventFollower: Sendable {
             if !lines.isEmpty { return lines }
         }
         return []
+    }
+
+    /// Goes to the event from which there are so many lines to the end: numbers leave gaps, which are lines too.
+    private mutating func goBack(_ count: Int) {
+        let (segments, newest) = journal.ring.withLock { ($0.segments, $0.newest) }
+        var (left, following) = (count, newest + 1)
+        for segment in segments.reversed() {
+            var length = 0
+            while length < segment.bytes {
+                length = min(max(2 * length, Self.chunkBytes), segment.bytes)
+                let start = segment.bytes - length
+                guard let bytes = read(segment, at: start, count: length) else { return }
+                for (id, offset) in Self.events(in: bytes).reversed() where id < following {
+                    left -= id + 1 < following ? 2 : 1
+                    // The newest event is given in any case.
+                    guard left >= 0 || !isBeginning else { return }
+                    // Numbers that were left out before all of them are not told.
+                    (next, following, isBeginning) = (id, id, true)
+                    place = (segment.serial, start + offset)
+                    if left <= 0 { return }
+                }
+            }
+        }
+    }
+
+    /// The numbers of the events in a part of a file, and where their lines begin.
+    private static func events(in bytes: [UInt8]) -> [(id: Int, offset: Int)] {
+        var events: [(id: Int, offset: Int)] = []
+        bytes[...].forEachLine { line, _ in
+            if case .event(let id) = JournalLine(line) { events.append((id, line.startIndex)) }
+        }
+        return events
     }
 
     /// The file with the next line, and where that begins; `nil` if there is no file.
@@ -135,14 +172,14 @@ package struct EventFollower: Sendable {
     }
 
     /// Reads in a file, if that is still the one that it was.
-    private func read(_ segment: EventRing.Segment, at offset: Int) -> [UInt8]? {
+    private func read(_ segment: EventRing.Segment, at offset: Int, count: Int) -> [UInt8]? {
         let path = EventRing.path(ofSlot: segment.slot, in: journal.folder)
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.noFollow, .closeOnExec]) else {
             return nil
         }
         return try? file.closeAfter {
             guard isThere(segment) else { return nil }
-            return try file.read(at: offset, count: min(Self.chunkBytes, segment.bytes - offset))
+            return try file.read(at: offset, count: min(count, segment.bytes - offset))
         }
     }
 
@@ -165,7 +202,12 @@ package struct EventFollower: Sendable {
                 lines.append(EventLine(id: id, text: String(decoding: line, as: UTF8.self)))
                 next = id + 1
                 (cause, isBeginning) = (nil, false)
-            case .mark(let mark): if let after = mark.after, mark.first > next { cause = after }
+            case .mark(let mark):
+                guard let after = mark.after, mark.first > next else { break }
+                cause = after
+                guard !isBeginning else { break }
+                lines.append(self.line(of: EventGap(from: next, through: mark.first - 1, cause: after)))
+                (next, cause) = (mark.first, nil)
             case .event, .end, nil: break
             }
             used = end

@@ -17,14 +17,15 @@ package final class EventJournal: Sendable {
     package static let files = EventRing.names
     /// How large a file becomes before the next one is begun, in bytes.
     package static let segmentBytes = 2 << 20
-    /// How many events wait to be written at most; further ones are dropped.
-    private static let mostPending = 100_000
+    /// How many events may wait to be written before those of icons are dropped.
+    package static let mostPending = 100_000
     /// How many bytes are written at once, more or less.
     private static let batchBytes = 1 << 16
 
     /// What waits to be written.
     private struct Pending {
-        var batches: [(time: Timestamp, events: [AgentEvent], skipped: Int)] = []
+        /// Events, each with how many were dropped before them.
+        var batches: [(time: Timestamp, events: [AgentEvent], dropped: Int)] = []
         var count = 0
         /// How many were dropped since the last batch.
         var dropped = 0
@@ -32,7 +33,7 @@ package final class EventJournal: Sendable {
     }
 
     /// What only the writing thread uses.
-    private struct Output {
+    struct Output {
         /// The newest file; `nil` if it is to be opened.
         var file: FileDescriptor?
         /// The number of the next event.
@@ -47,14 +48,15 @@ package final class EventJournal: Sendable {
     }
 
     let folder: FilePath
-    private let segmentBytes: Int
-    private let boot: String?
+    let segmentBytes: Int
+    private let mostPending: Int
+    let boot: String?
     private let logger: Logger
     let ring: Mutex<EventRing>
     let feed = ChangeFeed()
     private let pending = Mutex(Pending())
     private let output: Mutex<Output>
-    private let writing = DispatchQueue(label: "syncagent.events")
+    let writing = DispatchQueue(label: "syncagent.events")
     let reading = DispatchQueue(label: "syncagent.events.read")
 
     /// Opens the journal in a folder, to write to it; nobody else must.
@@ -62,13 +64,16 @@ package final class EventJournal: Sendable {
     /// - Parameters:
     ///   - folder: The state folder.
     ///   - segmentBytes: How large a file becomes. The default is 2 MiB.
+    ///   - mostPending: How many events may wait before those of icons are dropped. The default is 100,000.
     ///   - boot: The run of the kernel; the default is the present one.
     ///   - logger: Where it is said that events cannot be written.
     package init(
-        in folder: FilePath, segmentBytes: Int = segmentBytes, boot: String?? = .none, logger: Logger
+        in folder: FilePath, segmentBytes: Int = segmentBytes, mostPending: Int = mostPending,
+        boot: String?? = .none, logger: Logger
     ) {
         self.folder = folder
         self.segmentBytes = segmentBytes
+        self.mostPending = mostPending
         self.boot = boot ?? BootID.current
         self.logger = logger
         let found = EventRing.find(in: folder, limit: Self.limit)
@@ -80,9 +85,8 @@ package final class EventJournal: Sendable {
     /// Opens the journal of an agent that does not run, to read it.
     package init(reading folder: FilePath) {
         self.folder = folder
-        (segmentBytes, boot, logger) = (
-            Self.segmentBytes, nil, Logger(label: "events") { _ in SwiftLogNoOpLogHandler() }
-        )
+        (segmentBytes, mostPending, boot) = (Self.segmentBytes, Self.mostPending, nil)
+        logger = Logger(label: "events") { _ in SwiftLogNoOpLogHandler() }
         let found = EventRing.find(in: folder, limit: Self.limit)
         ring = Mutex(found.ring)
         output = Mutex(Output(next: 0, isClosed: true))
@@ -101,16 +105,23 @@ package final class EventJournal: Sendable {
     // MARK: Writing
 
     /// Has events written, as of this time.
+    ///
+    /// If too many wait already, those of single icons are dropped; and all of them on a disk that hangs for long.
     package func append(_ events: [AgentEvent], at time: Timestamp) {
         guard !events.isEmpty else { return }
         let isFirst = pending.withLock { pending in
-            guard pending.count + events.count <= Self.mostPending else {
-                pending.dropped += events.count
-                return false
+            var kept = events
+            // One turn of the plan may have more than may wait: it is written whole.
+            if pending.count > 0, pending.count + events.count > mostPending {
+                kept = pending.count < 2 * mostPending ? events.filter { !$0.kind.isOfIcon } : []
             }
-            pending.batches.append((time, events, pending.dropped))
-            pending.count += events.count
-            pending.dropped = 0
+            if kept.isEmpty {
+                pending.dropped += events.count
+            } else {
+                pending.batches.append((time, kept, pending.dropped + events.count - kept.count))
+                pending.count += kept.count
+                pending.dropped = 0
+            }
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }
@@ -134,16 +145,20 @@ package final class EventJournal: Sendable {
     }
 
     private func writePending() {
-        let batches = pending.withLock { pending in
-            defer { (pending.batches, pending.count, pending.isScheduled) = ([], 0, false) }
-            return pending.batches
+        let (batches, dropped) = pending.withLock { pending in
+            defer { pending = Pending() }
+            return (pending.batches, pending.dropped)
+        }
+        let allDropped = batches.reduce(dropped) { $0 + $1.dropped }
+        if allDropped > 0 {
+            logger.warning("too many events at once: events are dropped", metadata: ["events": "\(allDropped)"])
         }
         output.withLock { output in
             guard !output.isClosed else { return }
             var text: [UInt8] = []
-            for (time, events, skipped) in batches {
+            for (time, events, dropped) in batches {
                 let time = "\(time)"
-                output.next += skipped
+                skip(dropped, &text, &output)
                 for event in events {
                     if text.isEmpty { output.first = output.next }
                     text.append(contentsOf: event.line(id: output.next, time: time).utf8)
@@ -151,8 +166,17 @@ package final class EventJournal: Sendable {
                     if text.count >= Self.batchBytes { write(&text, &output) }
                 }
             }
+            skip(dropped, &text, &output)
             write(&text, &output)
         }
+    }
+
+    /// Leaves out the numbers of events that were dropped, and has readers told at once.
+    private func skip(_ dropped: Int, _ text: inout [UInt8], _ output: inout Output) {
+        guard dropped > 0 else { return }
+        output.next += dropped
+        if text.isEmpty { output.first = output.next }
+        text.append(contentsOf: EventMark(first: output.next, boot: boot, after: .tooMany).line.utf8)
     }
 
     /// Writes whole lines, and lets readers see them; if that cannot be done, they are dropped.
@@ -196,108 +220,14 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Opens the newest file, or begins one if it is full.
-    private func open(_ output: inout Output) throws {
-        let newest = ring.withLock(\.segments.last)
-        if let newest, let file = output.file {
-            switch state(of: file, as: newest) {
-            case .whole: break
-            case .cut: return try begin(after: newest, because: .damaged, &output)
-            case .gone:
-                ring.withLock { $0.segments = [] }
-                return try begin(after: nil, because: .removed, &output)
-            }
-        }
-        if let newest, newest.bytes < segmentBytes {
-            guard output.file == nil else { return }
-            let path = EventRing.path(ofSlot: newest.slot, in: folder)
-            let file = try FileDescriptor.open(path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
-            // What is behind the last whole line was being written when an agent ended.
-            guard ftruncate(file.rawValue, off_t(newest.bytes)) == 0 else {
-                try? file.close()
-                throw Errno(rawValue: errno)
-            }
-            output.file = file
-            return
-        }
-        try begin(after: newest, &output)
-    }
-
-    /// What others did to a file of the journal.
-    private enum FileState {
-        case whole
-        /// It has another size than was written to it.
-        case cut
-        /// Nobody would find what is written to it.
-        case gone
-    }
-
-    private func state(of file: FileDescriptor, as segment: EventRing.Segment) -> FileState {
-        var (open, found) = (stat(), stat())
-        guard fstat(file.rawValue, &open) == 0 else { return .gone }
-        let path = EventRing.path(ofSlot: segment.slot, in: folder)
-        if lstat(path.string, &found) != 0 {
-            if errno == ENOENT { return .gone }
-        } else if (open.st_dev, open.st_ino) != (found.st_dev, found.st_ino) {
-            return .gone
-        }
-        return Int(open.st_size) == segment.bytes ? .whole : .cut
-    }
-
-    /// Begins a file, in place of the oldest one if there are all.
-    private func begin(
-        after newest: EventRing.Segment?, because cause: EventGap.Cause? = nil, _ output: inout Output
-    ) throws {
-        close(&output)
-        if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
-        let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
-        let path = EventRing.path(ofSlot: slot, in: folder)
-        // Readers find out that it is gone before it is.
-        ring.withLock { $0.segments.removeAll { $0.slot == slot } }
-        guard unlink(path.string) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
-        let file = try FileDescriptor.open(
-            path, .writeOnly, options: [.create, .exclusiveCreate, .append, .closeOnExec], permissions: .ownerReadWrite)
-        let header = output.mark ?? EventMark(first: output.first, boot: boot)
-        do {
-            try file.writeAll(header.line.utf8)
-            // With all files, a power failure would take the numbers that were given.
-            if newest == nil { try flush(file) }
-        } catch {
-            try? file.close()
-            unlink(path.string)
-            throw error
-        }
-        output.file = file
-        output.mark = nil
-        ring.withLock { ring in
-            ring.lastSerial += 1
-            ring.segments.append(
-                EventRing.Segment(
-                    slot: slot, serial: ring.lastSerial, first: header.first, bytes: header.line.utf8.count))
-        }
-    }
-
-    private func flush(_ file: FileDescriptor) throws {
-        guard fdatasync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
-        let folder = try FileDescriptor.openFolder(folder)
-        defer { try? folder.close() }
-        fsync(folder.rawValue)
-    }
-
     private func finish(_ output: inout Output) {
         guard !output.isClosed else { return }
         output.isClosed = true
-        let hasDropped = output.isFailing || pending.withLock { $0.dropped > 0 }
-        if let file = output.file, !hasDropped {
+        if let file = output.file, !output.isFailing {
             // Flushed before, so that the mark is true also after a power failure.
             if fdatasync(file.rawValue) == 0 { try? append(EventMark.end + [UInt8(ascii: "\n")], &output) }
             fdatasync(file.rawValue)
         }
         close(&output)
-    }
-
-    private func close(_ output: inout Output) {
-        try? output.file?.close()
-        output.file = nil
     }
 }

@@ -105,7 +105,7 @@ extension EventRing.Found {
             segment.bytes = end
             switch content {
             case .event(let id): (ring.newest, isClosed) = (max(ring.newest, id), false)
-            case .mark(let mark): (boot, isClosed) = (mark.boot, false)
+            case .mark(let mark): (ring.newest, boot, isClosed) = (max(ring.newest, mark.first - 1), mark.boot, false)
             case .end: isClosed = true
             }
         }

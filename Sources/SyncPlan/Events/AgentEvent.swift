@@ -94,6 +94,14 @@ extension AgentEvent {
         case purged
         /// Events are missing; only readers get it, see ``EventGap``.
         case gap
+
+        /// Whether there may be as many at once as there are icons, and the state of each icon tells the same.
+        package var isOfIcon: Bool {
+            switch self {
+            case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconRetired, .iconEvicted: true
+            default: false
+            }
+        }
     }
 
     package var kind: Kind {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Dispatch
 import FoundationEssentials
 import Glibc
 import SyncPlan
@@ -16,9 +17,12 @@ struct EventJournalTests {
     private static func event(_ number: Int) -> AgentEvent { .listRemoved(ListName("\(number).plist")) }
 
     private static func journal(
-        _ folder: FilePath, segmentBytes: Int = EventJournal.segmentBytes, boot: String = "boot 1"
+        _ folder: FilePath, segmentBytes: Int = EventJournal.segmentBytes,
+        mostPending: Int = EventJournal.mostPending, boot: String = "boot 1", _ log: RecordedLog? = nil
     ) -> EventJournal {
-        EventJournal(in: folder, segmentBytes: segmentBytes, boot: boot, logger: .silent)
+        EventJournal(
+            in: folder, segmentBytes: segmentBytes, mostPending: mostPending, boot: boot,
+            logger: log?.logger ?? .silent)
     }
 
     /// Appends events, and returns when they are written.
@@ -269,6 +273,70 @@ struct EventJournalTests {
             let none = try await Self.page(.after(8), 100, of: journal)
             #expect(none.events.isEmpty && none.next == 8 && !none.gap)
             #expect(try await Self.page(.last(0), 100, of: journal).next == 8)
+        }
+    }
+
+    @Test("the last lines are counted in the files, whatever numbers were left out", arguments: [200, 2 << 20])
+    func last(segmentBytes: Int) async throws {
+        try await withTemporaryFolder { folder in
+            for run in 0..<3 {
+                let journal = Self.journal(folder, segmentBytes: segmentBytes, boot: "boot \(run)")
+                for _ in 0..<3 { try await Self.write(run...run, to: journal) }
+            }
+            let journal = EventJournal(reading: folder)
+            let all = try await Self.read(journal)
+            // Three events of each run, with a gap after those of a machine that stopped.
+            try #require(all.count == 11 && all.count { $0.kind == "gap" } == 2)
+            for count in 1...12 {
+                let found = try await Self.page(.last(count), count, of: journal).events.map(\.id)
+                // No gap comes first.
+                let expected = all.suffix(count).drop { $0.kind == "gap" }
+                #expect(found == expected.map(\.id), "\(count)")
+            }
+        }
+    }
+
+    @Test("too many events at once cost events of icons only, which readers are told at once")
+    func tooMany() async throws {
+        try await withTemporaryFolder { folder in
+            let log = RecordedLog()
+            let journal = Self.journal(folder, mostPending: 10, log)
+            var follower = journal.follower(from: .after(0))
+            let icons: (Int) -> [AgentEvent] = { count in (0..<count).map { .iconRetired("https://a.example/\($0)") } }
+            journal.writing.suspend()
+            // One turn has more than may wait: nothing else does.
+            journal.append([.listRemoved("a.plist")] + icons(20), at: Self.time)
+            journal.append(icons(5) + [.evictionHeld(reason: "much at once")], at: Self.time)
+            journal.append(icons(3), at: Self.time)
+            journal.writing.resume()
+            try await waitUntil { journal.newest == 30 }
+            let records = try await Self.read(&follower)
+            #expect(records.map(\.id) == Array(1...21) + [26, 27, 30])
+            #expect(records.first?.kind == "list-removed" && records[22].kind == "eviction-held")
+            let gaps = records.filter { $0.kind == "gap" }
+            #expect(gaps.map(\.from) == [22, 28] && gaps.map(\.through) == [26, 30])
+            #expect(gaps.map(\.code) == ["too-many", "too-many"])
+            #expect(log.messages == ["too many events at once: events are dropped"])
+            // Nothing was written behind the last gap.
+            #expect(try await Self.read(journal, from: .after(30)).isEmpty)
+            #expect(Self.reopen(folder).newest == 30)
+            journal.append([.paused], at: Self.time)
+            try await waitUntil { journal.newest == 31 }
+            #expect(try await Self.read(&follower).map(\.id) == [31])
+            await journal.close()
+            #expect(try await Self.read(EventJournal(reading: folder)).map(\.id) == records.map(\.id) + [31])
+        }
+    }
+
+    @Test("a journal whose newest file is removed while it is not open goes on in a new one")
+    func removedWhileClosed() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.write(1...3, to: Self.journal(folder))
+            let journal = Self.reopen(folder)
+            try #require(unlink(folder.appending("events-0.ndjson").string) == 0)
+            journal.append([.paused], at: Self.time)
+            try await waitUntil { journal.newest == 5 }
+            #expect(try await Self.read(journal, from: .after(1)).map(\.code) == ["removed", nil])
         }
     }
 

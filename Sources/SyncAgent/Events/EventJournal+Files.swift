@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SyncPlan
+import Synchronization
+import SystemPackage
+
+// The files that the writing thread writes.
+extension EventJournal {
+    /// Opens the newest file, or begins one if it is full.
+    func open(_ output: inout Output) throws {
+        let newest = ring.withLock(\.segments.last)
+        if let newest, let file = output.file {
+            switch state(of: file, as: newest) {
+            case .whole: break
+            case .cut: return try begin(after: newest, because: .damaged, &output)
+            case .gone: return try beginAnew(&output)
+            }
+        }
+        guard let newest, newest.bytes < segmentBytes else { return try begin(after: newest, &output) }
+        guard output.file == nil else { return }
+        do {
+            output.file = try reopen(newest)
+        } catch Errno.noSuchFileOrDirectory {
+            try beginAnew(&output)
+        }
+    }
+
+    /// Opens a file to go on behind its last whole line: what is there was being written when an agent ended.
+    private func reopen(_ segment: EventRing.Segment) throws -> FileDescriptor {
+        let path = EventRing.path(ofSlot: segment.slot, in: folder)
+        let file = try FileDescriptor.open(path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
+        guard ftruncate(file.rawValue, off_t(segment.bytes)) == 0 else {
+            let error = Errno(rawValue: errno)
+            try? file.close()
+            throw error
+        }
+        return file
+    }
+
+    /// Begins the first file again: the newest one was removed.
+    private func beginAnew(_ output: inout Output) throws {
+        ring.withLock { $0.segments = [] }
+        try begin(after: nil, because: .removed, &output)
+    }
+
+    /// What others did to a file of the journal.
+    private enum FileState {
+        case whole
+        /// It has another size than was written to it.
+        case cut
+        /// Nobody would find what is written to it.
+        case gone
+    }
+
+    private func state(of file: FileDescriptor, as segment: EventRing.Segment) -> FileState {
+        var (open, found) = (stat(), stat())
+        guard fstat(file.rawValue, &open) == 0 else { return .gone }
+        let path = EventRing.path(ofSlot: segment.slot, in: folder)
+        if lstat(path.string, &found) != 0 {
+            if errno == ENOENT { return .gone }
+        } else if (open.st_dev, open.st_ino) != (found.st_dev, found.st_ino) {
+            return .gone
+        }
+        return Int(open.st_size) == segment.bytes ? .whole : .cut
+    }
+
+    /// Begins a file, in place of the oldest one if there are all.
+    private func begin(
+        after newest: EventRing.Segment?, because cause: EventGap.Cause? = nil, _ output: inout Output
+    ) throws {
+        close(&output)
+        if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
+        let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
+        let path = EventRing.path(ofSlot: slot, in: folder)
+        // Readers find out that it is gone before it is.
+        ring.withLock { $0.segments.removeAll { $0.slot == slot } }
+        guard unlink(path.string) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+        let file = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .exclusiveCreate, .append, .closeOnExec], permissions: .ownerReadWrite)
+        let header = output.mark ?? EventMark(first: output.first, boot: boot)
+        do {
+            try file.writeAll(header.line.utf8)
+            // With all files, a power failure would take the numbers that were given.
+            if newest == nil { try flush(file) }
+        } catch {
+            try? file.close()
+            unlink(path.string)
+            throw error
+        }
+        output.file = file
+        output.mark = nil
+        ring.withLock { ring in
+            ring.lastSerial += 1
+            ring.segments.append(
+                EventRing.Segment(
+                    slot: slot, serial: ring.lastSerial, first: header.first, bytes: header.line.utf8.count))
+        }
+    }
+
+    private func flush(_ file: FileDescriptor) throws {
+        guard fdatasync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        let folder = try FileDescriptor.openFolder(folder)
+        defer { try? folder.close() }
+        fsync(folder.rawValue)
+    }
+
+    func close(_ output: inout Output) {
+        try? output.file?.close()
+        output.file = nil
+    }
+}
