@@ -30,6 +30,43 @@ struct PurgeTests {
         }
     }
 
+    @Test(
+        "what cannot be removed is told, with exit code 1 and an event",
+        .enabled(if: geteuid() == 0 && Tool.areInstalled("chattr"), "takes root and chattr"),
+        arguments: ["generations", "icons/*"])
+    func immutable(path: String) async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail", "Maps"])
+                let cache = world.agent.cache
+                let folders =
+                    path == "generations"
+                    ? [cache.appending(path)]
+                    : Set(try files(in: cache.appending("icons")).map { $0.prefix(2) }).map {
+                        cache.appending("icons/\($0)")
+                    }
+                for folder in folders {
+                    do {
+                        try await Tool.run("chattr", "+i", folder.string)
+                    } catch {
+                        try Test.cancel("this file system has no immutable folders")
+                    }
+                }
+                let purge = try await world.agent.call("purge", "--yes")
+                let events = try await world.agent.call("events", "--limit", "50").output
+                for folder in folders { try await Tool.run("chattr", "-i", folder.string) }
+                #expect(purge.code == 1 && purge.output.isEmpty, "\(purge.output)")
+                #expect(purge.messages.contains("Not purged: "), "\(purge.messages)")
+                #expect(purge.messages.contains("Operation not permitted"), "\(purge.messages)")
+                #expect(events.contains("purge-failed") && !events.contains("Purged"), "\(events)")
+                let again = try await world.agent.call("purge", "--yes")
+                #expect(again.code == 0, "\(again.messages)")
+                try await world.published(["Mail", "Maps"])
+            }
+        }
+    }
+
     @Test("of a stopped agent: lists, other files and the numbers of generations stay")
     func stopped() async throws {
         try await World.with { world in

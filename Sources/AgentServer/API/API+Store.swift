@@ -21,8 +21,10 @@ extension API {
             },
             .change("purge") { request, _ in
                 _ = try await RequestDocument(request, [])
-                await agent.purge()
-                return try Self.answer(await board.text())
+                guard let report = await agent.purge(), case .object(let status) = await agent.status()?.json else {
+                    throw APIError.stopping
+                }
+                return try Self.answer(.object(status + [("purge", report.json)]))
             },
             .change("repair") { request, _ in
                 let images = try await RequestDocument(request, [.images]).images

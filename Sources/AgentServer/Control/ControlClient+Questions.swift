@@ -89,9 +89,12 @@ extension ControlClient {
 
     /// Forgets and removes everything but the lists, and downloads it anew.
     ///
-    /// - Returns: The status after that.
-    package func purge() async throws -> StatusReport? {
-        try await unlessItEnds { try await decoded(StatusReport.self, from: "purge", .POST) }
+    /// - Returns: What came of it.
+    package func purge() async throws -> PurgeReport? {
+        struct Answer: Decodable {
+            var purge: PurgeReport
+        }
+        return try await unlessItEnds { try await decoded(Answer.self, from: "purge", .POST).purge }
     }
 
     /// The agent's settings, and where each one came from; `nil` if no agent answers.

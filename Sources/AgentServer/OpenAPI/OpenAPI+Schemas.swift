@@ -15,43 +15,50 @@ extension OpenAPI {
         ),
         (
             "Status",
-            Schema(answer: [
-                "format": .format, "state": .one(of: "running", "paused", "stopped", "unknown"), "pid": .countOrNull,
-                "reachable": .flag, "version": .anyText, "generation": .countOrNull, "published": .textOrNull,
-                "inSync": .flag, "lists": .list(of: .schema("List")),
-                "icons": .object([
-                    "referenced": .count, "ready": .count, "pending": .count, "failed": .count, "stale": .count,
-                    "retired": .count,
-                ]),
-                "downloads": .object([
-                    "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,
-                    "code": .textOrNull,
-                    "origins": .list(of: .object(["name": .anyText, "icons": .count, "until": .anyText])),
-                ]),
-                "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
-                "eviction": .object(["state": .anyText, "reason": .textOrNull]),
-                "watch": .object([
-                    "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
-                ]),
-                "publication": .object(["error": .textOrNull]),
-                "storage": .object(["error": .textOrNull, "damaged": .textOrNull]),
-                "configuration": .object(["error": .textOrNull]),
-                "listeners": .list(of: .object(["name": .anyText, "address": .anyText, "error": .textOrNull])),
-                "failures": .list(
-                    of: .object([
-                        "code": .anyText, "icons": .count, "example": .anyText, "list": .textOrNull,
-                        "message": .anyText,
-                    ])),
-                "verdict": .object([
-                    "level": .one(of: "ok", "busy", "stopped", "problem"), "sentence": .anyText,
-                ]),
-                "problems": .list(
-                    of: .object([
-                        "code": .anyText, "severity": .one(of: "problem", "notice"), "count": .count,
-                        "sentence": .anyText, "detail": .textOrNull, "example": .textOrNull,
-                        "commands": .list(of: .anyText),
-                    ])),
-            ])
+            Schema(
+                answer: [
+                    "format": .format, "state": .one(of: "running", "paused", "stopped", "unknown"),
+                    "pid": .countOrNull,
+                    "reachable": .flag, "version": .anyText, "generation": .countOrNull, "published": .textOrNull,
+                    "inSync": .flag, "lists": .list(of: .schema("List")),
+                    "icons": .object([
+                        "referenced": .count, "ready": .count, "pending": .count, "failed": .count, "stale": .count,
+                        "retired": .count,
+                    ]),
+                    "downloads": .object([
+                        "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,
+                        "code": .textOrNull,
+                        "origins": .list(of: .object(["name": .anyText, "icons": .count, "until": .anyText])),
+                    ]),
+                    "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
+                    "eviction": .object(["state": .anyText, "reason": .textOrNull]),
+                    "watch": .object([
+                        "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
+                    ]),
+                    "publication": .object(["error": .textOrNull]),
+                    "storage": .object(["error": .textOrNull, "damaged": .textOrNull]),
+                    "configuration": .object(["error": .textOrNull]),
+                    "listeners": .list(of: .object(["name": .anyText, "address": .anyText, "error": .textOrNull])),
+                    "failures": .list(
+                        of: .object([
+                            "code": .anyText, "icons": .count, "example": .anyText, "list": .textOrNull,
+                            "message": .anyText,
+                        ])),
+                    "verdict": .object([
+                        "level": .one(of: "ok", "busy", "stopped", "problem"), "sentence": .anyText,
+                    ]),
+                    "problems": .list(
+                        of: .object([
+                            "code": .anyText, "severity": .one(of: "problem", "notice"), "count": .count,
+                            "sentence": .anyText, "detail": .textOrNull, "example": .textOrNull,
+                            "commands": .list(of: .anyText),
+                        ])),
+                ],
+                optional: [
+                    "purge": .object([
+                        "state": .one(of: "done", "under-way", "failed"), "reason": .textOrNull, "files": .count,
+                    ])
+                ])
         ),
         (
             "List",

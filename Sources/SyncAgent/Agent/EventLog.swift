@@ -198,6 +198,9 @@ struct EventLog: Sendable {
         case .configurationRejected(let reason):
             logger.error("configuration rejected, keeping the old one", metadata: ["reason": "\(reason)"])
         case .purged: logger.notice("cache purged")
+        case .purgeFailed(let report):
+            logger.error(
+                "cache not purged", metadata: ["reason": "\(report.reason ?? "")", "files": "\(report.files)"])
         }
     }
 

@@ -181,8 +181,11 @@ package struct RunningAgent: Sendable {
     /// Forgets and removes everything but the lists, and downloads it anew.
     ///
     /// What readers hold a lease on goes when the last of these ends.
-    package func purge() async {
+    ///
+    /// - Returns: What came of it; that it is under way if that takes longer than the answer may wait.
+    package func purge() async -> PurgeReport? {
         await loop.post(.purge, andWaitUntil: { !$0.isPurging }, atMost: Self.patience)
+        return await loop.ask(\.purgeReport) ?? nil
     }
 
     /// Has the lists folder looked at.

@@ -52,6 +52,7 @@ package actor Evictor {
                 // Somebody else took it away: it names nothing any more.
             } catch {
                 result.failed.insert(generation)
+                result.failure = "\(error)"
                 if unremovable.insert(generation).inserted {
                     logger.warning(
                         "cannot remove a generation: retrying every minute", metadata: ["reason": "\(error)"])
@@ -91,6 +92,7 @@ package actor Evictor {
         failed.images = plan.images.filter { stays($0.path) }
         failed.documents = plan.documents.filter { stays(CacheLayout.document($0)) }
         if let error = errors.first {
+            failed.failure = "\(error)"
             logger.warning(
                 "cannot remove retired files: retrying in a minute",
                 metadata: ["files": "\(errors.count)", "reason": "\(error)"])

@@ -4,6 +4,7 @@ import ArgumentParser
 import CacheFormat
 import Glibc
 import SyncAgent
+import SyncPlan
 import SystemPackage
 
 struct PurgeCommand: AsyncParsableCommand {
@@ -19,7 +20,7 @@ struct PurgeCommand: AsyncParsableCommand {
               syncagent purge
               syncagent purge --yes
 
-            Exit codes: 1 not confirmed, or some files could not be removed; 64 no terminal and no --yes; 75 an agent holds \
+            Exit codes: 1 not confirmed, still under way, or something could not be removed; 64 no terminal and no --yes; 75 an agent holds \
             the cache and cannot be asked.
             """)
 
@@ -41,13 +42,17 @@ struct PurgeCommand: AsyncParsableCommand {
                 throw Exit.because("Nothing was removed.", code: .attention)
             }
         }
-        let isDone = try await LiveDisplay.waitingForReaders(on: output.messages) {
-            try await configuration.askIfRunning { try await $0.purge() } != nil
+        let report = try await LiveDisplay.waitingForReaders(on: output.messages) {
+            try await configuration.askIfRunning { try await $0.purge() }
         }
-        if isDone {
-            return try Message.output(sentence: "Purged. All icons are being downloaded again.")
+        switch report?.state {
+        case nil: try await purge(folders)
+        case .done: try Message.output(sentence: "Purged. All icons are being downloaded again.")
+        case .underWay:
+            throw Exit.because(
+                "The purge is still under way. “syncagent events --follow” tells when it is done.", code: .attention)
+        case .failed: throw Exit.because(report?.sentence ?? "", code: .attention)
         }
-        try await purge(folders)
     }
 
     private func purge(_ folders: AgentFolders) async throws {

@@ -54,7 +54,8 @@ extension AgentEvent {
                 : "The configuration was read again. Changed: \(changed.joined(separator: ", "))."
         case .configurationRejected(let reason):
             "The configuration is not accepted, the old one stays in force: \(reason)"
-        case .purged: "Purged: the cache is empty, and everything is downloaded again."
+        case .purged: PurgeReport(.done).sentence
+        case .purgeFailed(let report): report.sentence
         }
     }
 

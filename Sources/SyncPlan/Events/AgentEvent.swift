@@ -51,6 +51,8 @@ package enum AgentEvent: Equatable, Sendable {
     case configurationReloaded(changed: [String])
     case configurationRejected(reason: String)
     case purged
+    /// A purge ended, and not everything is removed.
+    case purgeFailed(PurgeReport)
 }
 
 extension AgentEvent {
@@ -92,6 +94,7 @@ extension AgentEvent {
         case configurationReloaded = "configuration-reloaded"
         case configurationRejected = "configuration-rejected"
         case purged
+        case purgeFailed = "purge-failed"
         /// Events are missing; only readers get it, see ``EventGap``.
         case gap
 
@@ -135,6 +138,7 @@ extension AgentEvent {
         case .configurationReloaded: .configurationReloaded
         case .configurationRejected: .configurationRejected
         case .purged: .purged
+        case .purgeFailed: .purgeFailed
         }
     }
 

@@ -3,8 +3,8 @@ import CacheFormat
 
 /// How far a purge is: everything is forgotten at once, and what is on disk goes in the order that readers rely on.
 package enum PurgePhase: Equatable, Sendable {
-    /// A generation in which nothing is ready is to be published.
-    case publishing
+    /// A generation in which nothing is ready is to be published; so many publications had failed before.
+    case publishing(failures: Int)
     /// It is published; what only older generations name is being removed.
     case removing
 }
@@ -18,8 +18,8 @@ extension Reconciler {
     ///
     /// What the newest manifest names stays on disk until the next one is durable.
     mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
-        purge = .publishing
-        events.append(.purged)
+        purge = .publishing(failures: publishing.window.failures)
+        purgeReport = PurgeReport(.underWay)
         downloads.isHeld = true
         downloads.isPaused = false
         downloads.forgive(Set(downloads.origins.keys), at: now, noting: &unstored)
@@ -31,6 +31,8 @@ extension Reconciler {
         for url in Array(catalog.icons.keys) { forgetImage(of: url, now: now) }
         // Also where nothing was ready: the manifest of before may name older documents.
         publishing.noteChange(at: now)
+        // What made publications fail may be over.
+        publishing.retry(at: now)
     }
 
     private mutating func forgetImage(of url: IconURL, now: Timestamp) {
@@ -67,20 +69,39 @@ extension Reconciler {
     mutating func advancePurge(now: Timestamp, to actions: inout [Action]) {
         guard let phase = purge, folder.isScanned, isStoreIdle else { return }
         switch phase {
-        case .publishing:
-            // Documents that there is no room for wait for it.
+        case .publishing(let failures):
             let window = publishing.window
-            guard publishing.failure != nil || window.isEmpty || !window.deferred.isEmpty else { return }
+            if window.failures > failures { return endPurge(publicationFailure, to: &actions) }
+            // Documents that there is no room for wait for it.
+            guard window.isEmpty || !window.deferred.isEmpty else { return }
             // The generation before is superseded only now.
             retention.waiveGrace(isConfirmed: true, in: catalog)
             purge = .removing
             useStore(now: now, to: &actions)
             advancePurge(now: now, to: &actions)
         case .removing:
-            guard !mayEvict || publishing.failure != nil || retention.isSettled(in: catalog, at: now) else { return }
-            purge = nil
-            downloads.isHeld = false
-            if space.isOpen { startDownloads(to: &actions) }
+            if publishing.failure != nil { return endPurge(publicationFailure, to: &actions) }
+            if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping"), to: &actions) }
+            if let lastingDoubt {
+                let reason = "eviction is suspended: \(lastingDoubt)"
+                return endPurge(PurgeReport(.failed, reason: reason), to: &actions)
+            }
+            guard mayEvict, retention.isSettled(in: catalog, at: now) else { return }
+            let (files, reason) = retention.unremoved
+            endPurge(
+                files == 0 ? PurgeReport(.done) : PurgeReport(.failed, reason: reason, files: files), to: &actions)
         }
+    }
+
+    private var publicationFailure: PurgeReport {
+        PurgeReport(.failed, reason: "publishing failed: \(publishing.failure ?? "the reason is not known")")
+    }
+
+    private mutating func endPurge(_ report: PurgeReport, to actions: inout [Action]) {
+        purge = nil
+        purgeReport = report
+        events.append(report.state == .done ? .purged : .purgeFailed(report))
+        downloads.isHeld = false
+        if space.isOpen { startDownloads(to: &actions) }
     }
 }

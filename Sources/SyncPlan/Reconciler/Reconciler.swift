@@ -27,6 +27,8 @@ package struct Reconciler: Sendable {
     var configurationError: String?
     /// How far a purge is; `nil` if none is under way.
     var purge: PurgePhase?
+    /// What came of the last purge; `nil` if there was none since the start.
+    package internal(set) var purgeReport: PurgeReport?
     /// What is to be remembered over a restart.
     var unstored = UnstoredChanges()
     /// What happened since events were last taken, or since the last events came in: nobody need take them.

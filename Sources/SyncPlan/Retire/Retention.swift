@@ -23,10 +23,13 @@ struct Retention: Sendable {
     private struct Retry {
         var time: Timestamp
         var delay: Duration
+        /// Why it could not be removed; `nil` if a reader held it.
+        var failure: String?
 
-        init(after delay: Duration, now: Timestamp) {
+        init(after delay: Duration, now: Timestamp, failure: String? = nil) {
             time = now + delay
             self.delay = delay
+            self.failure = failure
         }
     }
 
@@ -192,6 +195,12 @@ struct Retention: Sendable {
             && nextStep.map { $0 > now } ?? true
     }
 
+    /// How many files could not be removed at the last try, and why one of them could not.
+    var unremoved: (files: Int, reason: String?) {
+        let generations = unreleased.values.compactMap(\.failure)
+        return ((stuck?.plan.count ?? 0) + generations.count, stuck?.plan.failure ?? generations.first)
+    }
+
     /// The release of generations ended: some are gone, readers hold some, and some could not be removed.
     mutating func end(_ result: ReleaseResult, at now: Timestamp) {
         for generation in result.removed {
@@ -203,7 +212,8 @@ struct Retention: Sendable {
             unreleased[generation] = Retry(after: delay ?? Self.leaseRetry.first, now: now)
         }
         for generation in result.failed {
-            unreleased[generation] = Retry(after: Self.removalRetry, now: now)
+            unreleased[generation] = Retry(
+                after: Self.removalRetry, now: now, failure: result.failure ?? "the reason is not known")
         }
         state = .idle
     }

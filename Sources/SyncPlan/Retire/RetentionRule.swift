@@ -44,6 +44,8 @@ package struct ReleaseResult: Equatable, Sendable {
     package var kept: [Int]
     /// Those whose files could not be removed.
     package var failed: Set<Int>
+    /// Why one of these could not be removed.
+    package var failure: String?
 
     package init(removed: [Int] = [], kept: [Int] = [], failed: Set<Int> = []) {
         self.removed = removed

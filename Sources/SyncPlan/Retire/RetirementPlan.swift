@@ -18,6 +18,9 @@ package struct RetirementPlan: Equatable, Sendable {
     /// Whether its images were found damaged: what is whole by now stays, with the URLs' names of it.
     package var isOfDamage = false
 
+    /// Why something of it could not be removed, if somebody tried.
+    package var failure: String?
+
     package init(
         documents: Set<Digest> = [], images: Set<Image> = [], urls: Set<IconURL> = [], affected: Set<IconURL> = []
     ) {
@@ -26,6 +29,9 @@ package struct RetirementPlan: Equatable, Sendable {
         self.urls = urls
         self.affected = affected
     }
+
+    /// How many files it has removed.
+    package var count: Int { documents.count + images.count + urls.count }
 
     package var isEmpty: Bool { documents.isEmpty && images.isEmpty && urls.isEmpty }
 
@@ -42,5 +48,6 @@ package struct RetirementPlan: Equatable, Sendable {
         images.formUnion(other.images)
         urls.formUnion(other.urls)
         affected.formUnion(other.affected)
+        failure = failure ?? other.failure
     }
 }

@@ -25,7 +25,7 @@ struct AgentEventTests {
         .evictionSuspended(reason: "not mounted"), .evictionActive, .cacheHealed(.missingFiles, summary: "1 name"),
         .stateReplaced(.damaged, isKnown: false), .configurationReloaded(changed: ["fetch.concurrency"]),
         .configurationRejected(reason: "line 3: no value."),
-        .purged,
+        .purged, .purgeFailed(PurgeReport(.failed, reason: "it is read-only", files: 2)),
     ]
 
     @Test("each kind is one line of JSON that reads as what it was, with a sentence", arguments: events)

@@ -67,12 +67,51 @@ struct PurgeScenarioTests {
     func failure() throws {
         var agent = try Self.full()
         try agent.handle(.purge)
+        #expect(agent.plan.purgeReport == PurgeReport(.underWay))
         try agent.finishPublication(fails: true)
+        let failure = PurgeReport(.failed, reason: "publishing failed: input/output error")
+        #expect(agent.events.contains(.purgeFailed(failure)))
         try agent.finishJobs()
         try agent.pass(.seconds(60))
         try agent.finishJobs()
-        #expect(!agent.plan.isPurging)
+        #expect(!agent.plan.isPurging && agent.plan.purgeReport == failure)
         #expect(!agent.downloads.isEmpty)
+    }
+
+    @Test("a purge that follows a failed publication tries it again at once, and tells at its end that it is done")
+    func again() throws {
+        var agent = try Self.full()
+        try agent.handle(.purge)
+        try agent.finishPublication(fails: true)
+        try agent.handle(.purge)
+        #expect(agent.plan.purgeReport == PurgeReport(.underWay))
+        try agent.finishPublication()
+        try agent.pass(.seconds(6))
+        while agent.plan.isPurging {
+            if agent.releases != nil { try agent.finishRelease() } else { try agent.finishRemoval() }
+        }
+        #expect(agent.events.contains(.purged) && agent.plan.purgeReport == PurgeReport(.done))
+    }
+
+    @Test("files that cannot be removed are counted, with the reason", arguments: [false, true])
+    func unremovable(isGeneration: Bool) throws {
+        var agent = try Self.full()
+        try agent.handle(.purge)
+        try agent.finishPublication()
+        try agent.pass(.seconds(6))
+        var failed = RetirementPlan(urls: [Self.a])
+        failed.failure = "Cannot remove a: Operation not permitted"
+        while agent.plan.isPurging {
+            if let releases = agent.releases {
+                try agent.finishRelease(failing: isGeneration ? Set(releases.map(\.generation).prefix(1)) : [])
+            } else {
+                try agent.finishRemoval(failed: isGeneration ? RetirementPlan() : failed)
+            }
+        }
+        let report = try #require(agent.plan.purgeReport)
+        #expect(report.state == .failed && report.files == 1)
+        #expect(isGeneration || report.reason == failed.failure)
+        #expect(agent.events.contains(.purgeFailed(report)))
     }
 
     @Test("the pause and the pins are forgotten, also over a restart")

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// How far the last purge is, or what came of it.
+package struct PurgeReport: Codable, Equatable, Sendable {
+    package enum State: String, Codable, Sendable {
+        case done
+        case underWay = "under-way"
+        case failed
+    }
+
+    package var state: State
+    /// Why it failed, as a clause.
+    package var reason: String?
+    /// How many files could not be removed.
+    package var files: Int
+
+    package init(_ state: State, reason: String? = nil, files: Int = 0) {
+        (self.state, self.reason, self.files) = (state, reason, files)
+    }
+
+    /// What came of it, as a sentence.
+    package var sentence: String {
+        let reason = reason ?? "the reason is not known"
+        return switch state {
+        case .done: "Purged: the cache is empty, and everything is downloaded again."
+        case .underWay: "The purge is still under way."
+        case .failed where files > 0: "Not purged: \(counted(files, "file")) could not be removed (\(reason))."
+        case .failed: "Not purged: \(reason). The images on disk stay."
+        }
+    }
+
+    package var json: JSON {
+        ["state": .string(state.rawValue), "reason": .string(orNull: reason), "files": .number(files)]
+    }
+}
