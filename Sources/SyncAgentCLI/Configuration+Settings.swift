@@ -20,13 +20,29 @@ extension Configuration {
     }
 
     /// The settings of the running agent, or else those of ``settings()``; `--set` wins over either.
-    func agentSettings() async throws -> Settings {
+    ///
+    /// The agent tells no passwords: they are those of its configuration file.
+    ///
+    /// - Parameter needed: The settings without which the command cannot go on.
+    /// - Returns: The settings, as far as they are known.
+    /// - Throws: Exit code 78 if one of those has a password that cannot be read, or something is wrong with `--set`.
+    func agentSettings(needed: [String] = []) async throws -> Settings {
         guard let report = try await ControlClient(socket: folders().socket).settingsIfAnswered() else {
             return try settings()
         }
-        var effective = EffectiveSettings(Settings(report))
+        var configured = EffectiveSettings()
+        configured.apply(ConfigurationFile(path: report.file, isOptional: true))
+        var unknown: [String] = []
+        var effective = EffectiveSettings(Settings(report, configured: configured.settings, unknown: &unknown))
         for assignment in assignments { effective.apply(assignment: assignment) }
         try Self.end(because: effective.problems)
+        let keys = unknown.compactMap(SettingKey.named)
+        if let key = keys.first(where: { needed.contains($0.name) && effective.origin(of: $0) == .preset }) {
+            throw Exit.because(
+                "The agent's \(key.name) has a password, which cannot be read from \(report.file). Run this command as "
+                    + "a user who can read it, or use --set \(key.name)=VALUE.",
+                code: .badConfiguration)
+        }
         return effective.settings
     }
 

@@ -86,7 +86,7 @@ struct ConfigurationFileTests {
         ),
         BadFile(
             "[fetch]\nproxy = \"ftp://me:secret@p.example:1\"",
-            "2: “…@p.example:1” is not a value for fetch.proxy: it takes a proxy with its port, such as http://proxy.example.com:3128."
+            "2: “…” is not a value for fetch.proxy: it takes a proxy with its port, such as http://proxy.example.com:3128."
         ),
         // What is there twice.
         BadFile(
@@ -99,6 +99,11 @@ struct ConfigurationFileTests {
         BadFile(
             "[fetch]\n[cache]\n[fetch]\nconcurrency = 9",
             "3: The table [fetch] is there twice: put its keys together at line 1."),
+        BadFile(
+            "[fetch]\nperHost = 2\n[fetch]\nconcurency = 9\nfoo.bar = 1",
+            "3: The table [fetch] is there twice: put its keys together at line 1.",
+            "4: There is no setting fetch.concurency: did you mean fetch.concurrency?",
+            "5: There is no setting fetch.foo."),
         // Syntax.
         BadFile("[fetch\nconcurrency = 8", "1: This is not TOML: expected ']', saw '\\n'."),
         BadFile(

@@ -2,26 +2,11 @@
 import AgentSettings
 import CacheFormat
 import SyncPlan
+import TestSupport
 import Testing
 
 @Suite("Settings from several places")
 struct EffectiveSettingsTests {
-    /// Another value than the default for every setting.
-    static let samples: [String: String] = [
-        "lists.settle": "1s", "lists.settleMax": "3s", "lists.rescan": "1m", "lists.rescanContent": "1h",
-        "lists.maxBytes": "1MiB", "lists.maxEntries": "10", "lists.iconKeys": "logo,image",
-        "lists.iconBaseURL": "https://e.org/icons/", "cache.grace": "0s", "cache.leaseMax": "2h", "cache.mode": "0750",
-        "cache.minFree": "1GiB", "eviction.holdAbove": "10% and 5 images", "eviction.holdFor": "7d",
-        "fetch.concurrency": "8", "fetch.perHost": "2", "fetch.connectTimeout": "1s", "fetch.idleTimeout": "2s",
-        "fetch.totalTimeout": "3s", "fetch.maxBytes": "1MiB", "fetch.maxRedirects": "0", "fetch.retryBase": "2s",
-        "fetch.retryMax": "1h", "fetch.userAgent": "agent/1 \"x\" \\", "fetch.proxy": "http://proxy.example.com:3128",
-        "fetch.caFile": "/etc/ca.pem", "fetch.allowDowngrade": "true", "network.allow": "10.0.0.0/8,fd00::/8",
-        "network.allowHosts": "icons.corp,.corp", "network.denyHosts": "*.example.com", "images.maxSide": "512",
-        "images.maxPixels": "1000", "images.allowSVG": "true", "refresh.minimum": "2h", "refresh.default": "7d",
-        "control.group": "icons", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
-        "serve.listen": "[::]:80", "metrics.textfile": "/var/lib/x.prom", "metrics.listen": "[::1]:9100",
-    ]
-
     /// A file with a setting.
     private static func file(_ key: SettingKey, _ value: String) throws -> ConfigurationFile {
         var settings = Settings()
@@ -31,9 +16,9 @@ struct EffectiveSettingsTests {
 
     @Test("every setting comes from the file, the environment and an option; the later one wins")
     func everySetting() throws {
-        #expect(Set(Self.samples.keys) == Set(SettingKey.all.map(\.name)))
+        #expect(Set(SettingSamples.all.keys) == Set(SettingKey.all.map(\.name)))
         for key in SettingKey.all {
-            let value = try #require(Self.samples[key.name])
+            let value = try #require(SettingSamples.all[key.name])
             var expected = Settings()
             try key.set(value, in: &expected)
             #expect(expected != Settings(), "\(key.name) has its default")
@@ -90,7 +75,7 @@ struct EffectiveSettingsTests {
     func change() throws {
         for key in SettingKey.all {
             var new = Settings()
-            try key.set(try #require(Self.samples[key.name]), in: &new)
+            try key.set(try #require(SettingSamples.all[key.name]), in: &new)
             let change = SettingsChange(from: Settings(), to: new)
             let isNow = key.effect == .reload
             #expect(change.changed == (isNow ? [key.name] : []) && change.needRestart == (isNow ? [] : [key.name]))
@@ -117,7 +102,13 @@ struct EffectiveSettingsTests {
         #expect(mode.value == "0755" && mode.source == "environment" && mode.place == "SYNCAGENT_CACHE_MODE")
         let report = SettingsReport(
             file: "f", folders: .init(lists: "l", cache: "c", state: "s", socket: "o"), settings: rows)
-        #expect(Settings(report).fetch.perHost == 2)
+        #expect(rows.filter { $0.redacted == true }.map(\.key) == ["fetch.proxy"])
+        var unknown: [String] = []
+        let same = Settings(report, configured: effective.settings, unknown: &unknown)
+        #expect(same.fetch.proxy == "http://me:secret@p.example:1" && unknown.isEmpty)
+        // Who cannot read the file learns that something is missing.
+        let other = Settings(report, configured: Settings(), unknown: &unknown)
+        #expect(other.fetch.perHost == 2 && other.fetch.proxy == nil && unknown == ["fetch.proxy"])
         #expect(!report.json.text.contains("secret"))
     }
 }

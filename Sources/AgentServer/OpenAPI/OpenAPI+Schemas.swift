@@ -147,10 +147,12 @@ extension OpenAPI {
                 "format": .format, "pid": .countOrNull, "file": .anyText,
                 "folders": .object(["lists": .anyText, "cache": .anyText, "state": .anyText, "socket": .anyText]),
                 "settings": .list(
-                    of: .object([
-                        "key": .anyText, "variable": .anyText, "value": .anyText, "default": .anyText,
-                        "source": .anyText, "place": .textOrNull, "needsRestart": .flag,
-                    ])),
+                    of: Schema(
+                        answer: [
+                            "key": .anyText, "variable": .anyText, "value": .anyText, "default": .anyText,
+                            "source": .anyText, "place": .textOrNull, "needsRestart": .flag,
+                        ], optional: ["redacted": .flag]
+                    ).json),
             ])
         ),
         (

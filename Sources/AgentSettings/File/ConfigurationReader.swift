@@ -44,6 +44,7 @@ struct ConfigurationReader {
         for statement in statements.statements where statement.isOpen {
             note("The value has no end: a bracket or quotes are missing.", at: statement.lines.lowerBound)
         }
+        readTwins()
         for (line, _) in problems { blank(line) }
         guard let table = parse() else { return }
         read(table, at: [])
@@ -66,6 +67,31 @@ struct ConfigurationReader {
                 note("\(name) is set twice: remove this line, or line \(first).", at: line)
             }
         }
+    }
+
+    /// Finds what is wrong in tables that are there twice: they are left out of the rest.
+    private mutating func readTwins() {
+        var seen: Set<[String]> = []
+        let twins = statements.statements.filter {
+            $0.isTable && !$0.isElement && !$0.path.isEmpty && !seen.insert($0.path).inserted
+        }
+        for twin in twins.prefix(Self.mostErrors) {
+            let part = self.lines(of: twin)
+            let text = lines.indices.map { part.contains($0) ? lines[$0] : "" }.joined(separator: "\n")
+            var reader = ConfigurationReader(path: path, text: text)
+            reader.read()
+            for problem in reader.problems where !problems.contains(where: { $0.line == problem.line }) {
+                problems.append(problem)
+            }
+        }
+    }
+
+    /// The lines of a statement, from 0; of a table, with all that is in it.
+    private func lines(of statement: TOMLStatements.Statement) -> Range<Int> {
+        let start = statement.lines.lowerBound
+        guard statement.isTable else { return start - 1..<statement.lines.upperBound }
+        let next = statements.statements.first { $0.isTable && $0.lines.lowerBound > start }
+        return start - 1..<(next.map { $0.lines.lowerBound - 1 } ?? lines.count)
     }
 
     /// Has the parser read the text; what it does not take is left out, until it takes the rest.
@@ -109,13 +135,9 @@ struct ConfigurationReader {
             lines[line - 1] = ""
             return true
         }
-        var end = statement.lines.upperBound
-        if statement.isTable {
-            let next = statements.statements.first { $0.isTable && $0.lines.lowerBound > line }
-            end = next.map { $0.lines.lowerBound - 1 } ?? lines.count
-        }
-        let hadText = lines[statement.lines.lowerBound - 1..<end].contains { !$0.isEmpty }
-        for index in statement.lines.lowerBound - 1..<end { lines[index] = "" }
+        let part = lines(of: statement)
+        let hadText = lines[part].contains { !$0.isEmpty }
+        for index in part { lines[index] = "" }
         return hadText
     }
 
@@ -139,7 +161,7 @@ struct ConfigurationReader {
                     continue
                 }
                 read(inner, at: full)
-            } else if value.type == .table {
+            } else if value.type == .table, path.isEmpty || statements.hasTable(full) {
                 let advice = SettingKey.nearestTable(to: name).map { ": did you mean [\($0)]?" }
                 let all = SettingKey.tables.map { "[\($0)]" }.joined(separator: ", ")
                 note("There is no table [\(text)]\(advice ?? ": the tables are \(all).")", at: full)

@@ -68,6 +68,9 @@ struct TOMLStatements {
         return nil
     }
 
+    /// Whether a line begins a table, and not only a key with dots names it.
+    func hasTable(_ path: [String]) -> Bool { statements.contains { $0.isTable && $0.path.starts(with: path) } }
+
     /// The statement that a line is part of.
     func statement(at line: Int) -> Statement? { statements.first { $0.lines.contains(line) } }
 

@@ -37,7 +37,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let settings = try await configuration.agentSettings()
+        let settings = try await configuration.agentSettings(needed: fetch ? ["fetch.proxy"] : [])
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let screen = output.screen
         var findings: [CheckFinding] = []

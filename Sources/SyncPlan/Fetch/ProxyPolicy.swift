@@ -57,9 +57,18 @@ extension Proxy: CustomStringConvertible {
     package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 
     /// What was given for a proxy, without the user name and password that may be in it.
+    ///
+    /// Of what is no proxy only the scheme is left: nobody can tell which part of it is a password.
     package static func withoutPassword(_ text: String) -> String {
-        text.utf8.lastIndex(of: UInt8(ascii: "@")).map { "…\(text[$0...])" } ?? text
+        guard Proxy(text) != nil else {
+            let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] } ?? ""
+            return schemes.contains(scheme.lowercased()) ? "\(scheme)://…" : "…"
+        }
+        return text.utf8.lastIndex(of: UInt8(ascii: "@")).map { "…\(text[$0...])" } ?? text
     }
+
+    /// Those of curl.
+    private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 }
 
 /// Which requests go through a proxy, by the environment variables that curl reads (`curl(1)`, “ENVIRONMENT”).

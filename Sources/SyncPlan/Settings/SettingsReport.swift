@@ -17,13 +17,16 @@ package struct SettingsReport: Codable, Equatable, Sendable {
         package var place: String?
         /// Whether another value is configured, which takes a restart.
         package var needsRestart: Bool
+        /// Whether a password was left out of the value; else `nil`.
+        package var redacted: Bool?
 
         package init(
             key: String, variable: String, value: String, default: String, source: String, place: String?,
-            needsRestart: Bool = false
+            needsRestart: Bool = false, isRedacted: Bool = false
         ) {
             (self.key, self.variable, self.value, self.default) = (key, variable, value, `default`)
             (self.source, self.place, self.needsRestart) = (source, place, needsRestart)
+            redacted = isRedacted ? true : nil
         }
     }
 
@@ -60,12 +63,14 @@ package struct SettingsReport: Codable, Equatable, Sendable {
             "settings": .lines(
                 .array(
                     settings.map { setting in
-                        [
-                            "key": .string(setting.key), "variable": .string(setting.variable),
-                            "value": .string(setting.value), "default": .string(setting.default),
-                            "source": .string(setting.source),
-                            "place": .string(orNull: setting.place), "needsRestart": .bool(setting.needsRestart),
+                        var members: [(key: String, value: JSON)] = [
+                            ("key", .string(setting.key)), ("variable", .string(setting.variable)),
+                            ("value", .string(setting.value)), ("default", .string(setting.default)),
+                            ("source", .string(setting.source)), ("place", .string(orNull: setting.place)),
+                            ("needsRestart", .bool(setting.needsRestart)),
                         ]
+                        if let redacted = setting.redacted { members.append(("redacted", .bool(redacted))) }
+                        return .object(members)
                     })),
         ]
     }

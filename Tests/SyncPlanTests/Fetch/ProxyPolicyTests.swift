@@ -39,12 +39,22 @@ struct ProxyPolicyTests {
         #expect(policy.proxy(for: try FetchTarget(url))?.host == host)
     }
 
+    @Test(
+        "a text is shown without what may be a password: of what is no proxy, only the scheme",
+        arguments: [
+            ("http://p:80", "http://p:80"), ("http://user:secret@p:80", "…@p:80"), ("http://alice:secret", "http://…"),
+            ("alice:secret", "…"), ("socks5://a:secret@p:1", "socks5://…"), ("secret://p", "…"), ("", "…"),
+        ])
+    func withoutPassword(text: String, shown: String) {
+        #expect(Proxy.withoutPassword(text) == shown)
+    }
+
     @Test("the setting wins over the environment, its exceptions excepted, and a bad proxy shows no password")
     func setting() throws {
         let policy = try ProxyPolicy(setting: "s:1") { ["http_proxy": "h:1", "no_proxy": "b.org"][$0] }
         #expect(policy.proxy(for: try FetchTarget("http://a/"))?.host == "s")
         #expect(policy.proxy(for: try FetchTarget("https://b.org/")) == nil)
-        for text in ["ftp://user:secret@p:1", "http://user:secret@\u{301}p:1"] {
+        for text in ["ftp://user:secret@p:1", "http://user:secret@\u{301}p:1", "http://user:secret"] {
             let error = #expect(throws: SettingError.self) { try ProxyPolicy(setting: text) { _ in nil } }
             #expect(error?.description.contains("secret") == false)
         }

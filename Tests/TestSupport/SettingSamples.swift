@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package enum SettingSamples {
+    /// Another value than the default for every setting.
+    package static let all: [String: String] = [
+        "lists.settle": "1s", "lists.settleMax": "3s", "lists.rescan": "1m", "lists.rescanContent": "1h",
+        "lists.maxBytes": "1MiB", "lists.maxEntries": "10", "lists.iconKeys": "logo,image",
+        "lists.iconBaseURL": "https://e.org/icons/", "cache.grace": "0s", "cache.leaseMax": "2h", "cache.mode": "0750",
+        "cache.minFree": "1GiB", "eviction.holdAbove": "10% and 5 images", "eviction.holdFor": "7d",
+        "fetch.concurrency": "8", "fetch.perHost": "2", "fetch.connectTimeout": "1s", "fetch.idleTimeout": "2s",
+        "fetch.totalTimeout": "3s", "fetch.maxBytes": "1MiB", "fetch.maxRedirects": "0", "fetch.retryBase": "2s",
+        "fetch.retryMax": "1h", "fetch.userAgent": "agent/1 \"x\" \\", "fetch.proxy": "http://proxy.example.com:3128",
+        "fetch.caFile": "/etc/ca.pem", "fetch.allowDowngrade": "true", "network.allow": "10.0.0.0/8,fd00::/8",
+        "network.allowHosts": "icons.corp,.corp", "network.denyHosts": "*.example.com", "images.maxSide": "512",
+        "images.maxPixels": "1000", "images.allowSVG": "true", "refresh.minimum": "2h", "refresh.default": "7d",
+        "control.group": "icons", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
+        "serve.listen": "[::]:80", "metrics.textfile": "/var/lib/x.prom", "metrics.listen": "[::1]:9100",
+    ]
+}
