@@ -2,6 +2,7 @@
 import AgentSettings
 import CacheFormat
 import DemoOrigin
+import FoundationEssentials
 import Glibc
 import Subprocess
 import SyncPlan
@@ -85,6 +86,50 @@ struct ConfigurationTests {
                 #expect(try await world.agent.call("config").output.contains(#/fetch\.perHost +5 +/#))
             }
         }
+    }
+
+    @Test("of every setting in the file, SIGHUP either puts it in force and tells it, or says that it takes a restart")
+    func everySetting() async throws {
+        try await World.with { plain in
+            let (world, file) = try Self.world(plain, "")
+            try await world.agent.whileRunning { agent in
+                var new = Settings()
+                var text = ""
+                // A file with certificates has to be there.
+                let keys = SettingKey.all.filter { $0.name != "fetch.caFile" }
+                for key in keys { try key.set(try #require(SettingSamples.all[key.name]), in: &new) }
+                for table in SettingKey.tables {
+                    text += "[\(table)]\n"
+                    for key in keys where key.table == table { text += "\(key.key) = \(key.literal(in: new))\n" }
+                }
+                try await world.agent.status { $0.pid != nil }
+                let before = try await Self.settings(of: world)
+                try write(text, to: file)
+                try Self.reload(agent)
+                var events = ""
+                try await waitUntil {
+                    events = try await world.agent.call("events", "--json").output
+                    return events.contains("configuration-reloaded")
+                }
+                let after = try await Self.settings(of: world)
+                // What the environment and the options of this world say goes before the file.
+                let ofFile = keys.filter { after[$0.name]?.source == "file" }
+                #expect(ofFile.count > keys.count / 2)
+                for key in ofFile {
+                    let setting = try #require(after[key.name])
+                    let isNow = key.effect == .reload
+                    #expect(setting.needsRestart == !isNow, "\(key.name)")
+                    #expect(setting.value == (isNow ? key.shownValue(in: new) : before[key.name]?.value), "\(key.name)")
+                    #expect(events.contains(" \(key.name)") == isNow, "\(key.name)")
+                }
+            }
+        }
+    }
+
+    private static func settings(of world: World) async throws -> [String: SettingsReport.Setting] {
+        let json = try await world.agent.call("config", "--json").output
+        let report = try JSONDecoder().decode(SettingsReport.self, from: Data(json.utf8))
+        return Dictionary(uniqueKeysWithValues: report.settings.map { ($0.key, $0) })
     }
 
     @Test("what takes a restart is named, and the rest of the file holds")

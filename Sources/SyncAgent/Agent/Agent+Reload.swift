@@ -45,14 +45,16 @@ extension Agent {
     }
 
     /// Reads the configuration again: has it in force, or says why the old one stays; and looks at the lists folder.
-    func reload(_ agent: RunningAgent) {
+    ///
+    /// It returns when the status tells of it.
+    func reload(_ agent: RunningAgent) async {
         let (loop, lists) = (agent.loop, agent.lists)
         switch readConfiguration() {
         case .accepted(let new):
             var settings = new.settings
             settings.fetch.concurrency = min(settings.fetch.concurrency, budget.possibleDownloads)
             loop.effects.configure(settings, new.proxies)
-            loop.post(.configured(settings))
+            await loop.hand(.configured(settings))
             agent.latestSettings.set(new.report)
             lists.configure(settings.lists)
             loop.tell(.configurationReloaded(changed: new.changed))
@@ -65,7 +67,7 @@ extension Agent {
             for problem in problems { logger.error("configuration error", metadata: ["reason": "\(problem)"]) }
             let rest = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
             let reason = (problems.first ?? "") + rest
-            loop.post(.misconfigured(reason: reason))
+            await loop.hand(.misconfigured(reason: reason))
             loop.tell(.configurationRejected(reason: reason))
             lists.lookAgain()
         }

@@ -214,11 +214,11 @@ package struct Agent: Sendable {
                 for await _ in wakeUps {
                     if let service {
                         await service.reload {
-                            reload(agent)
+                            await reload(agent)
                             await agent.lookAgain(atMost: Self.patience)
                         }
                     } else {
-                        reload(agent)
+                        await reload(agent)
                     }
                 }
                 return nil

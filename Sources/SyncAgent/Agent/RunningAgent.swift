@@ -238,6 +238,8 @@ package struct RunningAgent: Sendable {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         Task { [loop, scrubber] in
             if await scrubber.read(suspects, report: { loop.post(.damaged($0)) }) { loop.post(.suspected) }
+            // The status that follows tells of it.
+            _ = await loop.ask { _ in }
             end.finish()
         }
         await wait(atMost: Self.patience) { for await _ in ended {} }
