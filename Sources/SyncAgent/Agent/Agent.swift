@@ -146,7 +146,17 @@ package struct Agent: Sendable {
         async let opening = StateStore(folder: folders.state, clock: clock, logger: logger)
         var restored = try StartUpRecovery.run(folder, logger: logger)
         // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
-        if restored.manifests.isEmpty { try AgentFolders.make(folders.lists, mode: listsMode) }
+        if restored.manifests.isEmpty {
+            do throws(FileError) {
+                try AgentFolders.make(folders.lists, mode: listsMode)
+            } catch {
+                logger.warning(
+                    "cannot create the lists folder: create it, and the agent finds it",
+                    metadata: [
+                        "reason": "\(error)", "command": "sudo mkdir -p \(ShellWord.quoted(folders.lists.string))",
+                    ])
+            }
+        }
         restored.takeApart()
         let store = try await opening
         restored.memory = store.remembered

@@ -209,7 +209,7 @@ struct EventLog: Sendable {
             message,
             metadata: [
                 "url": "\(LogURL(url))", "code": "\(failure.code)", "reason": "\(failure.message)",
-                "next": "\(failure.nextAttempt.map { "\($0)" } ?? "never")",
+                "next": "\(failure.nextAttemptText ?? "never")",
             ])
     }
 }

@@ -112,8 +112,13 @@ package struct DiskStatus: Sendable {
             folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes, known: plan.knownLists)
         let scan = await scanner.look().scan
         // Nobody carries out what follows from it.
-        _ = plan.handle([.scanned(scan)], now: AgentClock.wallTime)
-        guard case .listed(_, let present, let changed) = scan else { return false }
+        let now = AgentClock.wallTime
+        _ = plan.handle([.scanned(scan)], now: now)
+        guard case .listed(let folder, let present, let changed) = scan else { return false }
+        // An agent would look again before it takes a list for removed.
+        let again = ListScan.listed(folder, present: present, changed: [:])
+        let later = now + settings.lists.settleMax + AbsentLists.shortest
+        _ = plan.handle([.scanned(again.listed(at: later))], now: later)
         return plan.isPublished && present.allSatisfy { changed[$0] != nil }
     }
 

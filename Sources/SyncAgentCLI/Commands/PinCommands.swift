@@ -99,9 +99,11 @@ struct UnpinCommand: AsyncParsableCommand {
         let report = try await configuration.pin(url, false)
         if json { return try Message.output(report.json) }
         let lists = icon.lists.filter { $0 != Reconciler.pinList }
+        let removal =
+            icon.path == nil ? "it has no image" : "its image is removed when the grace period is over"
         let end =
             lists.isEmpty
-            ? "its image is removed when the grace period is over"
+            ? removal
             : "it stays as long as \(lists.map(\.text).joined(separator: ", ")) \(lists.count == 1 ? "names" : "name") it"
         try Message.output(sentence: "Unpinned \(shown(url)): \(end).")
     }

@@ -21,7 +21,7 @@ extension AgentEvent {
         case .iconStale(_, let failure): "Not refreshed: \(Self.clause(failure)) The image on disk stays."
         case .iconFresh: "Refreshed after failures: the image on disk is current."
         case .iconRetired: "No list names it any more. The image stays for the grace period."
-        case .iconEvicted: "Evicted: no list names it, and its grace period is over."
+        case .iconEvicted: "Evicted: no list names it any more."
         case .generationPublished(_, let lists, let images, let endsFailure):
             "Published\(endsFailure ? " after failures" : ""): \(counted(lists, "list document")), "
                 + "\(counted(images, "new image"))."
@@ -60,7 +60,15 @@ extension AgentEvent {
     }
 
     private static func clause(_ failure: IconRecord.Failure) -> String {
-        let next = failure.nextAttempt.map { "The next attempt is at \($0)." } ?? "It is not tried again as things are."
+        let next =
+            failure.nextAttemptText.map { "The next attempt is at \($0)." } ?? "It is not tried again as things are."
         return "\(failure.message). \(next)"
+    }
+}
+
+extension IconRecord.Failure {
+    /// When it is requested again, in whole seconds and not before it: a text that is read at once names no time that is over.
+    package var nextAttemptText: String? {
+        nextAttempt.map { "\($0.inWholeSeconds < $0 ? $0 + .seconds(1) : $0)" }
     }
 }

@@ -58,7 +58,9 @@ extension Backoff {
             case .gone: "the server says that it is gone: 7 days"
             case .refused: "the URL is refused"
             }
-        return rule + "; or as long as the server asked (Retry-After)"
+        // Whether a server that answered asked for more is not kept.
+        guard case .http = failure.code else { return rule }
+        return rule + "; or as long as the server asked, if it did (Retry-After)"
     }
 }
 

@@ -54,6 +54,22 @@ struct DiskStatusTests {
         }
     }
 
+    @Test("a list whose file was removed is not shown any more")
+    func removed() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = AgentFolders(
+                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
+                socket: folder.appending("socket"))
+            for path in [folders.lists, folders.cache, folders.state] {
+                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
+            }
+            try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"])
+            let report = await DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
+                .report()
+            #expect(report.lists.isEmpty && report.generation == 1 && !report.inSync)
+        }
+    }
+
     @Test("a copy of a cache needs no more than the manifest and what it names")
     func copy() async throws {
         try await withTemporaryFolder { folder in
