@@ -276,7 +276,7 @@ struct EventJournalTests {
         }
     }
 
-    @Test("the last lines are counted in the files, whatever numbers were left out", arguments: [200, 2 << 20])
+    @Test("the last lines are counted in the files, whatever numbers were left out", arguments: [500, 2 << 20])
     func last(segmentBytes: Int) async throws {
         try await withTemporaryFolder { folder in
             for run in 0..<3 {
@@ -300,7 +300,7 @@ struct EventJournalTests {
     func tooMany() async throws {
         try await withTemporaryFolder { folder in
             let log = RecordedLog()
-            let journal = Self.journal(folder, mostPending: 10, log)
+            let journal = Self.journal(folder, mostPending: 15, log)
             var follower = journal.follower(from: .after(0))
             let icons: (Int) -> [AgentEvent] = { count in (0..<count).map { .iconRetired("https://a.example/\($0)") } }
             journal.writing.suspend()

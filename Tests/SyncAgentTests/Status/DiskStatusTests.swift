@@ -64,9 +64,13 @@ struct DiskStatusTests {
                 try AgentFolders.make(path, mode: .ownerReadWriteExecute)
             }
             try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"])
-            let report = await DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
-                .report()
-            #expect(report.lists.isEmpty && report.generation == 1 && !report.inSync)
+            // A folder without any list could be one that is not mounted.
+            try write("<plist version=\"1.0\"><array/></plist>", to: folders.lists.appending("other.plist"))
+            let status = DiskStatus(
+                folders: folders, settings: Settings(), parser: BuiltProducts.path("syncagent-parse"))
+            try await waitUntil { await status.report().lists.map(\.name) == ["other.plist"] }
+            let report = await status.report()
+            #expect(report.generation == 1 && !report.inSync)
         }
     }
 
