@@ -112,7 +112,7 @@ struct SettingKeyTests {
             ("fetch.maxRedirects", "101"),
             ("fetch.retryBase", "0s"), ("fetch.userAgent", ""), ("fetch.userAgent", "a\r\nX: b"),
             ("fetch.userAgent", "ü"),
-            ("fetch.proxy", "junk"), ("fetch.proxy", "ftp://proxy.example.com:3128"),
+            ("fetch.proxy", "junk"),
             ("fetch.allowDowngrade", "yes"), ("fetch.allowDowngrade", "TRUE"), ("network.allow", "10.0.0.0/33"),
             ("network.allow", "example.com"), ("network.allow", "10.0.0.0/8;fd00::/8"), ("images.maxSide", "65536"),
             ("images.maxPixels", "4294967297"), ("refresh.default", "999ms"),

@@ -60,7 +60,7 @@ extension Proxy: CustomStringConvertible {
     ///
     /// Of what is no proxy only the scheme is left: nobody can tell which part of it is a password.
     package static func withoutPassword(_ text: String) -> String {
-        guard Proxy(text) != nil else {
+        guard Proxy(text) != nil || text.isEmpty else {
             let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] } ?? ""
             return schemes.contains(scheme.lowercased()) ? "\(scheme)://…" : "…"
         }
