@@ -123,7 +123,7 @@ package final class AgentMetrics: Sendable {
 
     /// Notes images that were removed, and files that could not be.
     func noteEviction(images: Int, areDamaged: Bool, failures: Int) {
-        evictedImages.increment(areDamaged ? .damaged : .unreferenced, by: images)
+        evictedImages.increment(areDamaged ? .damaged : .retired, by: images)
         if failures > 0 { evictionFailures.increment(by: failures) }
     }
 

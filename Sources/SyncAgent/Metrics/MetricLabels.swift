@@ -41,8 +41,8 @@ enum MetricLabel {
     }
 
     enum Eviction: String, CaseIterable, Sendable {
-        /// No list and no kept generation names the image.
-        case unreferenced
+        /// No list names the image, and no generation that is kept.
+        case retired
         case damaged
     }
 

@@ -7,12 +7,13 @@ import SyncPlan
 
 struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evict", abstract: "Evict unreferenced images now, without waiting for the grace period.",
+        commandName: "evict", abstract: "Evict retired images now, without waiting for the grace period.",
         usage: "syncagent evict [--dry-run | --explain <url> | --confirm] [options]",
         discussion: """
-            An image that a reader leases stays until the lease ends. Every image stays for 5 seconds after it is retired, \
-            for readers without a lease; the command waits for that. A change that retires most of the cache is held until \
-            you confirm it with --confirm, or until eviction.holdFor has passed.
+            An image is retired when no list names it any more. One that a reader leases stays until the lease ends. \
+            Every image stays for 5 seconds after it is retired, for readers without a lease; the command waits for \
+            that. A change that retires most of the cache is held until you confirm it with --confirm, or until \
+            eviction.holdFor has passed.
 
             Examples:
               syncagent evict --dry-run
