@@ -151,15 +151,12 @@ struct EventTests {
     func python() async throws {
         let example = try #require(try Article("Events", of: "SyncAgent").examples(in: "python").first)
         try await World.with { world in
-            let runtime = world.folder.appending("syncagent")
-            try makeFolder(runtime)
-            try await Tool.run("ln", "-s", "../control.sock", runtime.appending("control.sock").string)
+            let socket = world.folder.appending("control.sock").string
             let file = world.folder.appending("output")
             try write("", to: file)
             let output = try FileDescriptor.open(file, .writeOnly, options: .append)
             _ = try await Subprocess.run(
-                .name("python3"), arguments: ["-c", example, "0"],
-                environment: .inherit.updating(["XDG_RUNTIME_DIR": world.folder.string]), input: .none,
+                .name("python3"), arguments: ["-c", example, socket, "0"], input: .none,
                 output: .fileDescriptor(output, closeAfterSpawningProcess: true), error: .discarded
             ) { execution in
                 @Sendable func waitFor(_ name: String) async throws {
