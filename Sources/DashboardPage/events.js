@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened last, the newest first.
-import { capital, element, sentence, when } from '/text.js';
+import { capital, element, sentence, when, withTimes } from '/text.js';
 
 const tones = {
   'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
@@ -19,10 +19,13 @@ export function addEvents(events, name) {
   const items = events.map(event => element('li.event', { data: { tone: tones[event.kind] ?? '' } },
     element('span.dot', { 'aria-hidden': 'true' }),
     element('p', {}, ...subject(event, name),
-      element('bdi', {}, sentence(capital(event.message ?? event.kind)))), when(event.time)));
+      element('bdi', {}, withTimes(told(event)))), when(event.time)));
   list.prepend(...items.slice(-mostEvents).reverse());
   while (list.children.length > mostEvents) list.lastChild.remove();
 }
+
+/** The next attempt is left out: it may be long over, and the details of the icon have it. */
+const told = event => sentence(capital(event.message ?? event.kind)).replace(/ The next attempt is at \S+$/, '');
 
 /** What an event is about: an icon or a list. */
 function subject({ url, list }, name) {

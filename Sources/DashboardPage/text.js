@@ -22,6 +22,7 @@ const shapes = {
   busy: ['M20 12a8 8 0 1 1-2.4-5.7', 'M20 3.5v4h-4'],
   pause: ['M9 6v12', 'M15 6v12'],
   wait: ['M12 7v5.5l3.5 2'],
+  plus: ['M12 6v12', 'M6 12h12'],
 };
 
 /** A drawing of lines, for people who see it; screen readers pass it by. */
@@ -68,17 +69,26 @@ export function ago(time, now = Date.now()) {
   return '';
 }
 
+/** “until” a time as “for another 2 hours”, and “since” it as “for 2 hours”; without such a word as `ago` tells it. */
+function told(time, word) {
+  const text = ago(time);
+  if (!word) return text;
+  const [, isLater, span] = /^(in )?(\d.*?)(?: ago)?$/.exec(text) ?? [];
+  if (!span || Boolean(isLater) !== (word === 'until')) return `${word} ${text}`;
+  return isLater ? `for another ${span}` : `for ${span}`;
+}
+
 /** A time as it is told, with the exact one for those who point at it. */
-export function when(time) {
+export function when(time, word) {
   const exact = new Date(time);
   if (Number.isNaN(exact.getTime())) return document.createTextNode(String(time ?? ''));
-  return element('time', { datetime: time, title: exact.toLocaleString() }, ago(time));
+  return element('time', { datetime: time, title: exact.toLocaleString(), data: word ? { word } : null }, told(time, word));
 }
 
 /** Tells the times under an element again. */
 export function retell(root) {
-  for (const time of root.querySelectorAll('time:not(.exact)')) {
-    const text = ago(time.dateTime);
+  for (const time of root.querySelectorAll('time')) {
+    const text = told(time.dateTime, time.dataset.word);
     if (time.textContent !== text) time.textContent = text;
   }
 }
@@ -109,14 +119,11 @@ export function capital(text) {
 
 export const sentence = text => (!text || /[.:!?]$/.test(text) ? text ?? '' : text + '.');
 
-/** A text in which times are told as people do: “refresh in 3 hours”, “held until 11/24/2026, 3:44 AM”. */
+/** A text in which times are told as people do: “refresh in 3 hours”, “held for another 2 hours”. */
 export function withTimes(text) {
-  return text.split(/((?:\bat )?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/).filter(Boolean).map(part => {
-    const time = part.replace(/^at /, '');
-    if (!/^\d{4}-.*Z$/.test(time)) return part;
-    if (time !== part) return when(time);
-    const exact = new Date(time).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-    return element('time.exact', { datetime: time }, exact);
+  return text.split(/((?:\b(?:at|until|since) )?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/).filter(Boolean).map(part => {
+    const [, word, time] = /^(?:(at|until|since) )?(\d{4}-\S*Z)$/.exec(part) ?? [];
+    return time ? when(time, word === 'at' ? undefined : word) : part;
   });
 }
 

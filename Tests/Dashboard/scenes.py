@@ -3,7 +3,7 @@
 import dataclasses
 import typing
 
-from scripted_agent import event, icons, problem, status
+from scripted_agent import event, icons, problem, stamp, status
 
 LIST = "https://icons.example.com/00059/Maps.png"
 
@@ -74,6 +74,14 @@ def crowded():
     return scene
 
 
+def stale(own):
+    own = [dict(icon) for icon in own]
+    count = sum(icon["stale"] is not None for icon in own)
+    return trouble(own, f"All {len(own)} icons are up to date.", problem(
+        "stale", f"{count} icons could not be refreshed; the old image stays", severity="notice", count=count),
+        level="ok", icons={"stale": count})
+
+
 def crowded_details(page, agent):
     page.js("document.querySelector('.cell').click()")
     page.wait("the details", lambda: "Next" in (page.text("#details dl") or ""))
@@ -125,7 +133,7 @@ def scenes():
         "held": trouble(
             some, "EVICTION HELD: a change of the lists retired most images.", problem(
                 "eviction-held", "one change retired 45 of 60 images; they stay until somebody confirms it",
-                "held until 2026-11-24T02:44:52Z", ["syncagent evict --dry-run", "syncagent evict --confirm"]),
+                f"held until {stamp(80_000)}", ["syncagent evict --dry-run", "syncagent evict --confirm"]),
             eviction={"state": "held", "reason": "one change retired 45 of 60 images"}, icons={"retired": 45}),
         "suspended": trouble(
             some, "LISTS IN DOUBT: nothing is evicted.", problem(
@@ -137,10 +145,11 @@ def scenes():
                 "publication-failed", "nothing can be published", "cannot write /var/cache/syncagent: Read-only file system"),
             publication={"error": "cannot write /var/cache/syncagent: Read-only file system"}),
         "lists": lists,
+        "stale": stale(many),
         "waiting": trouble(
             blank, "41 icons wait for a server that failed or asked to wait [origin-waiting].", problem(
                 "origin-waiting", "41 icons wait for a server that failed or asked to wait",
-                "no request to https://icons.example.com until 2026-11-23T10:00:00Z", ["syncagent retry --failed"],
+                f"no request to https://icons.example.com until {stamp(7_100)}", ["syncagent retry --failed"],
                 count=41)),
         "crowded": crowded(),
         "crowded-details": dataclasses.replace(crowded(), then=crowded_details),

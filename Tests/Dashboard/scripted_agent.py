@@ -58,7 +58,9 @@ def icons(count, failed=(), pending=0, lists=1):
             "url": f"https://icons.example.com/{index:05}/{urllib.parse.quote(name)}.png?token=secret", "names": [name],
             "state": "ready", "lists": [f"apps-{index % lists + 1:02}.plist" if lists > 1 else "apps.plist"],
             "path": f"icons/{digest[:2]}/{digest}.png", "sha256": digest, "bytes": 2000 + index * 7 % 9000,
-            "type": "image/png", "width": 64, "height": 64, "error": None, "stale": index % 41 == 40})
+            "type": "image/png", "width": 64, "height": 64, "error": None,
+            "stale": "Stale since 2026-11-21T02:44:52Z, but still used because a refresh failed."
+            if index % 41 == 40 else None})
     rest = made[::-1]
     for icon, code in zip(rest, failed):
         icon.update(state="failed", error=code, path=None, sha256=None, bytes=None, type=None, width=None, height=None)
