@@ -112,8 +112,8 @@ let package = Package(
         .target(
             name: "DashboardPage",
             exclude: [
-                "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "events.js", "favicon.svg",
-                "images.js", "lists.js", "problems.js", "text.js", "wall.js",
+                "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "dialogs.js", "events.js",
+                "favicon.svg", "filters.js", "images.js", "lists.js", "problems.js", "text.js", "wall.js",
             ]),
 
         // The agent's servers: the control socket, and what listens on loopback.

@@ -32,6 +32,9 @@ function noteAccess(value) {
   accessChanged(value);
 }
 
+/** Whether this page had a token that is not valid any more. */
+export let isTokenOver = false;
+
 /** What a request without a token may do: none or read; null as long as that is not known. */
 let anonymous = null;
 export const isTokenNeeded = () => anonymous === 'none';
@@ -48,6 +51,7 @@ async function send(path, options = {}) {
   if (error.code === 'unknown-token' && token) {
     // The command that made it has ended: what can be read without one still can.
     sessionStorage.removeItem(storedToken);
+    isTokenOver = true;
     noteAccess(null);
     return send(path, options);
   }

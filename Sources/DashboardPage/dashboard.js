@@ -1,39 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dashboard of an agent: shows what it says, and has it do things if the address had a token.
 import {
-  access, ask, followEvents, followStatus, iconPages, onAccess, Refusal, takeToken, tell,
+  access, ask, followEvents, followStatus, iconPages, isTokenOver, onAccess, Refusal, takeToken, tell,
 } from '/agent.js';
 import { Details } from '/details.js';
+import { confirm, say } from '/dialogs.js';
 import { addEvents } from '/events.js';
+import { isShown, offerLists, onFilter, setFilter, showStates } from '/filters.js';
 import { showLists } from '/lists.js';
 import { showGone, showProblems, showRefused, showVerdict } from '/problems.js';
 import { command, counted, element, nameOf, number, retell, sentence } from '/text.js';
 import { Wall } from '/wall.js';
 
 const byId = id => document.getElementById(id);
-const states = [['', 'All'], ['ready', 'Ready'], ['pending', 'Pending'], ['failed', 'Failed'], ['retired', 'Retired']];
 
 let status = null;
 let lastAnswer = null;
 const icons = new Map();
-const filter = { text: '', list: '', state: '' };
 let isLoading = false;
 let isLoaded = false;
-let isStale = false;
+let isOutdated = false;
 
 // Words
-
-let noticeTimer = 0;
-
-/** Says something for some seconds, to everybody. */
-function say(text, tone = '') {
-  const notice = byId('notice');
-  notice.textContent = text;
-  notice.dataset.tone = tone;
-  notice.classList.add('shown');
-  clearTimeout(noticeTimer);
-  noticeTimer = setTimeout(() => notice.classList.remove('shown'), 5000);
-}
 
 let announced = '';
 
@@ -83,20 +71,6 @@ const actions = {
   },
 };
 
-function confirm(title, text, yes) {
-  const dialog = byId('confirm');
-  byId('confirm-title').textContent = title;
-  byId('confirm-text').textContent = text;
-  byId('confirm-yes').textContent = yes;
-  dialog.returnValue = '';
-  dialog.showModal();
-  return new Promise(resolve => {
-    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });
-  });
-}
-
-byId('confirm-yes').addEventListener('click', () => byId('confirm').close('yes'));
-byId('confirm-no').addEventListener('click', () => byId('confirm').close());
 byId('sync').addEventListener('click', actions.sync);
 byId('pause').addEventListener('click', () => (status?.state === 'paused' ? actions.resume() : actions.pause()));
 
@@ -112,14 +86,6 @@ const details = new Details(actions, say, () => {
   wall.focus();
 });
 
-function isShown(icon) {
-  if (filter.state && icon.state !== filter.state) return false;
-  if (filter.list && !(icon.lists ?? []).includes(filter.list)) return false;
-  if (!filter.text) return true;
-  icon.words ??= [nameOf(icon), ...(icon.names ?? []), icon.url, icon.error ?? ''].join('\n').toLowerCase();
-  return icon.words.includes(filter.text);
-}
-
 function showWall() {
   const shown = [...icons.values()].filter(isShown);
   wall.show(shown);
@@ -130,57 +96,18 @@ function showWall() {
   empty.hidden = shown.length > 0;
   empty.textContent = icons.size === 0
     ? (isLoaded ? 'No list names an icon yet.' : 'Loading the icons…') : 'No icon matches. Clear the filters to see all.';
-  showStates();
+  showStates(icons.values());
 }
 
-function showStates() {
-  const counts = { '': icons.size };
-  for (const icon of icons.values()) counts[icon.state] = (counts[icon.state] ?? 0) + 1;
-  for (const button of byId('states').children) {
-    const count = counts[button.dataset.state] ?? 0;
-    button.querySelector('.number').textContent = number(count);
-    button.hidden = button.dataset.state === 'retired' && count === 0 && filter.state !== 'retired';
-    button.setAttribute('aria-pressed', button.dataset.state === filter.state);
-  }
-}
-
-function setFilter(change) {
-  Object.assign(filter, { text: '', list: '', state: '' }, change);
-  byId('search').value = filter.text;
-  byId('list-filter').value = filter.list;
+/** Shows the icons that a problem or a list is about. */
+function showOnly(change) {
+  setFilter(change);
   showWall();
   byId('icons').scrollIntoView({ block: 'nearest' });
   wall.focus();
 }
 
-/** Has the icons filtered by the lists that there are. */
-function offerLists(names) {
-  const select = byId('list-filter');
-  if ([...select.options].slice(1).map(option => option.value).join('\n') !== names.join('\n')) {
-    select.replaceChildren(element('option', { value: '' }, 'All lists'),
-      ...names.map(name => element('option', { value: name }, name)));
-    select.value = names.includes(filter.list) ? filter.list : '';
-    filter.list = select.value;
-  }
-}
-
-for (const [state, text] of states) {
-  byId('states').append(element('button', {
-    type: 'button', data: { state }, 'aria-pressed': state === '',
-    click() {
-      filter.state = state;
-      showWall();
-    },
-  }, text, element('span.number', {}, '0')));
-}
-byId('search').addEventListener('input', event => {
-  filter.text = event.target.value.trim().toLowerCase();
-  showWall();
-});
-byId('list-filter').addEventListener('change', event => {
-  filter.list = event.target.value;
-  showWall();
-});
+onFilter(showWall);
 
 let noteLoaded = () => {};
 /** That the names of icons are known, or will not be for now. */
@@ -191,12 +118,12 @@ const loaded = new Promise(resolve => {
 
 /** Reads all icons again. While that goes on, a change is read afterwards, and then not at once. */
 async function loadIcons() {
-  isStale = true;
+  isOutdated = true;
   if (isLoading) return;
   isLoading = true;
   try {
-    while (isStale) {
-      isStale = false;
+    while (isOutdated) {
+      isOutdated = false;
       const start = performance.now();
       const found = new Map();
       for await (const page of iconPages()) {
@@ -220,16 +147,19 @@ async function loadIcons() {
   }
 }
 
-let isFolderShown = false;
+let listsFolder = null;
 
 /** Says where lists go, as long as there is none. */
 async function showFolder() {
-  if (isFolderShown) return;
-  isFolderShown = true;
+  if (listsFolder) return;
   try {
-    byId('lists-empty').append(command((await ask('/v1/settings')).folders.lists, say));
+    const { lists } = (await ask('/v1/settings')).folders;
+    if (listsFolder) return;
+    listsFolder = lists;
+    byId('lists-empty').append(command(lists, say));
+    showSentence();
   } catch {
-    isFolderShown = false;
+    // The next status has it asked for again.
   }
 }
 
@@ -286,11 +216,9 @@ let lastGeneration = null;
 function changed(report) {
   status = report;
   lastAnswer = new Date().toISOString();
-  const verdict = showVerdict(report);
-  announce(verdict);
-  document.title = `${verdict.replace(/\.$/, '')} · syncagent`;
+  showSentence();
   showLink('live', report.state === 'paused' ? 'Live, paused' : 'Live');
-  showLists(report.lists, list => setFilter({ list }));
+  showLists(report.lists, list => showOnly({ list }));
   offerLists(report.lists.map(list => list.name));
   if (report.lists.length === 0) showFolder();
   const foot = [`syncagent ${report.version}`, report.pid ? `process ${report.pid}` : null,
@@ -301,6 +229,12 @@ function changed(report) {
   if (wasGone || lastGeneration !== report.generation) loadIcons();
   wasGone = false;
   lastGeneration = report.generation;
+}
+
+function showSentence() {
+  const verdict = showVerdict(status, listsFolder);
+  announce(verdict);
+  document.title = `${verdict.replace(/\.$/, '')} · syncagent`;
 }
 
 function gone(error) {
@@ -322,17 +256,18 @@ function gone(error) {
 function showAccess() {
   byId('actions').hidden = !mayChange();
   byId('pause').textContent = status?.state === 'paused' ? 'Resume' : 'Pause';
-  if (status) showProblems(status, mayChange(), actions, setFilter, say);
-  const note = byId('read-only') ?? element('span', { id: 'read-only' });
-  note.textContent = access === 'read' ? 'Read-only. To change things, run syncagent dashboard.' : '';
-  byId('foot').append(note);
+  if (status) showProblems(status, mayChange(), actions, showOnly, say);
+  byId('read-only').hidden = access !== 'read';
+  byId('read-only').firstChild.textContent = isTokenOver
+    ? 'Read-only now: the command that opened this page has ended. To change things, run it again: '
+    : 'Read-only. To change things, run ';
 }
 
 async function start() {
   takeToken();
   onAccess(showAccess);
   byId('events').hidden = true;
-  showStates();
+  showStates([]);
   followStatus(changed, gone);
   let since = null;
   try {

@@ -30,8 +30,14 @@ static const unsigned char wall_script[] = {
 static const unsigned char details_script[] = {
 #embed "details.js"
 };
+static const unsigned char dialogs_script[] = {
+#embed "dialogs.js"
+};
 static const unsigned char events_script[] = {
 #embed "events.js"
+};
+static const unsigned char filters_script[] = {
+#embed "filters.js"
 };
 static const unsigned char images_script[] = {
 #embed "images.js"
@@ -54,7 +60,9 @@ static const struct dashboard_file files[] = {
     {"/problems.js", SCRIPT, problems_script, sizeof problems_script},
     {"/wall.js", SCRIPT, wall_script, sizeof wall_script},
     {"/details.js", SCRIPT, details_script, sizeof details_script},
+    {"/dialogs.js", SCRIPT, dialogs_script, sizeof dialogs_script},
     {"/events.js", SCRIPT, events_script, sizeof events_script},
+    {"/filters.js", SCRIPT, filters_script, sizeof filters_script},
     {"/images.js", SCRIPT, images_script, sizeof images_script},
     {"/lists.js", SCRIPT, lists_script, sizeof lists_script},
     {"/text.js", SCRIPT, text_script, sizeof text_script},

@@ -2,14 +2,16 @@
 // Whether all is well, and what to do if not. The agent decides both: the commands tell the same.
 import { bytes, capital, command, counted, drawing, element, number, sentence, when, withTimes } from '/text.js';
 
-const marks = { ok: 'check', busy: 'busy', stopped: 'pause', problem: 'alert', gone: 'alert', unknown: 'wait' };
+const marks = { ok: 'check', busy: 'busy', stopped: 'pause', problem: 'alert', gone: 'alert', unknown: 'wait', empty: 'plus' };
 
-/** Shows the verdict; returns its sentence. */
-export function showVerdict(status) {
+/** Shows the verdict; returns its sentence. It names the lists folder by its path, if that is known. */
+export function showVerdict(status, listsFolder) {
   const { level, sentence: text } = status.verdict ?? { level: 'unknown', sentence: 'The agent is running.' };
   // A colon announces the list of a terminal; here it has a title of its own, and the code is beside each problem.
-  const title = text.replace(/:$/, '.').replace(/ \[[a-z0-9-]+\]\.$/, '.');
-  mark(level, title);
+  const title = text.replace(/:$/, '.').replace(/ \[[a-z0-9-]+\]\.$/, '.')
+    .replace('the lists folder', () => listsFolder ?? 'the lists folder');
+  // Without icons there is nothing that could be well.
+  mark(level === 'ok' && status.icons.referenced === 0 ? 'empty' : level, title);
   const facts = [];
   if (status.published) facts.push(['published ', when(status.published)]);
   if (status.generation !== null) facts.push([`generation ${number(status.generation)}`]);
@@ -53,7 +55,7 @@ function filterOf(problem, status) {
   if ((status.failures ?? []).some(failure => failure.code === problem.code)) {
     return { state: 'failed', text: problem.code };
   }
-  return null;
+  return problem.code === 'stale' ? { state: 'stale' } : null;
 }
 
 /** What a button does about a problem, for those who may. */

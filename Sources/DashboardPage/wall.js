@@ -11,6 +11,9 @@ const slow = 1.5 * height;
 const margin = 4;
 const padding = 10;
 
+/** Whether an icon shows its old image because it could not be refreshed. */
+export const isStale = icon => icon.state === 'ready' && Boolean(icon.stale);
+
 export class Wall {
   /** The icons that are shown, in their order. */
   icons = [];
@@ -160,7 +163,7 @@ export class Wall {
     cell.setAttribute('aria-posinset', index + 1);
     cell.setAttribute('aria-setsize', this.icons.length);
     cell.setAttribute('aria-label', label(icon));
-    flag.hidden = !(icon.state === 'ready' && icon.stale);
+    flag.hidden = !isStale(icon);
     // What does not fit is told to those who point at it.
     name.textContent = name.title = nameOf(icon);
     note.textContent = icon.state === 'ready' ? '' : icon.error ?? icon.state;
@@ -222,5 +225,5 @@ export class Wall {
 
 function label(icon) {
   const state = icon.state === 'failed' && icon.error ? `failed, ${icon.error}` : icon.state;
-  return `${nameOf(icon)}, ${state}${icon.stale ? ', not refreshed' : ''}`;
+  return `${nameOf(icon)}, ${state}${isStale(icon) ? ', stale' : ''}`;
 }

@@ -19,6 +19,8 @@ def expect_sound(page, is_gone=False):
     expect_same("the console", [text for text in page.messages() if not (is_gone and "net::ERR_" in text)], [])
     expect_same("axe-core", page.flaws(), [])
     expect_same("what is cut off", page.cut(), [])
+    expect("the states are in one row", page.js("""return new Set([...document.querySelectorAll('#states button')]
+        .filter(e => e.checkVisibility()).map(e => e.offsetTop)).size""") <= 1)
     expect("the page is no wider than the window", not page.is_too_wide())
 
 
