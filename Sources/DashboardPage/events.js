@@ -5,8 +5,8 @@ import { capital, element, sentence, when, withTimes } from '/text.js';
 const tones = {
   'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
   'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
-  'publication-failed': 'bad', 'downloads-blocked': 'bad', 'downloads-unblocked': 'good', 'icon-stale': 'wait',
-  'icon-fresh': 'good', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
+  'publication-failed': 'bad', 'purge-failed': 'bad', 'downloads-blocked': 'bad', 'downloads-unblocked': 'good',
+  'icon-stale': 'wait', 'icon-fresh': 'good', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
   'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
 };
 const mostEvents = 60;
@@ -25,7 +25,7 @@ export function addEvents(events, name) {
 }
 
 /** The next attempt is left out: it may be long over, and the details of the icon have it. */
-const told = event => sentence(capital(event.message ?? event.kind)).replace(/ The next attempt is at \S+$/, '');
+const told = event => sentence(capital(event.message ?? event.kind)).replace(/ The next attempt is at \S+/, '');
 
 /** What an event is about: an icon or a list. */
 function subject({ url, list }, name) {

@@ -23,12 +23,15 @@ def times(page):
              "held until {}": (-7300, "Held until 2 hours ago."), "retry at {}": (7100, "Retry in 2 hours.")}
     shown = [problem(f"code-{number}", "trouble", text.format(stamp(seconds)))
              for number, (text, (seconds, _)) in enumerate(texts.items())]
-    news = [event(1, "icon-failed", f"Not downloaded: no answer. The next attempt is at {stamp(60)}.", url=own[0]["url"])]
+    news = [event(1, "icon-failed", f"Not downloaded: no answer. The next attempt is at {stamp(60)}.", url=own[0]["url"]),
+            event(2, "icon-stale", f"Not refreshed: no answer. The next attempt is at {stamp(60)}. The image on disk stays.")]
     with ScriptedAgent(own, status(own, {"level": "problem", "sentence": "4 problems:"}, shown), news) as agent:
         opened(page, agent)
         for number, (_, wanted) in enumerate(texts.values()):
             expect_same("a time", page.text(f"[data-code='code-{number}'] .detail"), wanted)
-        page.wait("the event", lambda: page.text(".event p > bdi") == "Not downloaded: no answer.")
+        page.wait("the events", lambda: page.count(".event") == 2)
+        expect_same("what they say", page.js("return [...document.querySelectorAll('.event p > bdi')].map(e => e.textContent)"),
+                    ["Not refreshed: no answer. The image on disk stays.", "Not downloaded: no answer."])
         expect_same("exact times", page.js("return [...document.querySelectorAll('.detail time')].every(e => e.title)"), True)
         page.js("const e = document.querySelector('.detail time'); e.dateTime = new Date(Date.now() + 3_590_000).toISOString()")
         page.wait("the time goes on", lambda: page.text(".detail time") == "for another 60 minutes", 20)
