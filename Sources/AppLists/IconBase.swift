@@ -41,7 +41,7 @@ extension ListLimits {
                 iconBase.resolve(text).flatMap { AppEntry.flaw(inIcon: $0) == nil ? .success(IconURL($0)) : nil }
                     ?? .failure(.unresolvable)
             } else {
-                .failure(.relative)
+                .failure(AppEntry.beginsWithHost(text) ? .noScheme : .relative)
             }
         case let flaw?: .failure(flaw)
         }

@@ -9,6 +9,8 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case notOneWord
     /// It has no scheme, and there is no base to resolve it against.
     case relative
+    /// The same, and it begins with a host.
+    case noScheme
     case schemeAlone
     /// It is relative, and cannot be resolved.
     case unresolvable
@@ -21,6 +23,7 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notOneWord: "has a space or a control character in it"
         case .relative: "relative URL, and lists.iconBaseURL is not set"
+        case .noScheme: "no http:// or https:// before the host"
         case .schemeAlone: "nothing follows the scheme"
         case .unresolvable: "relative URL that cannot be resolved"
         }
@@ -45,6 +48,11 @@ extension AppEntry {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]) else { return .relative }
         guard bytes.index(after: colon) != bytes.endIndex else { return .schemeAlone }
         return nil
+    }
+
+    /// Whether a text without a scheme begins with an address or a well-known domain, and then has a path.
+    static func beginsWithHost(_ text: String) -> Bool {
+        text.prefixMatch(of: /(\d+(\.\d+){3}|([A-Za-z0-9-]+\.)+(com|net|org|io|dev))(:\d+)?\//) != nil
     }
 
     /// Whether the text is a URL's scheme (RFC 3986, section 3.1).

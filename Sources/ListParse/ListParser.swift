@@ -43,7 +43,7 @@ package struct ListParser: Sendable {
     /// What a JSON file is told, with a way to convert it.
     private static let jsonFault =
         "this is JSON; convert it: python3 -c 'import json,plistlib,sys; plistlib.dump(json.load(sys.stdin), "
-        + "sys.stdout.buffer)' < FILE.json > FILE.plist"
+        + "sys.stdout.buffer)' < FILE > NEW.plist, and put NEW.plist in its place"
 
     /// Whether a file that is no property list begins as JSON does: with a bracket, and then with a string in double
     /// quotes and a colon, or with another bracket.

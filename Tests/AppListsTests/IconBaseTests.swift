@@ -64,6 +64,10 @@ struct IconBaseTests {
         #expect(limits.icon("1:a") == .failure(.unresolvable))
         #expect(limits.icon(String(repeating: "a", count: 8190)) == .failure(.unresolvable))
         #expect(ListLimits().icon("a.png") == .failure(.relative))
+        #expect(ListLimits().icon("icons/a.png") == .failure(.relative))
+        for text in ["127.0.0.1:9001/app9.png", "cdn.example.com/a.png", "10.0.0.1/a.png"] {
+            #expect(ListLimits().icon(text) == .failure(.noScheme))
+        }
     }
 
     @Test("an icon's URL is longer only if it carries its image")
