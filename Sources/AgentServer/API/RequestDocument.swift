@@ -51,13 +51,17 @@ package struct RequestDocument: Codable, Equatable, Sendable {
         do {
             let found = try JSONDecoder().decode(Names.self, from: body).names
             if let other = found.first(where: { name in !members.contains { $0.rawValue == name } }) {
-                throw APIError.badRequest("The request has an unknown member “\(other.prefix(64))”: use \(expected).")
+                let advice = members.isEmpty ? "send no body" : "use \(expected)"
+                throw APIError.badRequest("The request has an unknown member “\(other.prefix(64))”: \(advice).")
             }
             self = try JSONDecoder().decode(Self.self, from: body)
         } catch let error as APIError {
             throw error
         } catch {
-            throw .badRequest("The request is not a JSON object with the members \(expected) in their types.")
+            throw .badRequest(
+                members.isEmpty
+                    ? "The request is not a JSON object: send no body."
+                    : "The request is not a JSON object with the members \(expected) in their types.")
         }
     }
 

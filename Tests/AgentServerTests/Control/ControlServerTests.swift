@@ -97,6 +97,8 @@ struct ControlServerTests {
             (.POST, "repair", "{\"images\":[\"0\"]}", 400, "not a SHA-256 digest"),
             (.POST, "sync/stream", "apps.plist", 400, "not a JSON object"),
             (.POST, "sync", "{\"list\":[\"apps.plist\"]}", 400, "unknown member “list”"),
+            (.POST, "pause", "{\"x\":1}", 400, "unknown member “x”: send no body."),
+            (.POST, "pause", "[]", 400, "not a JSON object: send no body."),
             (.POST, "pin", "", 400, "names no URL"), (.POST, "pin", "{\"url\":\"\"}", 400, "cannot be pinned"),
             (.POST, "pin", "{\"url\":\"ftp://h.example/\"}", 400, "cannot be pinned"),
             (.POST, "why", "{\"url\":\"https://h.example/a.png\"}", 404, "\"code\": \"no-such-icon\""),
