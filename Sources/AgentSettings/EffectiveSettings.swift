@@ -16,8 +16,10 @@ package struct EffectiveSettings: Sendable {
 
     package private(set) var settings = Settings()
     private var origins: [String: Origin] = [:]
+    /// What is wrong with single settings.
+    private var flaws: [ConfigurationProblem] = []
     /// All that is wrong.
-    package private(set) var problems: [ConfigurationProblem] = []
+    package var problems: [ConfigurationProblem] { flaws + contradictions }
 
     /// Begins with the defaults, or with other settings.
     package init(_ settings: Settings = Settings()) {
@@ -27,7 +29,7 @@ package struct EffectiveSettings: Sendable {
     package func origin(of key: SettingKey) -> Origin { origins[key.name] ?? .preset }
 
     package mutating func apply(_ file: ConfigurationFile) {
-        problems += file.problems
+        flaws += file.problems
         for entry in file.entries {
             let origin = Origin.file(file.path, line: entry.line)
             set(entry.key, from: origin) { settings throws(SettingError) in
@@ -54,13 +56,13 @@ package struct EffectiveSettings: Sendable {
     package mutating func apply(assignment: String) {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else {
-            problems.append(
+            flaws.append(
                 ConfigurationProblem("--set", "“\(assignment)” is not an assignment: write --set KEY=VALUE."))
             return
         }
         guard let key = SettingKey.named(parts[0]) else {
             let advice = SettingKey.nearest(to: parts[0]).map { ": did you mean \($0.name)?" } ?? "."
-            problems.append(ConfigurationProblem("--set", "There is no setting \(parts[0])\(advice)"))
+            flaws.append(ConfigurationProblem("--set", "There is no setting \(parts[0])\(advice)"))
             return
         }
         set(key, from: .option("--set")) { settings throws(SettingError) in try key.set(parts[1], in: &settings) }
@@ -85,7 +87,7 @@ package struct EffectiveSettings: Sendable {
             try change(&settings)
             origins[key.name] = origin
         } catch {
-            problems.append(ConfigurationProblem("\(origin)", "\(error)"))
+            flaws.append(ConfigurationProblem("\(origin)", "\(error)"))
         }
     }
 }

@@ -29,6 +29,9 @@ struct ConfigurationFileTests {
         BadFile("[fetch]\nmaxbytes = \"1MiB\"", "2: There is no setting fetch.maxbytes: did you mean fetch.maxBytes?"),
         BadFile("[fetch]\nmaxByte = \"1MiB\"", "2: There is no setting fetch.maxByte: did you mean fetch.maxBytes?"),
         BadFile("[fetch]\ncolour = 1", "2: There is no setting fetch.colour."),
+        BadFile(
+            "\"fetch.maxBytes\" = \"1MiB\"",
+            "1: “fetch.maxBytes” is one key, because it is in quotes: write fetch.maxBytes without them."),
         BadFile("concurrency = 8", "1: There is no setting concurrency: did you mean fetch.concurrency?"),
         BadFile(
             "[lists]\nconcurrency = 8", "2: There is no setting lists.concurrency: did you mean fetch.concurrency?"),
@@ -146,6 +149,19 @@ struct ConfigurationFileTests {
     func bad(_ file: BadFile) {
         let problems = ConfigurationFile(path: "f.toml", text: file.text).problems
         #expect(problems.map(\.description) == file.problems.map { "f.toml:" + $0 })
+    }
+
+    @Test(
+        "of very many errors the first are told, and the others are counted",
+        arguments: [
+            "[fetch]\n" + (0..<60_000).map { "a\($0) = 1\n" }.joined(), (0..<60_000).map { "[a\($0)]\n" }.joined(),
+            String(repeating: "[fetch]\n", count: 60_001),
+            "perHost = 1\n" + String(repeating: "perHost = 1\n", count: 60_000),
+        ])
+    func many(text: String) throws {
+        let problems = ConfigurationFile(path: "f.toml", text: text).problems
+        #expect(problems.count == 51)
+        #expect(problems.last?.description == "f.toml: There are 59950 more errors: correct these first.")
     }
 
     @Test(

@@ -64,6 +64,39 @@ struct EffectiveSettingsTests {
         #expect(effective.settings == Settings())
     }
 
+    @Test(
+        "settings that contradict each other are told, each with its place",
+        arguments: [
+            (
+                "[fetch]\nretryMax = \"1m\"\nretryBase = \"2m\"",
+                "f:3: fetch.retryBase (2m) is longer than fetch.retryMax (1m, f:2): lower the one, or raise the other."
+            ),
+            (
+                "lists.settle = \"3s\"",
+                "f:1: lists.settle (3s) is longer than lists.settleMax (2s, the default): lower the one, or raise the other."
+            ),
+            (
+                "lists.settleMax = \"0s\"",
+                "f:1: lists.settle (100ms, the default) is longer than lists.settleMax (0s): lower the one, or raise the other."
+            ),
+            (
+                "dashboard.listen = \"127.0.0.1:80\"\nserve.listen = \"0.0.0.0:80\"",
+                "f:1: dashboard.listen (127.0.0.1:80) has the same port as serve.listen (0.0.0.0:80, f:2): use another port."
+            ),
+            (
+                "serve.listen = \"[::1]:80\"\nmetrics.listen = \"[::1]:80\"",
+                "f:1: serve.listen ([::1]:80) has the same port as metrics.listen ([::1]:80, f:2): use another port."
+            ),
+            ("dashboard.listen = \"127.0.0.1:0\"\nserve.listen = \"127.0.0.1:0\"", nil),
+            ("dashboard.listen = \"127.0.0.1:80\"\nserve.listen = \"192.0.2.1:80\"", nil),
+            ("lists.settle = \"2s\"\nfetch.retryBase = \"10m\"", nil),
+        ] as [(String, String?)])
+    func contradictions(text: String, problem: String?) {
+        var effective = EffectiveSettings()
+        effective.apply(ConfigurationFile(path: "f", text: text))
+        #expect(effective.problems.map(\.description) == [problem].compactMap(\.self))
+    }
+
     @Test("an empty variable counts as not set")
     func empty() {
         var effective = EffectiveSettings()

@@ -91,7 +91,8 @@ struct SettingKeyTests {
         arguments: [
             ("SYNCAGENT_FETCH_MAXBYTES", "fetch.maxBytes"), ("SYNCAGENT_FETCH_MAX_BYTE", "fetch.maxBytes"),
             ("SYNCAGENT_LIST_SETTLE", "lists.settle"), ("SYNCAGENT_NETWORK_ALLOWED", "network.allow"),
-            ("SYNCAGENT_cache_grace", nil), ("SYNCAGENT_", nil), ("SYNCAGENT_XYZ", nil), ("", nil),
+            ("SYNCAGENT_FECH_MAX", "fetch.maxBytes"), ("SYNCAGENT_cache_grace", nil), ("SYNCAGENT_", nil),
+            ("SYNCAGENT_XYZ", nil), ("", nil),
             ("SYNCAGENT_" + String(repeating: "A", count: 10_000), nil),
         ] as [(String, String?)])
     func nearest(variable: String, name: String?) {

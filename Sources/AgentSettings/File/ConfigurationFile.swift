@@ -50,6 +50,9 @@ package struct ConfigurationFile: Sendable {
         reader.read()
         entries = reader.entries
         problems = reader.problems.sorted { $0.line < $1.line }.map(\.problem)
+        if reader.untold > 0 {
+            problems.append(ConfigurationProblem(path, "There are \(reader.untold) more errors: correct these first."))
+        }
     }
 
     /// The text of a file; `nil` if there is none.

@@ -6,12 +6,16 @@ import TOMLKit
 struct ConfigurationReader {
     /// The most errors of syntax that are told of one file.
     private static let mostErrors = 20
+    /// The most problems of one file that are told; the others are counted.
+    private static let mostProblems = 50
 
     private let path: String
     private var lines: [Substring]
     private let statements: TOMLStatements
     private(set) var entries: [ConfigurationFile.Entry] = []
     private(set) var problems: [(line: Int, problem: ConfigurationProblem)] = []
+    /// How many problems there are beside them.
+    private(set) var untold = 0
 
     init(path: String, text: String) {
         self.path = path
@@ -44,6 +48,8 @@ struct ConfigurationReader {
         for statement in statements.statements where statement.isOpen {
             note("The value has no end: a bracket or quotes are missing.", at: statement.lines.lowerBound)
         }
+        // The parser must not meet any of these, and nobody corrects so many at once.
+        guard untold == 0 else { return }
         readTwins()
         for (line, _) in problems { blank(line) }
         guard let table = parse() else { return }
@@ -80,7 +86,7 @@ struct ConfigurationReader {
             let text = lines.indices.map { part.contains($0) ? lines[$0] : "" }.joined(separator: "\n")
             var reader = ConfigurationReader(path: path, text: text)
             reader.read()
-            for problem in reader.problems where !problems.contains(where: { $0.line == problem.line }) {
+            for problem in reader.problems where !problems.contains(where: { $0.line == problem.line }) && hasRoom() {
                 problems.append(problem)
             }
         }
@@ -161,11 +167,15 @@ struct ConfigurationReader {
                     continue
                 }
                 read(inner, at: full)
+            } else if path.isEmpty, let key = SettingKey.named(text) {
+                note("“\(text)” is one key, because it is in quotes: write \(key.name) without them.", at: full)
             } else if value.type == .table, path.isEmpty || statements.hasTable(full) {
+                guard hasRoom() else { continue }
                 let advice = SettingKey.nearestTable(to: name).map { ": did you mean [\($0)]?" }
                 let all = SettingKey.tables.map { "[\($0)]" }.joined(separator: ", ")
                 note("There is no table [\(text)]\(advice ?? ": the tables are \(all).")", at: full)
             } else {
+                guard hasRoom() else { continue }
                 let advice = SettingKey.nearest(to: text).map { ": did you mean \($0.name)?" } ?? "."
                 note("There is no setting \(text)\(advice)", at: full)
             }
@@ -235,11 +245,19 @@ struct ConfigurationReader {
         }
     }
 
+    /// Whether another problem is told; if not, it is counted.
+    private mutating func hasRoom() -> Bool {
+        if problems.count < Self.mostProblems { return true }
+        untold += 1
+        return false
+    }
+
     private mutating func note(_ message: String, at path: [String]) {
         note(message, at: statements.line(of: path) ?? 1)
     }
 
     private mutating func note(_ message: String, at line: Int) {
+        guard hasRoom() else { return }
         problems.append((line, ConfigurationProblem("\(path):\(line)", message)))
     }
 }

@@ -13,7 +13,19 @@ extension SettingKey {
 
     /// The setting whose variable is spelled most like a text; `nil` if none is at all like it.
     package static func nearest(toVariable variable: String) -> SettingKey? {
-        EditDistance.nearest(to: variable, in: all, by: \.variable)
+        let whole = EditDistance.nearest(to: variable, in: all, by: \.variable)
+        // One that only begins like it may be meant, too: FECH_MAX is nearer to FETCH_MAX_BYTES than to FETCH_PROXY.
+        let prefix = "SYNCAGENT_"
+        guard variable.hasPrefix(prefix), variable.utf8.count <= 64 else { return whole }
+        let stem = String(variable.dropFirst(prefix.count))
+        func beginning(_ key: SettingKey) -> String {
+            String(key.variable.dropFirst(prefix.count).prefix(stem.count + 1))
+        }
+        guard let part = EditDistance.nearest(to: stem, in: all, by: beginning) else { return whole }
+        guard let whole else { return part }
+        let isWhole =
+            EditDistance.between(variable, whole.variable) <= EditDistance.between(stem, beginning(part)) + 1
+        return isWhole ? whole : part
     }
 
     /// The setting that somebody means who writes another name: one with the same key in another table, or else the one

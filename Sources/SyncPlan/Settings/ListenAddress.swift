@@ -46,5 +46,11 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         ListenAddress(host: host, port: port, isLoopback: isLoopback)
     }
 
+    /// Whether only one of two can be listened at: they have a port in common, and an address.
+    package func overlaps(_ other: ListenAddress) -> Bool {
+        let isAny = [host, other.host].contains { ["0.0.0.0", "::"].contains($0) }
+        return port != 0 && port == other.port && (host == other.host || isAny)
+    }
+
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

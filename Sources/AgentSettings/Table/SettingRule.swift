@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+
+/// What the values of two settings must be together; each of them may be right by itself.
+struct SettingRule: Sendable {
+    /// The names of the settings.
+    let first: String
+    let second: String
+    /// What a violation is, between the two settings, and what to do.
+    let words: String
+    let advice: String
+    let isBroken: @Sendable (Settings) -> Bool
+
+    static let all: [SettingRule] = [
+        notLonger("lists.settle", \.lists.settle, "lists.settleMax", \.lists.settleMax),
+        notLonger("fetch.retryBase", \.fetch.retryBase, "fetch.retryMax", \.fetch.retryMax),
+        apart("dashboard.listen", \.dashboard.listen, "serve.listen", \.serve.listen),
+        apart("dashboard.listen", \.dashboard.listen, "metrics.listen", \.metrics.listen),
+        apart("serve.listen", \.serve.listen, "metrics.listen", \.metrics.listen),
+    ]
+
+    private static func notLonger(
+        _ first: String, _ duration: any KeyPath<Settings, Duration> & Sendable,
+        _ second: String, _ limit: any KeyPath<Settings, Duration> & Sendable
+    ) -> SettingRule {
+        SettingRule(
+            first: first, second: second, words: "is longer than", advice: "lower the one, or raise the other",
+            isBroken: { $0[keyPath: duration] > $0[keyPath: limit] })
+    }
+
+    private static func apart(
+        _ first: String, _ address: any KeyPath<Settings, ListenAddress?> & Sendable,
+        _ second: String, _ other: any KeyPath<Settings, ListenAddress?> & Sendable
+    ) -> SettingRule {
+        SettingRule(
+            first: first, second: second, words: "has the same port as", advice: "use another port",
+            isBroken: { settings in
+                guard let one = settings[keyPath: address], let two = settings[keyPath: other] else { return false }
+                return one.overlaps(two)
+            })
+    }
+}
+
+extension EffectiveSettings {
+    /// What is wrong with settings beside each other, if anybody set one of them.
+    var contradictions: [ConfigurationProblem] {
+        SettingRule.all.compactMap { rule in
+            guard rule.isBroken(settings), let first = SettingKey.named(rule.first),
+                let second = SettingKey.named(rule.second),
+                let place = [first, second].map(origin).first(where: { $0 != .preset })
+            else { return nil }
+            func told(_ key: SettingKey) -> String {
+                let origin = origin(of: key)
+                let value = "\(key.name) (\(key.shownValue(in: settings))"
+                return value + (origin == place ? ")" : origin == .preset ? ", the default)" : ", \(origin))")
+            }
+            return ConfigurationProblem(
+                "\(place)", "\(told(first)) \(rule.words) \(told(second)): \(rule.advice).")
+        }
+    }
+}
