@@ -2,6 +2,7 @@
 package import CacheFormat
 import NIOHTTP1
 package import SyncPlan
+import WebAddresses
 
 /// An answer is `nil` if no agent answers, or one that is about to stop.
 extension ControlClient {
@@ -100,6 +101,22 @@ extension ControlClient {
     /// The agent's settings, and where each one came from; `nil` if no agent answers.
     package func settings() async throws -> SettingsReport? {
         try await unlessItEnds { try await decoded(SettingsReport.self, from: "settings") }
+    }
+
+    /// The icons of a list whose last refresh failed; `nil` if no agent answers.
+    package func staleIcons(of list: ListName) async throws -> Set<IconURL>? {
+        guard let status = try await status() else { return nil }
+        var stale: Set<IconURL> = []
+        var path: String? = status.icons.stale > 0 ? "icons?list=\(PercentEncoding.encode(list.text))&limit=1000" : nil
+        let first = path
+        while let next = path {
+            guard let page = try await unlessItEnds({ try await decoded(IconPage.self, from: next) }) else {
+                return nil
+            }
+            stale.formUnion(page.icons.lazy.filter { $0.stale != nil }.map(\.url))
+            path = page.next.flatMap { cursor in first.map { "\($0)&after=\(cursor)" } }
+        }
+        return stale
     }
 
     /// Rescans the lists folder.

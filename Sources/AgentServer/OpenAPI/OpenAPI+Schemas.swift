@@ -46,12 +46,18 @@ extension OpenAPI {
                         ])),
                     "verdict": .object([
                         "level": .one(of: "ok", "busy", "stopped", "problem"), "sentence": .anyText,
+                        "command": .textOrNull,
                     ]),
                     "problems": .list(
                         of: .object([
                             "code": .anyText, "severity": .one(of: "problem", "notice"), "count": .count,
                             "sentence": .anyText, "detail": .textOrNull, "example": .textOrNull,
                             "commands": .list(of: .anyText),
+                        ])),
+                    "refreshFailures": .list(
+                        of: .object([
+                            "code": .anyText, "icons": .count, "example": .anyText, "list": .textOrNull,
+                            "message": .anyText,
                         ])),
                 ],
                 optional: [

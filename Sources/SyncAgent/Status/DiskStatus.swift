@@ -38,7 +38,8 @@ package struct DiskStatus: Sendable {
         let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
         let known = restored.plan.status
         (report.generation, report.published) = (known.generation, known.published)
-        (report.lists, report.icons, report.failures) = (known.lists, known.icons, known.failures)
+        (report.lists, report.icons) = (known.lists, known.icons)
+        (report.failures, report.refreshFailures) = (known.failures, known.refreshFailures)
         countFiles(in: &report)
         report.eviction =
             if agent != .free {
@@ -68,6 +69,9 @@ package struct DiskStatus: Sendable {
         }
         return report
     }
+
+    /// The icons of a list whose last refresh failed.
+    package func staleIcons(of list: ListName) -> Set<IconURL> { restore().plan.staleIcons(of: list) }
 
     private struct Restored {
         /// The plan that an agent would begin with, but for older generations.

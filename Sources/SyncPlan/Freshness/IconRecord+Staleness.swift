@@ -2,17 +2,18 @@
 package import CacheFormat
 
 extension IconRecord {
-    /// Since when the image is stale, and why it is still used, as a sentence.
+    /// Why the last refresh of the image failed, and how fresh it is, as a sentence.
     ///
-    /// - Returns: `nil` if the image is fresh, or fresh by the agent's own bounds, or if there is none.
+    /// - Returns: `nil` if the last refresh did not fail, or if there is no image.
     package func staleness(at now: Timestamp) -> String? {
-        guard isReferenced, !isInline, image != nil, failure != nil || freshUntil <= now else { return nil }
+        guard isReferenced, isStale, let failure else { return nil }
         guard let response else {
-            return failure.map { "Its last refresh failed (\($0.code)), and its freshness is unknown." }
+            return "Its last refresh failed (\(failure.code)), and its freshness is unknown."
         }
         let freshness = Freshness(of: response)
-        guard !freshness.isFresh(at: now) else { return nil }
-        let reason = failure.map { "because its last refresh failed (\($0.code))" } ?? "until it is revalidated"
-        return "Stale since \(freshness.end), but still used \(reason)."
+        guard !freshness.isFresh(at: now) else {
+            return "Its last refresh failed (\(failure.code)); it is fresh until \(freshness.end)."
+        }
+        return "Stale since \(freshness.end), but still used because its last refresh failed (\(failure.code))."
     }
 }

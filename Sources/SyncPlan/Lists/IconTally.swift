@@ -63,6 +63,8 @@ struct IconMark: Equatable {
     var isRetried: Bool
     /// Why there is no image of it, if lists name it and it failed.
     var failure: FetchFailure.Code?
+    /// Why its last refresh failed, if lists name it and it did.
+    var refreshFailure: FetchFailure.Code?
     /// Whether it is noted to be looked at again.
     var isNoted: Bool
 
@@ -72,10 +74,11 @@ struct IconMark: Equatable {
         phase = icon.phase
         isStaged = icon.hasStaged
         isUnpublished = icon.isUnpublished
-        isStale = standing == .ready && icon.hasFailed
+        isStale = icon.isStale
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
         isNoted = icon.noted != nil
         failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
+        refreshFailure = isStale && !lists.isEmpty ? icon.failure?.code : nil
     }
 }
 
@@ -94,9 +97,19 @@ package struct CatalogTally: Equatable, Sendable {
     package private(set) var noted = 0
     /// The icons without an image that failed, by code.
     package private(set) var failures: [FetchFailure.Code: FailedIcons] = [:]
+    /// The icons whose last refresh failed, by code.
+    package private(set) var refreshFailures: [FetchFailure.Code: FailedIcons] = [:]
 
     /// Takes note that an icon fails with another code, or no longer.
-    mutating func setFailure(of url: IconURL, from before: FetchFailure.Code?, to after: FetchFailure.Code?) {
+    mutating func setFailure(of url: IconURL, from before: IconMark, to after: IconMark) {
+        Self.move(url, from: before.failure, to: after.failure, in: &failures)
+        Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
+    }
+
+    private static func move(
+        _ url: IconURL, from before: FetchFailure.Code?, to after: FetchFailure.Code?,
+        in failures: inout [FetchFailure.Code: FailedIcons]
+    ) {
         guard before != after else { return }
         if let before {
             failures[before]?.remove(url)
@@ -143,6 +156,9 @@ package struct FailedIcons: Equatable, Sendable {
 extension IconRecord {
     /// The status that a list document gives it.
     var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
+
+    /// Whether its last refresh failed: the old image stays.
+    var isStale: Bool { hasImage && !hasStaged && hasFailed }
 
     /// Whether its first image waits to be published: readers do not find it yet.
     var isUnpublished: Bool { hasStaged && !hasImage }

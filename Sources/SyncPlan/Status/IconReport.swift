@@ -51,7 +51,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var failure: Failure?
     package var response: Response?
     package var origin: Origin?
-    /// Why an image is shown that is not fresh any more, as a sentence.
+    /// That its last refresh failed, as a sentence; `nil` if it did not.
     package var stale: String?
     /// The way of the last download; empty if it went straight to the URL.
     package var trail: [FetchTrail.Hop]

@@ -36,7 +36,7 @@ package struct IconSummary: Codable, Equatable, Sendable {
     package var height: Int?
     /// The code of the last failure, if the icon failed or its last refresh did.
     package var error: String?
-    /// Why an image is shown that is not fresh any more, as a sentence.
+    /// That its last refresh failed, as a sentence; `nil` if it did not.
     package var stale: String?
 
     init(url: IconURL, _ icon: IconRecord, now: Timestamp) {

@@ -2,6 +2,14 @@
 package import CacheFormat
 
 extension Reconciler {
+    /// The icons of a list whose last refresh failed.
+    ///
+    /// - Complexity: O(*n*) in the number of icons while a refresh fails, and else O(1).
+    package func staleIcons(of list: ListName) -> Set<IconURL> {
+        guard catalog.tally.stale > 0 else { return [] }
+        return Set(catalog.icons.lazy.filter { $0.icon.isStale && $0.icon.lists.contains(list) }.map(\.url))
+    }
+
     /// Since when the icon is not fresh any more whose refresh fails for longest; `nil` if no refresh fails.
     ///
     /// - Complexity: O(*n*) in the number of icons while a refresh fails, and else O(1).
@@ -9,7 +17,7 @@ extension Reconciler {
         guard catalog.tally.stale > 0 else { return nil }
         var oldest: Timestamp?
         for element in catalog.icons {
-            guard element.icon.hasFailed, element.icon.isReferenced, element.icon.standing == .ready,
+            guard element.icon.isStale, element.icon.isReferenced,
                 case let end = element.icon.freshUntil, end > .distantPast, end <= oldest ?? now
             else { continue }
             oldest = end

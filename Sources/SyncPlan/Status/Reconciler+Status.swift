@@ -33,7 +33,8 @@ extension Reconciler {
         report.icons.count(tally.all.icons)
         report.icons.stale = tally.stale
         report.icons.retired = catalog.retired.count
-        report.failures = failures
+        report.failures = rows(of: tally.failures)
+        report.refreshFailures = rows(of: tally.refreshFailures)
         report.downloads.waiting = queue.heldCount + tally.retried
         let held = heldOrigins
         report.downloads.blocked =
@@ -66,9 +67,9 @@ extension Reconciler {
         }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
     }
 
-    /// The icons that failed, by code, the most frequent first.
-    private var failures: [StatusReport.Failure] {
-        catalog.tally.failures.compactMap { code, failed in
+    /// A row for each code, the most frequent first.
+    private func rows(of failures: [FetchFailure.Code: FailedIcons]) -> [StatusReport.Failure] {
+        failures.compactMap { code, failed in
             let icon = catalog.icons[failed.example]
             return StatusReport.Failure(
                 code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(failed.example))"),

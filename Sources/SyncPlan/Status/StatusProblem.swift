@@ -28,9 +28,15 @@ package struct StatusProblem: Equatable, Sendable {
 }
 
 extension StatusReport {
-    /// What is wrong, the most urgent first.
-    package var problems: [StatusProblem] {
-        agentProblems + storageProblems + listProblems + iconProblems + notices
+    /// What is wrong, the most urgent first; then what is worth knowing.
+    package var problems: [StatusProblem] { problems(for: CommandContext()) }
+
+    /// The same, with commands for whoever asks.
+    package func problems(for context: CommandContext) -> [StatusProblem] {
+        let all = agentProblems + storageProblems(context) + listProblems + iconProblems + notices
+        return [StatusProblem.Severity.problem, .notice].flatMap { severity in
+            all.filter { $0.severity == severity }.map(context.completed)
+        }
     }
 
     // MARK: The agent
@@ -64,12 +70,12 @@ extension StatusReport {
         }
     }
 
-    /// So many icons, with what they do.
-    func waiting(_ icons: Int) -> String { "\(counted(icons, "icon")) \(icons == 1 ? "waits" : "wait")" }
+    /// So many icons that cannot be downloaded now.
+    func waiting(_ icons: Int) -> String { "\(counted(icons, "icon")) \(icons == 1 ? "is" : "are") pending" }
 
     // MARK: Disk and cache
 
-    private var storageProblems: [StatusProblem] {
+    private func storageProblems(_ context: CommandContext) -> [StatusProblem] {
         var problems: [StatusProblem] = []
         if let reason = downloads.reason {
             let isDisk = downloads.code != "out-of-resources"
@@ -82,11 +88,13 @@ extension StatusReport {
         }
         if let error = publication.error {
             let isRead = reachable == false || state == .stopped
+            let folder = context.cache.map { ShellWord.quoted($0) }
             problems.append(
                 StatusProblem(
                     code: isRead ? "manifest-unreadable" : "publication-failed",
                     sentence: isRead ? "the published manifest cannot be read" : "the cache cannot be written",
-                    detail: error, commands: isRead ? ["syncagent verify"] : []))
+                    detail: error,
+                    commands: isRead ? ["syncagent verify"] : folder.map { ["df -h \($0)", "ls -ld \($0)"] } ?? []))
         }
         if let error = storage?.error {
             problems.append(
@@ -117,25 +125,32 @@ extension StatusReport {
                     code: "not-listening", sentence: "nobody is answered at \(listener.address) (\(listener.name))",
                     detail: error, commands: ["syncagent config"]))
         }
-        if let error = configuration.error {
-            problems.append(
-                StatusProblem(
-                    code: "configuration-rejected",
-                    sentence: "the new configuration is rejected; the settings before it stay in force", detail: error,
-                    commands: ["syncagent config check", "systemctl reload syncagent"]))
-        }
+        if let error = configuration.error { problems.append(configurationProblem(error, context)) }
         if eviction.state == "held" {
             problems.append(
                 StatusProblem(
                     code: "eviction-held", sentence: "an eviction waits for confirmation", detail: eviction.reason,
                     commands: ["syncagent evict --dry-run", "syncagent evict --confirm"]))
         } else if eviction.state == "suspended" {
+            let folder = context.lists.flatMap { eviction.reason?.contains($0) == true ? ShellWord.quoted($0) : nil }
             problems.append(
                 StatusProblem(
                     code: "eviction-suspended", sentence: "nothing is evicted, because the lists are in doubt",
-                    detail: eviction.reason, commands: ["syncagent sync --wait"]))
+                    detail: eviction.reason,
+                    commands: (folder.map { ["ls -ld \($0)"] } ?? []) + ["syncagent sync --wait"]))
         }
         return problems
+    }
+
+    private func configurationProblem(_ error: String, _ context: CommandContext) -> StatusProblem {
+        let check = "syncagent config check" + (context.file.map { " " + ShellWord.quoted($0) } ?? "")
+        let reload = context.isSystem ? "systemctl reload syncagent" : pid.map { "kill -HUP \($0)" }
+        return StatusProblem(
+            code: "configuration-rejected",
+            sentence: reachable == false
+                ? "the configuration is rejected; what follows is by the default settings"
+                : "the new configuration is rejected; the settings before it stay in force",
+            detail: error, commands: [check] + (reachable == false ? [] : [reload].compactMap(\.self)))
     }
 
     // MARK: Lists and icons
@@ -148,12 +163,13 @@ extension StatusReport {
                 let same = lists.filter { $0.code == code }
                 guard let first = same.first else { return nil }
                 let verb = same.count == 1 ? "is" : "are"
+                let subject = same.count == 1 ? "the list \(first.name)" : counted(same.count, "list")
                 let effect =
                     state == "rejected"
                     ? "\(verb) not accepted" : "\(verb) not accepted now; the last good version stays"
                 return StatusProblem(
                     code: code ?? "list-\(state)", count: same.count,
-                    sentence: "\(counted(same.count, "list")) \(effect)", detail: first.error,
+                    sentence: "\(subject) \(effect)", detail: first.error,
                     example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"])
             }
@@ -179,7 +195,7 @@ extension StatusReport {
             problems.append(
                 StatusProblem(
                     code: "origin-waiting", count: downloads.blocked,
-                    sentence: "\(waiting(downloads.blocked)) for a server that failed or asked to wait",
+                    sentence: "\(waiting(downloads.blocked)), because a server failed or asked to wait",
                     detail: origin.map { "no request to \($0.name) until \($0.until)" }, example: origin?.name,
                     commands: ["syncagent retry --failed"]))
         }
@@ -196,10 +212,16 @@ extension StatusReport {
     private var notices: [StatusProblem] {
         var notices: [StatusProblem] = []
         if icons.stale > 0 {
+            let causes = refreshFailures ?? []
+            let others = causes.dropFirst().map(\.code).joined(separator: ", ")
             notices.append(
                 StatusProblem(
                     code: "stale", severity: .notice, count: icons.stale,
-                    sentence: "\(counted(icons.stale, "icon")) could not be refreshed; the old image stays"))
+                    sentence: "\(counted(icons.stale, "icon")) could not be refreshed; the old image stays",
+                    detail: causes.first.map {
+                        "\($0.message) [\($0.code)]" + (others.isEmpty ? "" : "; others failed with \(others)")
+                    }, example: causes.first?.example.text, commands: causes.first.map { [Self.command(for: $0)] } ?? []
+                ))
         }
         let flawed = lists.filter { $0.problems > 0 && $0.state == "ok" }
         if let first = flawed.first {

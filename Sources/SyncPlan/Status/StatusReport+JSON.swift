@@ -3,8 +3,12 @@ package import CacheFormat
 
 extension StatusReport {
     /// The JSON document of the contract, with its keys in their order.
-    package var json: JSON {
-        [
+    package var json: JSON { json(for: CommandContext()) }
+
+    /// The same, with commands for whoever asks.
+    package func json(for context: CommandContext) -> JSON {
+        let verdict = verdict(for: context)
+        return [
             "format": 1, "state": .string(state.rawValue), "pid": pid.map(JSON.number) ?? .null,
             "reachable": .bool(reachable ?? true),
             "version": .string(version), "generation": generation.map(JSON.number) ?? .null,
@@ -35,8 +39,12 @@ extension StatusReport {
             "configuration": ["error": .string(orNull: configuration.error)],
             "listeners": .array((listeners ?? []).map(\.json)),
             "failures": .lines(.array((failures ?? []).map(\.json))),
-            "verdict": ["level": .string(verdict.level.rawValue), "sentence": .string(verdict.sentence)],
-            "problems": .lines(.array(problems.map(\.json))),
+            "verdict": [
+                "level": .string(verdict.level.rawValue), "sentence": .string(verdict.sentence),
+                "command": verdict.command.map(JSON.string) ?? .null,
+            ],
+            "problems": .lines(.array(problems(for: context).map(\.json))),
+            "refreshFailures": .lines(.array((refreshFailures ?? []).map(\.json))),
         ]
     }
 }

@@ -30,7 +30,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// Icons without an image that failed with the same code.
+    /// Icons that failed with the same code.
     package struct Failure: Codable, Equatable, Sendable {
         package var code: String
         /// How many there are.
@@ -174,6 +174,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var icons = Icons()
     /// The icons that failed, by code, the most frequent first; an agent of an older version does not say.
     package var failures: [Failure]?
+    /// The icons whose last refresh failed, by code, the most frequent first; an agent of an older version does not say.
+    package var refreshFailures: [Failure]?
     package var downloads = Downloads()
     package var cache = Cache()
     package var eviction = Eviction.active

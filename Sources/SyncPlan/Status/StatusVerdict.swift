@@ -16,17 +16,31 @@ package struct StatusVerdict: Equatable, Sendable {
     package var level: Level
     /// A sentence with its full stop; with a colon, if the problems are to follow.
     package var sentence: String
+    /// The command that starts the agent, if it is stopped and its configuration is right.
+    package var command: String?
 }
 
 extension StatusReport {
-    package var verdict: StatusVerdict {
-        let problems = problems.filter { $0.severity == .problem }
+    package var verdict: StatusVerdict { verdict(for: CommandContext()) }
+
+    /// The same, with commands and folders for whoever asks.
+    package func verdict(for context: CommandContext) -> StatusVerdict {
+        let all = problems(for: context)
+        let problems = all.filter { $0.severity == .problem }
+        let stopped = state == .stopped ? "The agent is stopped. " : ""
+        // It does not start with a configuration that is wrong.
+        let canStart = state == .stopped && configuration.error == nil
+        let start = canStart ? context.start.map(context.command) : nil
         if let first = problems.first {
-            return StatusVerdict(level: .problem, sentence: headline(first, problems.count))
+            let sentence = headline(first, problems.count, notices: all.count - problems.count)
+            return StatusVerdict(level: .problem, sentence: stopped + sentence, command: start)
         }
         switch state {
-        case .stopped, .unknown: return StatusVerdict(level: .stopped, sentence: "The agent is stopped. \(onDisk)")
-        case .paused: return StatusVerdict(level: .stopped, sentence: "Downloads are paused. \(onDisk)")
+        case .stopped, .unknown:
+            return StatusVerdict(
+                level: .stopped, sentence: stopped + onDisk(isStartTold: start != nil), command: start)
+        case .paused:
+            return StatusVerdict(level: .stopped, sentence: "Downloads are paused. \(onDisk(isStartTold: true))")
         case .running: break
         }
         if downloads.active + downloads.queued > 0 || icons.pending > 0 {
@@ -40,11 +54,13 @@ extension StatusReport {
         guard inSync || reachable == false else {
             return StatusVerdict(level: .busy, sentence: "Publishing the newest state.")
         }
-        return StatusVerdict(level: .ok, sentence: upToDate)
+        return StatusVerdict(level: .ok, sentence: upToDate(context))
     }
 
-    private func headline(_ first: StatusProblem, _ count: Int) -> String {
-        guard count == 1 || first.isUrgent else { return "\(count) problems:" }
+    private func headline(_ first: StatusProblem, _ count: Int, notices: Int) -> String {
+        guard count == 1 || first.isUrgent else {
+            return "\(count) problems\(notices > 0 ? ", \(counted(notices, "notice"))" : ""):"
+        }
         let others = count == 1 ? "" : ", and \(counted(count - 1, "more problem"))"
         let wait = downloads.blocked > 0 ? waiting(downloads.blocked) : nil
         let end = count == 1 ? "." : ":"
@@ -55,7 +71,9 @@ extension StatusReport {
         case "eviction-held": return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
         case "eviction-suspended": return "LISTS IN DOUBT: nothing is evicted\(others)\(end)"
         case "configuration-rejected":
-            return "CONFIGURATION REJECTED: the settings before it stay in force\(others)\(end)"
+            let effect =
+                reachable == false ? "the agent does not start with it" : "the settings before it stay in force"
+            return "CONFIGURATION REJECTED: \(effect)\(others)\(end)"
         case "publication-failed": return "CACHE NOT WRITABLE: nothing can be published\(others)\(end)"
         case "manifest-unreadable": return "CACHE DAMAGED: the manifest cannot be read\(others)\(end)"
         case "agent-unknown": return "UNKNOWN: this user cannot see whether an agent is running\(others)\(end)"
@@ -63,9 +81,9 @@ extension StatusReport {
         }
     }
 
-    private var onDisk: String {
+    private func onDisk(isStartTold: Bool) -> String {
         guard generation != nil else {
-            return state == .stopped
+            return state == .stopped && !isStartTold
                 ? "Nothing has been published yet: start it with syncagent run." : "Nothing has been published yet."
         }
         guard icons.referenced > 0 else {
@@ -73,16 +91,20 @@ extension StatusReport {
         }
         guard icons.pending > 0 else {
             return inSync || state == .paused
-                ? "\(allIcons) on disk." : "\(allIcons) on disk; the newest lists are not published yet."
+                ? "\(allIcons) on disk\(notRefreshed)." : "\(allIcons) on disk; the newest lists are not published yet."
         }
         return "\(grouped(icons.ready)) of \(counted(icons.referenced, "icon")) are on disk."
     }
 
-    private var upToDate: String {
-        guard !lists.isEmpty else { return "There are no app lists: drop one into the lists folder." }
+    private func upToDate(_ context: CommandContext) -> String {
+        guard !lists.isEmpty else {
+            return "There are no app lists: drop one into \(context.lists ?? "the lists folder")."
+        }
         guard icons.referenced > 0 else { return "The app lists name no icons." }
-        return "\(allIcons) up to date."
+        return icons.stale > 0 ? "\(allIcons) on disk\(notRefreshed)." : "\(allIcons) up to date."
     }
+
+    private var notRefreshed: String { icons.stale > 0 ? "; \(grouped(icons.stale)) could not be refreshed" : "" }
 
     private var allIcons: String {
         icons.referenced == 1 ? "The only icon is" : "All \(counted(icons.referenced, "icon")) are"

@@ -28,9 +28,8 @@ struct StalenessTests {
         arguments: [
             ("http-503", "because its last refresh failed (http-503)."),
             ("not-an-image", "because its last refresh failed (not-an-image)."),
-            (nil, "until it is revalidated."),
-        ] as [(String?, String)])
-    func sentence(failure: String?, end: String) {
+        ])
+    func sentence(failure: String, end: String) {
         let text = Self.icon("max-age=3600", failure: failure).staleness(at: Self.now)
         #expect(text == "Stale since \(Sample.start + .seconds(3600)), but still used \(end)")
     }
@@ -42,12 +41,15 @@ struct StalenessTests {
         #expect(Self.icon(nil, failure: nil).staleness(at: Self.now) == nil)
     }
 
-    @Test("there is nothing to say of a fresh image, of one that is fresh by the agent's bounds, and of none")
+    @Test("an image that is fresh is told, too, if its last refresh failed")
     func fresh() {
-        #expect(Self.icon("max-age=7201", failure: "dns").staleness(at: Self.now) == nil)
-        var bounded = Self.icon("no-cache", failure: nil)
-        bounded.freshUntil = Self.now + .seconds(1)
-        #expect(bounded.staleness(at: Self.now) == nil)
+        let text = Self.icon("max-age=7201", failure: "dns").staleness(at: Self.now)
+        #expect(text == "Its last refresh failed (dns); it is fresh until \(Sample.start + .seconds(7201)).")
+    }
+
+    @Test("there is nothing to say of an image whose refresh did not fail, of one that is retired, and of none")
+    func nothing() {
+        #expect(Self.icon("max-age=3600", failure: nil).staleness(at: Self.now) == nil)
         var missing = Self.icon("max-age=3600", failure: "dns")
         missing.image = nil
         #expect(missing.staleness(at: Self.now) == nil)

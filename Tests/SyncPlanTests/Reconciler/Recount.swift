@@ -25,7 +25,7 @@ extension Reconciler {
                 if icon.image != nil { recounted.icons.retired += 1 }
                 continue
             }
-            if case .ready = icon.state, icon.failure != nil { recounted.icons.stale += 1 }
+            if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isHeld(in: downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
             let isShut = icon.phase == .waitingForSpace || icon.isQueued && (downloads.isPaused || !space.isOpen)

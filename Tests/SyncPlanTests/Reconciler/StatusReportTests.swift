@@ -30,7 +30,7 @@ struct StatusReportTests {
         let added = [
             "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error", "storage",
             "error", "damaged", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
-            "level", "sentence", "problems",
+            "level", "sentence", "command", "problems", "refreshFailures",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }

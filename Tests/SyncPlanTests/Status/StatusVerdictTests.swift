@@ -61,7 +61,22 @@ struct StatusVerdictTests {
         Row(name: "polling", sentence: "All 1,204 icons are up to date.", codes: ["watch-polling"]) {
             ($0.watch.mode, $0.watch.reason) = ("polling", "overlayfs")
         },
-        Row(name: "stale icons", sentence: "All 1,204 icons are up to date.", codes: ["stale"]) { $0.icons.stale = 3 },
+        Row(
+            name: "stale icons", sentence: "All 1,204 icons are on disk; 3 could not be refreshed.", codes: ["stale"],
+            commands: ["syncagent why https://example.com/a.png"]
+        ) {
+            $0.icons.stale = 3
+            $0.refreshFailures = [
+                StatusReport.Failure(
+                    code: "connect", icons: 2, example: "https://example.com/a.png", list: "apps.plist",
+                    message: "cannot connect to example.com"),
+                StatusReport.Failure(code: "dns", icons: 1, example: "https://b/", list: nil, message: "no address"),
+            ]
+        },
+        Row(
+            name: "stale icons of an older agent",
+            sentence: "The agent is stopped. All 1,204 icons are on disk; 1 could not be refreshed.", codes: ["stale"]
+        ) { ($0.icons.stale, $0.state, $0.reachable) = (1, .stopped, false) },
         Row(
             name: "entries that are ignored", sentence: "All 1,204 icons are up to date.", codes: ["entries-ignored"],
             commands: ["syncagent list apps.plist"]
@@ -96,14 +111,14 @@ struct StatusVerdictTests {
             commands: ["syncagent list apps.plist"]
         ) { ($0.failures, $0.icons.failed, $0.lists[0].failed) = (nil, 3, 3) },
         Row(
-            name: "a full disk", sentence: "DISK FULL: 41 icons wait.", codes: ["disk-full"],
+            name: "a full disk", sentence: "DISK FULL: 41 icons are pending.", codes: ["disk-full"],
             commands: ["df -h", "syncagent evict --dry-run"]
         ) { ($0.downloads.reason, $0.downloads.code, $0.downloads.blocked) = ("only 1 B is free", "disk-full", 41) },
         Row(
             name: "no descriptors", sentence: "LIMIT REACHED: the agent cannot go on.", codes: ["out-of-resources"]
         ) { ($0.downloads.reason, $0.downloads.code) = ("too many open files", "out-of-resources") },
         Row(
-            name: "a full disk and a failure", sentence: "DISK FULL: 1 icon waits, and 1 more problem:",
+            name: "a full disk and a failure", sentence: "DISK FULL: 1 icon is pending, and 1 more problem:",
             codes: ["disk-full", "http-500"],
             commands: ["df -h", "syncagent evict --dry-run", "syncagent why http://a/"]
         ) {
@@ -113,7 +128,7 @@ struct StatusVerdictTests {
             ]
         },
         Row(
-            name: "paused", sentence: "PAUSED: 12 icons wait.", codes: ["paused"], commands: ["syncagent resume"]
+            name: "paused", sentence: "PAUSED: 12 icons are pending.", codes: ["paused"], commands: ["syncagent resume"]
         ) { ($0.state, $0.downloads.blocked) = (.paused, 12) },
         Row(
             name: "a held eviction", sentence: "EVICTION HELD: a change of the lists retired most images.",
@@ -128,7 +143,7 @@ struct StatusVerdictTests {
             codes: ["publication-failed"]
         ) { $0.publication.error = "no space left" },
         Row(
-            name: "a damaged manifest", sentence: "CACHE DAMAGED: the manifest cannot be read.",
+            name: "a damaged manifest", sentence: "The agent is stopped. CACHE DAMAGED: the manifest cannot be read.",
             codes: ["manifest-unreadable"], commands: ["syncagent verify"]
         ) { ($0.state, $0.publication.error) = (.stopped, "damaged") },
         Row(
@@ -144,7 +159,7 @@ struct StatusVerdictTests {
         ) { $0.configuration.error = "line 3: unknown key" },
         Row(
             name: "an origin that waits",
-            sentence: "7 icons wait for a server that failed or asked to wait [origin-waiting].",
+            sentence: "7 icons are pending, because a server failed or asked to wait [origin-waiting].",
             codes: ["origin-waiting"], commands: ["syncagent retry --failed"]
         ) {
             $0.downloads.blocked = 7
@@ -154,6 +169,39 @@ struct StatusVerdictTests {
             name: "nobody may look", sentence: "UNKNOWN: this user cannot see whether an agent is running.",
             codes: ["agent-unknown"], commands: ["sudo syncagent status"]
         ) { $0.state = .unknown },
+        Row(
+            name: "a failure while the agent is stopped", sentence: "The agent is stopped. 1 icon failed [dns].",
+            codes: ["dns"], commands: ["syncagent why https://a/"]
+        ) {
+            ($0.state, $0.reachable, $0.icons.failed) = (.stopped, false, 1)
+            $0.failures = [StatusReport.Failure(code: "dns", icons: 1, example: "https://a/", list: nil, message: "x")]
+        },
+        Row(
+            name: "a bad configuration without an agent",
+            sentence: "The agent is stopped. CONFIGURATION REJECTED: the agent does not start with it.",
+            codes: ["configuration-rejected"], commands: ["syncagent config check"]
+        ) { ($0.state, $0.reachable, $0.configuration.error) = (.stopped, false, "line 3: unknown key") },
+        Row(
+            name: "a list that is not accepted", sentence: "The list a.plist is not accepted [empty-file].",
+            codes: ["empty-file"], commands: ["syncagent list a.plist"]
+        ) {
+            var list = StatusReport.List(name: "a.plist", state: "rejected")
+            list.code = "empty-file"
+            $0.lists.append(list)
+        },
+        Row(
+            name: "problems before notices", sentence: "2 problems, 2 notices:",
+            codes: ["eviction-held", "http-500", "paused", "watch-polling"],
+            commands: [
+                "syncagent evict --dry-run", "syncagent evict --confirm", "syncagent why https://a/",
+                "syncagent resume",
+            ]
+        ) {
+            ($0.state, $0.watch.mode, $0.eviction) = (.paused, "polling", .held("most images"))
+            $0.failures = [
+                StatusReport.Failure(code: "http-500", icons: 1, example: "https://a/", list: nil, message: "x")
+            ]
+        },
         Row(
             name: "bad lists", sentence: "2 problems:", codes: ["empty-file", "not-a-property-list"],
             commands: ["syncagent list -- -b.plist", "syncagent list 'a b.plist'"]
@@ -172,6 +220,37 @@ struct StatusVerdictTests {
         #expect(report.verdict.sentence == row.sentence)
         #expect(report.problems.map(\.code) == row.codes)
         #expect(report.problems.flatMap(\.commands) == row.commands)
+    }
+
+    @Test("names the command that starts the agent, its folders, and the options that were given")
+    func context() {
+        let context = CommandContext(
+            options: ["--socket /s"], start: "syncagent run", isSystem: false, lists: "/l", cache: "/c", file: "/f")
+        var report = Self.wells[0].report
+        report.configuration.error = "line 3"
+        report.pid = 811
+        report.eviction = .suspended("cannot open /l")
+        report.publication.error = "no space left"
+        let expected = [
+            "df -h /c", "ls -ld /c", "syncagent config check /f", "kill -HUP 811", "ls -ld /l",
+            "syncagent sync --wait --socket /s",
+        ]
+        #expect(report.problems(for: context).flatMap(\.commands) == expected)
+        #expect(report.json(for: context).line.contains(#""kill -HUP 811""#))
+        #expect(context.command("syncagent list -- -b.plist") == "syncagent list --socket /s -- -b.plist")
+        report = StatusReport(state: .stopped)
+        let stopped = report.verdict(for: context)
+        #expect(stopped.sentence == "The agent is stopped. Nothing has been published yet.")
+        #expect(stopped.command == "syncagent run --socket /s")
+        report.configuration.error = "line 3"
+        #expect(report.verdict(for: context).command == nil)
+        report.configuration.error = nil
+        (report.state, report.inSync, report.reachable) = (.running, true, true)
+        #expect(report.verdict(for: context).command == nil)
+        #expect(report.verdict(for: context).sentence == "There are no app lists: drop one into /l.")
+        let message = "10.0.0.7 is not public; to allow it, add 10.0.0.0/8 to network.allow"
+        let explained = "10.0.0.7 is not public; to allow it, add 10.0.0.0/8 to allow, in [network] of /f, and reload"
+        #expect(context.explained(message) == explained)
     }
 
     @Test("is that of a problem exactly where status ends with 1", arguments: wells + troubles)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What suggested commands need to know of whoever asks, beside what a ``StatusReport`` tells.
+///
+/// By default nothing is known, as when the agent itself tells its status.
+package struct CommandContext: Equatable, Sendable {
+    /// The options that reach the same agent, quoted for a shell, such as `--socket /run/a.sock`.
+    package var options: [String]
+    /// The command that starts the agent.
+    package var start: String?
+    /// Whether it is the system's agent, which systemd reloads.
+    package var isSystem: Bool
+    /// The lists folder.
+    package var lists: String?
+    /// The cache folder.
+    package var cache: String?
+    /// The configuration file.
+    package var file: String?
+
+    package init(
+        options: [String] = [], start: String? = nil, isSystem: Bool = true, lists: String? = nil,
+        cache: String? = nil, file: String? = nil
+    ) {
+        (self.options, self.start, self.isSystem) = (options, start, isSystem)
+        (self.lists, self.cache, self.file) = (lists, cache, file)
+    }
+
+    /// A command with the options; one that is not of syncagent, or that names its file, stays as it is.
+    package func command(_ text: String) -> String {
+        guard !options.isEmpty, text.hasPrefix("syncagent ") || text.hasPrefix("sudo syncagent "),
+            !text.hasPrefix("syncagent config check /")
+        else { return text }
+        let options = options.joined(separator: " ")
+        let words = text.split(separator: " ", maxSplits: 2)
+        // What follows `--` is no option.
+        guard words.count == 3, words[2].hasPrefix("-- ") else { return "\(text) \(options)" }
+        return "\(words[0]) \(words[1]) \(options) \(words[2])"
+    }
+
+    /// A problem with these commands, in whose cause settings are told with their file.
+    func completed(_ problem: StatusProblem) -> StatusProblem {
+        var problem = problem
+        problem.commands = problem.commands.map(command)
+        problem.detail = problem.detail.map(explained)
+        return problem
+    }
+
+    /// A message, in which settings are told with their file.
+    package func explained(_ message: String) -> String {
+        guard let file, message.contains(" to network.allow") else { return message }
+        return message.replacing(" to network.allowHosts", with: " to allowHosts")
+            .replacing(" to network.allow", with: " to allow") + ", in [network] of \(file), and reload"
+    }
+}
