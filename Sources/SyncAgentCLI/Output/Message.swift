@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CacheFormat
+import Glibc
 import Logging
 import SystemPackage
 
@@ -56,6 +57,11 @@ enum Message {
         do {
             _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
+            if error as? Errno == .brokenPipe {
+                // Clients of the control socket ignore the signal, which ends a command whose reader has gone.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            }
             throw Exit.because("Cannot write the output: \(error).", code: .attention)
         }
     }

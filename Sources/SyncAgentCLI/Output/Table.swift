@@ -51,7 +51,21 @@ struct Table {
                     widths[column] = max(min(least, widths[column]), widths[column] - excess())
                 }
             }
+            let full = widths
             shrink()
+            if isTooWide() {
+                // Where only some last cells are long, only those go below.
+                for front in [full, widths] {
+                    let room = width - shown.dropLast().reduce(0) { $0 + front[$1] + 2 }
+                    guard rows.count(where: { $0[last].width <= room }) * 2 >= rows.count, rows.count > 1 else {
+                        continue
+                    }
+                    return all.flatMap { row -> [StyledText] in
+                        guard row[last].width > room else { return [line(of: row, shown, front, isWhole: true)] }
+                        return [line(of: row, shown.dropLast(), front, isWhole: false), "  " + row[last]]
+                    }
+                }
+            }
             let droppable = shown.filter { columns[$0].rank != nil }.sorted {
                 columns[$0].rank ?? 0 < columns[$1].rank ?? 0
             }
@@ -62,7 +76,8 @@ struct Table {
     }
 
     /// A row as one line; its last cell is not padded, nor shortened if it is whole.
-    private func line(of row: [StyledText], _ shown: [Int], _ widths: [Int], isWhole: Bool) -> StyledText {
+    private func line(of row: [StyledText], _ shown: some Collection<Int>, _ widths: [Int], isWhole: Bool) -> StyledText
+    {
         var line = StyledText("")
         for (place, column) in shown.enumerated() {
             let isLast = place == shown.count - 1

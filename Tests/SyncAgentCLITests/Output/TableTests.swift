@@ -39,6 +39,18 @@ struct TableTests {
         #expect(lines == ["A           LONG TITLE  ", "\\u001b[31m  x           \\u202ey\\u000a"])
     }
 
+    @Test("one long cell at the end goes below its row, and the others keep their columns")
+    func long() {
+        var table = Self.wide
+        table.add("ready", "Mail", "64", "https://example.com/a.png")
+        table.add("http-404", "Maps", "", StyledText("https://example.com/" + String(repeating: "a", count: 80)))
+        let lines = table.lines(fitting: 70).map(\.plain)
+        #expect(lines[0] == "STATUS    NAME                SIZE  ICON")
+        #expect(lines[2] == "ready     Mail                  64  https://example.com/a.png")
+        #expect(lines[3].hasPrefix("http-404  Maps") && lines[4].hasPrefix("  https://example.com/aaaa"))
+        #expect(lines.count == 5)
+    }
+
     private static var wide: Table {
         var table = Table([
             Table.Column(title: "STATUS"), Table.Column(title: "NAME", rank: 2, least: 8),
