@@ -2,6 +2,16 @@
 public import ArgumentParser
 public import CacheFormat
 
-extension IconURL: ExpressibleByArgument {}
+extension IconURL: ExpressibleByArgument {
+    public init?(argument: String) {
+        if argument.isEmpty { return nil }
+        self.init(argument)
+    }
+}
 
-extension ListName: ExpressibleByArgument {}
+extension ListName: ExpressibleByArgument {
+    public init?(argument: String) {
+        if argument.isEmpty { return nil }
+        self.init(argument)
+    }
+}

@@ -10,8 +10,30 @@ enum CommandLineText {
     /// - Returns: `nil` if the command exists, or none is named.
     static func flaw(in arguments: [String]) -> String? {
         let isHelp = arguments.first == "help"
+        if let flaw = misplacedOptions(in: arguments) { return flaw }
         let words = isHelp ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : arguments
         return flaw(in: words[...], of: SyncAgentCommand.self, path: [])
+    }
+
+    /// Says that options follow the command, if it is the other way round.
+    private static func misplacedOptions(in arguments: [String]) -> String? {
+        let options = arguments.prefix { $0.hasPrefix("-") }
+        let names = SyncAgentCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+        let own = ["-h", "--help", "--version", "--help-hidden"]
+        guard let first = options.first, !own.contains(first), let command = arguments.dropFirst(options.count).first,
+            names.contains(command)
+        else { return nil }
+        let example = (["syncagent", command] + options).joined(separator: " ")
+        return
+            "Error: Options follow the command: \(printable(example))\nSee 'syncagent help \(command)' for its options."
+    }
+
+    /// A message without a suggestion that is not at all like what was typed.
+    static func withoutFarSuggestion(_ message: String) -> String {
+        guard let match = message.firstMatch(of: /'([^']+)'\. Did you mean '([^']+)'\?/) else { return message }
+        let (typed, meant) = (String(match.output.1), String(match.output.2))
+        guard Suggestion.name(for: typed, among: [meant]) == nil else { return message }
+        return message.replacing(" Did you mean '\(meant)'?", with: "")
     }
 
     private static func flaw(

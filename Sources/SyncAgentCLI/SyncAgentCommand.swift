@@ -78,7 +78,10 @@ enum EntryPoint {
         let code = SyncAgentCommand.exitCode(for: error)
         let text = SyncAgentCommand.fullMessage(for: error)
         guard code.isSuccess else {
-            if !text.isEmpty { Message.usage(CommandLineText.escaped(text, CommandLine.arguments)) }
+            if !text.isEmpty {
+                let near = CommandLineText.withoutFarSuggestion(text)
+                Message.usage(CommandLineText.escaped(near, CommandLine.arguments))
+            }
             exit(code.rawValue)
         }
         do throws(ExitCode) {

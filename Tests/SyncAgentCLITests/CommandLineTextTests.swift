@@ -14,6 +14,7 @@ struct CommandLineTextTests {
             (["config", "chek", "a.toml"], "“config chek”. Did you mean check?\nSee 'syncagent help config'"),
             (["help", "config", "bogus"], "There is no command “config bogus”."),
             (["a\n\u{1B}[31m"], "“a\\u000a\\u001b[31m”"),
+            (["--system", "status"], "Options follow the command: syncagent status --system\n"),
         ])
     func unknown(arguments: [String], words: String) throws {
         let flaw = try #require(CommandLineText.flaw(in: arguments))
@@ -34,6 +35,14 @@ struct CommandLineTextTests {
     func escaped() {
         let message = CommandLineText.escaped("Error: Unknown option '--a\nb'\nUsage: x", ["syncagent", "--a\nb=1"])
         #expect(message == "Error: Unknown option '--a\\u000ab'\nUsage: x")
+    }
+
+    @Test("an option that is not at all like what was typed is not suggested")
+    func far() {
+        let far = "Error: Unknown option '--al'. Did you mean '--set'?\nUsage: x"
+        #expect(CommandLineText.withoutFarSuggestion(far) == "Error: Unknown option '--al'.\nUsage: x")
+        let near = "Error: Unknown option '--jsn'. Did you mean '--json'?"
+        #expect(CommandLineText.withoutFarSuggestion(near) == near)
     }
 
     @Test(
