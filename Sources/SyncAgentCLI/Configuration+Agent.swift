@@ -76,14 +76,20 @@ extension Configuration {
 
     /// Why an agent that may run cannot be asked; `nil` if none runs.
     private func unreachable(_ agent: LockState, _ folders: AgentFolders) -> String? {
-        let errno = ControlClient(socket: folders.socket).obstacle
-        let obstacle = errno.map { ": \($0)" } ?? ""
+        let obstacle = ControlClient(socket: folders.socket).obstacle
         switch agent {
-        case .free: return errno == .permissionDenied ? Self.closed(folders.socket) : nil
+        case .free: return obstacle == .permissionDenied ? Self.closed(folders.socket) : nil
         case .held(let process):
             let name = process.map { " (process \($0))" } ?? ""
+            // It makes its socket once it has read what is on disk, and removes it before it ends.
+            if let obstacle, [.noSuchFileOrDirectory, .connectionRefused].contains(obstacle) {
+                return
+                    "The agent\(name) is running, but no process listens at \(folders.socket): it is starting or "
+                    + "stopping, or has another socket. Try again, or name its socket with --socket."
+            }
+            let reason = obstacle.map { ": \($0)" } ?? ""
             return
-                "The agent\(name) is running, but not reachable at \(folders.socket)\(obstacle). Run this command as the "
+                "The agent\(name) is running, but not reachable at \(folders.socket)\(reason). Run this command as the "
                 + "agent's user, or name its socket with --socket."
         case .unknown(let errno):
             return

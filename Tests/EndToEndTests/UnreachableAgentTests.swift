@@ -26,8 +26,8 @@ struct UnreachableAgentTests {
                 #expect(status.output.hasPrefix("The only icon is up to date.\n"), "\(status.output)")
                 #expect(status.output.contains("apps.plist  ok        1      1"), "\(status.output)")
                 let obstacle = """
-                    syncagent: The agent (process \(agent.value)) is running, but not reachable at \(elsewhere[1]): No such \
-                    file or directory. Run this command as the agent's user, or name its socket with --socket.
+                    syncagent: The agent (process \(agent.value)) is running, but no process listens at \(elsewhere[1]): \
+                    it is starting or stopping, or has another socket. Try again, or name its socket with --socket.
                     """
                 #expect(status.messages == obstacle + " The output is read from disk.\n")
                 let json = try await caller.agent.call(["status", "--json"] + elsewhere)
