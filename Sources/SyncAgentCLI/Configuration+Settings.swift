@@ -8,18 +8,9 @@ import SystemPackage
 import WebAddresses
 
 extension Configuration {
-    /// The settings without an agent: those of its configuration file, and of `--set`.
+    /// The settings of the running agent, or else those of its configuration file; `--set` wins over either.
     ///
     /// The environment of whoever calls is not that of the agent.
-    ///
-    /// - Throws: Exit code 78 if something is wrong with them.
-    func settings() throws -> Settings {
-        let effective = effectiveSettings(try place(), inEnvironment: false)
-        try Self.end(because: effective.problems)
-        return effective.settings
-    }
-
-    /// The settings of the running agent, or else those of ``settings()``; `--set` wins over either.
     ///
     /// The agent tells no passwords: they are those of its configuration file.
     ///
@@ -28,7 +19,7 @@ extension Configuration {
     /// - Throws: Exit code 78 if one of those has a password that cannot be read, or something is wrong with `--set`.
     func agentSettings(needed: [String] = []) async throws -> Settings {
         guard let report = try await ControlClient(socket: folders().socket).settingsIfAnswered() else {
-            return try settings()
+            return try settingsOrWarning()
         }
         var configured = EffectiveSettings()
         configured.apply(ConfigurationFile(path: report.file, isOptional: true))
@@ -102,8 +93,7 @@ struct RunSettings {
         if effective.settings.fetch.caFile == nil, let file = Variable["SSL_CERT_FILE"] {
             effective.apply(variable: "SSL_CERT_FILE", to: "fetch.caFile") { $0.fetch.caFile = file }
         }
-        var problems = effective.problems
-        if let problem = effective.problemOfCertificates { problems.append(problem) }
+        var problems = effective.problems + effective.problemsOfMachine
         var proxies = ProxyPolicy()
         do {
             proxies = try ProxyPolicy(setting: effective.settings.fetch.proxy) { Variable[$0] }
@@ -136,8 +126,20 @@ extension SettingsReport {
 }
 
 extension EffectiveSettings {
-    /// What is wrong with the file of `fetch.caFile`; `nil` if nothing is.
-    var problemOfCertificates: ConfigurationProblem? {
+    /// What is wrong with settings on this machine: a file of certificates that cannot be used, an unknown group.
+    var problemsOfMachine: [ConfigurationProblem] { [problemOfCertificates, problemOfGroup].compactMap(\.self) }
+
+    private var problemOfGroup: ConfigurationProblem? {
+        guard let key = SettingKey.named("control.group") else { return nil }
+        do throws(SocketAccess.UnknownGroup) {
+            _ = try SocketAccess(settings)
+            return nil
+        } catch {
+            return ConfigurationProblem("\(origin(of: key))", "\(error)")
+        }
+    }
+
+    private var problemOfCertificates: ConfigurationProblem? {
         guard let file = settings.fetch.caFile, let key = SettingKey.named("fetch.caFile") else { return nil }
         do throws(CertificateFile.Flaw) {
             try CertificateFile.check(file)

@@ -50,6 +50,26 @@ enum Suggestion {
         return best.map { " Did you mean \(ShellWord.quoted(shown($0.url)))?" } ?? ""
     }
 
+    /// The URL that somebody means who gives it without its query, or as tables show it.
+    ///
+    /// - Returns: `nil` if no published list has one.
+    /// - Throws: Exit code 1 if there are several.
+    static func whole(_ url: IconURL, in cache: FilePath) throws -> IconURL? {
+        let cache = IconCache(at: cache)
+        guard let lists = try? cache.manifest().lists.keys.sorted() else { return nil }
+        var found: [IconURL: ListName] = [:]
+        for list in lists {
+            for app in (try? cache.document(of: list))?.apps ?? [] where app.icon != url && found[app.icon] == nil {
+                let short = shown(app.icon)
+                if short == url.text || short == url.text + "?…" { found[app.icon] = list }
+            }
+        }
+        guard found.count > 1, let list = found.values.min() else { return found.keys.first }
+        throw Exit.because(
+            "\(counted(found.count, "icon")) \(found.count == 1 ? "has" : "have") the URL \(shown(url)) with different "
+                + "queries. To see them whole: syncagent list --json \(ShellWord.list(list))", code: .attention)
+    }
+
     /// The same among the files beside one that is not there.
     static func file(for path: FilePath) -> String {
         guard let name = path.lastComponent?.string else { return "" }

@@ -216,6 +216,28 @@ struct CommandTests {
         }
     }
 
+    @Test("a folder that does not exist is told, and is no success")
+    func missingFolders() async throws {
+        try await World.with { world in
+            let none = world.folder.appending("none").string
+            let list = try await world.agent.call("list", "--lists", none)
+            #expect(list.code == 1 && list.messages.contains("\(none) does not exist"), "\(list)")
+            let unused = try await world.agent.call("purge", "--yes")
+            #expect(unused.code == 73 && unused.messages.contains("does not exist. Nothing was removed."), "\(unused)")
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let purge = try await world.agent.call("purge", "--yes", "--cache", none)
+            #expect(purge.code == 73 && purge.output.isEmpty, "\(purge)")
+            #expect(try await world.agent.call("events", "--limit", "1").code == 0)
+        }
+    }
+
+    @Test("an empty URL or list name is a usage error", arguments: ["path", "why", "pin", "list", "sync"])
+    func emptyName(command: String) async throws {
+        let end = try await Program.run(BuiltProducts.path("syncagent").string, command, "")
+        #expect(end.code == 64 && end.messages.contains("''"), "\(end)")
+    }
+
     @Test("path does not print what is not there")
     func missingImage() async throws {
         try await World.with { world in

@@ -221,6 +221,10 @@ struct ConfigurationTests {
             try write("[fetch]\ncaFile = \"/nonexistent\"\n", to: bad)
             let file = try await Program.run(program, "config", "check", bad.string)
             #expect(file.code == 78 && file.output.hasPrefix("\(bad):2: fetch.caFile: "), "\(file.output)")
+            try write("[control]\ngroup = \"no-such-group\"\n", to: bad)
+            let group = try await Program.run(program, "config", "check", bad.string)
+            #expect(
+                group.code == 78 && group.output.hasPrefix("\(bad):2: control.group: there is no group"), "\(group)")
             #expect(try await Program.run(program, "config", "man").output == SettingKey.manualPage)
         }
     }

@@ -47,7 +47,7 @@ struct GuidanceTests {
                 let why = try await world.agent.call("why", url)
                 #expect(why.output.contains("downloads are paused: run syncagent resume [paused]"), "\(why.output)")
                 let status = try await world.agent.call("status")
-                #expect(status.code == 1 && status.output.hasPrefix("PAUSED: 1 icon waits.\n"), "\(status.output)")
+                #expect(status.code == 1 && status.output.hasPrefix("PAUSED: 1 icon is pending.\n"), "\(status.output)")
                 let waiting = try await world.agent.call("pin", "--wait", world.origin.iconURL("Maps"))
                 #expect(waiting.code == 1 && waiting.messages.contains("not ready yet: downloads are paused"))
                 #expect(try await world.agent.call("resume").output == "Downloads are resumed: 2 icons to download.\n")
@@ -80,6 +80,107 @@ struct GuidanceTests {
             #expect(command.code == 64 && command.messages.contains("Did you mean status?"), "\(command.messages)")
             let line = try await world.agent.call("status", "--a\nb")
             #expect(line.code == 64 && line.messages.contains("--a\\u000ab"), "\(line.messages)")
+        }
+    }
+
+    @Test("with only its socket, commands tell of the agent's folders, and suggest commands with the socket")
+    func socketAlone() async throws {
+        try await World.with { world in
+            let url = world.origin.iconURL("Mail")
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail"])
+                let program = BuiltProducts.path("syncagent")
+                let options = ["--socket", world.folder.appending("control.sock").string]
+                for (command, words) in [
+                    (["status"], "in \(world.agent.cache)\n"), (["why", url], "\(world.agent.cache)/icons/"),
+                    (["list", "apps.plist"], url), (["path", url], "\(world.agent.cache)/icons/"),
+                ] {
+                    let end = try await Program.run([program.string] + command + options)
+                    #expect(end.output.contains(words), "\(command): \(end)")
+                }
+                world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+                try world.agent.drop(propertyList([("A", world.origin.baseURL + "/gone.png?v=1")]), as: "b.plist")
+                try await world.agent.status { $0.icons.failed == 1 }
+                let status = try await Program.run([program.string, "status"] + options)
+                #expect(status.output.contains("$ syncagent list b.plist \(options.joined(separator: " "))\n"))
+            }
+        }
+    }
+
+    @Test("a URL is known without its query; if several fit, a command shows them whole")
+    func queries() async throws {
+        try await World.with { world in
+            let base = world.origin.baseURL
+            world.origin.respond(to: "/a.png", with: OriginReply(status: 404))
+            let urls = ["/a.png?v=1", "/b.png?v=1", "/b.png?v=2"].map { base + $0 }
+            try world.agent.drop(propertyList(urls.map { ("A", $0) }), as: "apps.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.pending == 0 }
+                for short in [base + "/a.png", base + "/a.png?…"] {
+                    let why = try await world.agent.call("why", short)
+                    #expect(why.code == 0 && why.output.contains("http-404"), "\(why)")
+                    let retry = try await world.agent.call("retry", short)
+                    #expect(retry.code == 0, "\(retry)")
+                }
+                let several = try await world.agent.call("why", base + "/b.png")
+                #expect(several.code == 1 && several.messages.contains("syncagent list --json apps.plist"))
+            }
+            let failed = try await world.agent.call("list", "--failed", "apps.plist")
+            #expect(failed.code == 0 && failed.output.contains("/a.png?…"), "\(failed)")
+        }
+    }
+
+    @Test("an icon whose refresh failed is stale everywhere, with its cause and what to type, until a refresh succeeds")
+    func stale() async throws {
+        try await World.with { world in
+            let url = world.origin.iconURL("Mail")
+            try world.drop(["Mail", "Maps"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail", "Maps"])
+                world.origin.respond(to: DemoOrigin.iconPath("Mail"), with: OriginReply(status: 503))
+                #expect(try await world.agent.call("refresh", url).code == 0)
+                try await world.agent.status { $0.icons.stale == 1 }
+                let status = try await world.agent.call("status")
+                #expect(
+                    status.code == 0 && status.output.hasPrefix("All 2 icons are on disk; 1 could not be refreshed.\n"))
+                #expect(status.output.contains("[http-503]\n  $ syncagent why \(url) --socket "), "\(status.output)")
+                let json = try await world.agent.call("status", "--json").output
+                #expect(json.contains(#""refreshFailures": ["#) && json.contains(#""code": "http-503", "icons": 1"#))
+                try await expectStale(world, url)
+            }
+            // The same from disk.
+            try await expectStale(world, url)
+        }
+    }
+
+    private func expectStale(_ world: World, _ url: String) async throws {
+        let list = try await world.agent.call("list", "apps.plist")
+        #expect(list.output.contains("stale ") && list.output.contains("ready "), "\(list)")
+        let failed = try await world.agent.call("list", "--failed", "apps.plist").output
+        #expect(failed.contains(url) && !failed.contains("Maps"), "\(failed)")
+    }
+
+    @Test("without an agent, a broken configuration is one problem above what the folders show, and check goes on")
+    func brokenConfiguration() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let file = world.folder.appending("broken.toml")
+            try write("[fetch]\nperHost = 0\nconcurency = 3\n", to: file)
+            for command in [["status"], ["list"]] {
+                let end = try await world.agent.call(command + ["--config", file.string])
+                #expect(end.code == 78 && end.output.contains("configuration-rejected: "), "\(end)")
+                #expect(end.output.contains("2 errors, the first: \(file):2: "), "\(end.output)")
+                #expect(end.output.contains("  $ syncagent config check \(file)\n"), "\(end.output)")
+                #expect(end.output.contains("apps.plist  ok"), "\(end.output)")
+            }
+            let list = world.agent.lists.appending("apps.plist").string
+            let check = try await world.agent.call("check", list, "--config", file.string)
+            #expect(check.code == 0 && check.messages.contains("syncagent config check"), "\(check)")
+            try world.agent.drop(propertyList([("A", world.origin.iconURL("A"))]), as: "foo.xml")
+            let ignored = try await world.agent.call("list", "foo.xml")
+            #expect(ignored.code == 1 && ignored.messages.contains("must end in .plist"), "\(ignored)")
         }
     }
 

@@ -37,7 +37,7 @@ struct SpaceTests {
                 let status = try await world.agent.call("status")
                 #expect(status.code == 1)
                 #expect(
-                    status.output.contains("held back") && status.output.contains("cache.minFree (5%)")
+                    status.output.contains("pending") && status.output.contains("cache.minFree (5%)")
                         && status.output.contains(world.agent.cache.string), "\(status.output)")
                 // Those that were on their way when it was full were asked for in vain, and nothing since.
                 let asked = world.origin.requestCount

@@ -17,6 +17,10 @@ struct GoldenTests {
             [name] + names(below: type).map { "\(name)-\($0.name)" }
         }
 
+    private static let context = CommandContext(
+        start: "syncagent run", isSystem: false, lists: "/home/ada/.config/syncagent/lists.d",
+        cache: "/home/ada/.cache/syncagent", file: "/home/ada/.config/syncagent/syncagent.toml")
+
     private static func names(
         below type: any ParsableCommand.Type
     ) -> [(name: String, type: any ParsableCommand.Type)] {
@@ -45,12 +49,25 @@ struct GoldenTests {
         arguments: ReportSample.allCases, [80, 40])
     func status(sample: ReportSample, width: Int) throws {
         let view = StatusView(
-            report: sample.report, cache: "/home/ada/.cache/syncagent", now: ReportSample.now, width: width)
+            report: sample.report, context: Self.context, now: ReportSample.now, width: width)
         let lines = view.lines
         // A command is to be pasted, and a single word cannot be broken.
         let wide = lines.filter { $0.width > width && !$0.plain.hasPrefix("  $ ") && $0.plain.contains(" ") }
         #expect(wide.allSatisfy { $0.plain.drop { $0 == " " }.contains(" ") == false }, "\(wide.map(\.plain))")
         try Golden.expect(lines.map { $0.plain + "\n" }.joined(), "status-\(sample)-\(width).txt")
+    }
+
+    @Test("on a small terminal the verdict, the first problem, the table and the figures stay")
+    func smallTerminal() {
+        let report = ReportSample.failures.report
+        let view = StatusView(report: report, context: Self.context, now: ReportSample.now, width: 80)
+        for height in [20, 18, 15] {
+            let lines = view.lines(atMost: height).map(\.plain)
+            #expect(lines.count <= height && lines.first == "3 problems:", "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("LIST") } && lines.contains { $0.hasPrefix("agent") }, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("  $ syncagent ") }, "\(lines)")
+        }
+        #expect(view.lines(atMost: 200) == view.lines)
     }
 
     @Test("status as JSON", arguments: ReportSample.allCases)
@@ -60,7 +77,8 @@ struct GoldenTests {
 
     @Test("status in colour")
     func color() throws {
-        let view = StatusView(report: ReportSample.failures.report, cache: "/c", now: ReportSample.now, width: 80)
+        let view = StatusView(
+            report: ReportSample.failures.report, context: Self.context, now: ReportSample.now, width: 80)
         let text = view.lines.map { $0.rendered(inColor: true) + "\n" }.joined()
         try Golden.expect(text.replacing("\u{1B}", with: "^["), "status-color.txt")
     }

@@ -38,11 +38,13 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try await configuration.agentSettings(needed: fetch ? ["fetch.proxy"] : [])
+        let context = CommandContext(file: try await configuration.reached().file)
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let screen = output.screen
         var findings: [CheckFinding] = []
         for name in file {
-            var finding = CheckFinding(file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings)
+            var finding = CheckFinding(
+                file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings, context)
             if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }

@@ -11,13 +11,15 @@ struct CheckFinding {
     let file: String
     let verdict: ListVerdict
     let settings: Settings
+    /// What messages of settings are told with: the configuration file.
+    let context: CommandContext
     /// Whether there is no such file.
     var isMissing = false
     /// What came of the icons that were tried.
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
 
-    init(file: String, verdict: ListVerdict, settings: Settings) {
-        (self.file, self.verdict, self.settings) = (file, verdict, settings)
+    init(file: String, verdict: ListVerdict, settings: Settings, _ context: CommandContext) {
+        (self.file, self.verdict, self.settings, self.context) = (file, verdict, settings, context)
     }
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
@@ -65,7 +67,8 @@ struct CheckFinding {
         case .success(let list):
             var items = list.problems.map { StyledText("ignored: \($0)", .yellow) }
             items += refused(in: list).map { icon, failure in
-                StyledText("will fail: ", .red) + StyledText("\(shown(icon)): \(failure.message) [\(failure.code)]")
+                StyledText("will fail: ", .red)
+                    + StyledText("\(shown(icon)): \(context.explained(failure.message)) [\(failure.code)]")
             }
             items += trials.map { Self.line(of: $0.icon, $0.outcome) }
             if !hasListName {

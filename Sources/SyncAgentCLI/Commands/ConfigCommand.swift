@@ -100,7 +100,7 @@ extension ConfigCommand {
                   syncagent config check
                   syncagent config check /etc/syncagent/syncagent.toml
 
-                Exit code 78: a file has errors. All of them are printed.
+                Exit code 78: a file has errors. All of them are printed, up to 50 of each file.
                 """)
 
         @Argument(
@@ -121,10 +121,9 @@ extension ConfigCommand {
             }
             for path in files {
                 let content = ConfigurationFile(path: path)
-                var problems = content.problems
                 var effective = EffectiveSettings()
                 effective.apply(content)
-                if let problem = effective.problemOfCertificates { problems.append(problem) }
+                let problems = effective.problems + effective.problemsOfMachine
                 hasProblems = hasProblems || !problems.isEmpty
                 for problem in problems { try Message.output(sentence: "\(problem)") }
                 if problems.isEmpty { try Message.output(sentence: "\(path): no errors") }

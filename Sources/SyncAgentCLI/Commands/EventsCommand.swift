@@ -95,7 +95,12 @@ struct EventsCommand: AsyncParsableCommand {
     /// The journal as the last agent left it.
     private func stoppedJournal(_ agent: LockState) throws -> EventJournal {
         let folder = try configuration.folders().state
-        guard access(folder.string, R_OK | X_OK) == 0 || errno == ENOENT else {
+        guard access(folder.string, R_OK | X_OK) == 0 else {
+            if errno == ENOENT {
+                throw Exit.because(
+                    "No agent answers, and none has run with the state folder \(folder): it does not exist. Start the "
+                        + "agent, or name its folder with --state.", code: .noAgent)
+            }
             throw Exit.because(
                 "No agent answers, and the state folder \(folder) cannot be read: \(Errno(rawValue: errno)). Run this "
                     + "command as the agent's user.",
@@ -136,7 +141,11 @@ struct EventsCommand: AsyncParsableCommand {
         let kind = event.kind + String(repeating: " ", count: max(0, 22 - event.kind.count))
         let time = StyledText(event.time, .dim)
         let row = time + StyledText("  " + [kind, subject, event.message].compactMap(\.self).joined(separator: "  "))
-        guard let width, row.width > width, let subject else { return row.wrapped(to: width) }
-        return [time + StyledText("  \(event.kind)  \(subject)")] + StyledText(event.message).item(fitting: width)
+        guard let width, row.width > width else { return [row] }
+        let message = StyledText(event.message).item(fitting: width)
+        let name = StyledText("  " + event.kind)
+        guard let subject else { return [time + name] + message }
+        let head = time + name + StyledText("  " + subject)
+        return (head.width > width ? [time + name, "  " + StyledText(subject)] : [head]) + message
     }
 }

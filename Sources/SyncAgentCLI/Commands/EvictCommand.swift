@@ -104,13 +104,21 @@ struct EvictCommand: AsyncParsableCommand {
     /// A row for each icon: the URL is at the end of its line, to be copied.
     static func table(of report: EvictionReport, width: Int?, now: Timestamp = AgentClock.wallTime) -> [StyledText] {
         guard !report.icons.isEmpty else { return ["No image is retired."] }
+        // One reason for all is given once, as of an eviction that is held.
+        if report.icons.count > 1, let reason = report.icons.first?.reason, report.leases.isEmpty,
+            report.icons.allSatisfy({ !$0.goes && $0.reason == reason })
+        {
+            let text = "All \(counted(report.icons.count, "icon")) stay: \(RelativeTime.text(in: reason, now: now))."
+            return StyledText(text).wrapped(to: width) + report.icons.map { StyledText("  " + shown($0.url)) }
+        }
         var table = Table([
             Table.Column(title: "EVICT"), Table.Column(title: "WHY"), Table.Column(title: "URL"),
         ])
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (process \(pids.map(String.init).joined(separator: ", ")))"
-            let reason = RelativeTime.text(in: icon.reason, now: now)
+            let rest = icon.goes && icon.reason.hasPrefix("the grace period of") ? "now, although " : ""
+            let reason = rest + RelativeTime.text(in: icon.reason, now: now)
             table.add(
                 StyledText(icon.goes ? "yes" : "no"), StyledText(reason + holders), StyledText(shown(icon.url)))
         }

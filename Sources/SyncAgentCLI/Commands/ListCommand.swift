@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentServer
 import AppLists
 import ArgumentParser
 import Glibc
@@ -10,25 +11,34 @@ import SystemPackage
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the app lists, or the icons of one list and their state.",
-        usage: "syncagent list [<list>] [--json] [options]",
+        usage: "syncagent list [<list>] [--failed] [--json] [options]",
         discussion: """
-            The list “pins” has the pinned icons. Works without a running agent.
+            The list “pins” has the pinned icons. An icon is stale if its last refresh failed: the old image stays. Works \
+            without a running agent.
 
             Examples:
               syncagent list
-              syncagent list apps.plist
+              syncagent list apps.plist --failed
 
-            Exit code 1: the list has no good version, or the manifest cannot be read.
+            Exit codes: 1 the list has no good version, there is no lists folder, or the manifest cannot be read; 78 no agent is running, and its \
+            configuration is wrong.
             """)
 
     @Argument(help: "The file name of the list, such as apps.plist; by default all lists.")
     var list: ListName?
+
+    @Flag(help: "Only show the icons of the list that failed, or whose last refresh did.")
+    var failed = false
 
     @Flag(help: "Print one JSON document.")
     var json = false
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
+
+    func validate() throws {
+        guard !failed || list != nil else { throw ValidationError("--failed needs the name of a list.") }
+    }
 
     func run() async throws {
         if let list {
@@ -39,12 +49,29 @@ struct ListCommand: AsyncParsableCommand {
                 try Message.output(.lines(.array(report.lists.map(\.json))))
             } else {
                 let screen = output.screen
-                try Message.output(Self.lines(of: report, width: screen.width), on: screen)
+                var lines = Self.lines(of: report, width: screen.width)
+                if report.hasBadConfiguration {
+                    let problems = report.problems(for: try await configuration.context(for: report))
+                    for problem in problems.reversed() where problem.code == "configuration-rejected" {
+                        lines =
+                            StatusView.lines(of: problem, now: AgentClock.wallTime, width: screen.width) + [""] + lines
+                    }
+                }
+                try Message.output(lines, on: screen)
+            }
+            if report.lists.isEmpty {
+                let folder = try await configuration.agentFolders().lists
+                if access(folder.string, F_OK) != 0, errno == ENOENT {
+                    throw Exit.because(
+                        "The lists folder \(folder) does not exist: create it, or name another one with --lists.",
+                        code: .attention)
+                }
             }
             // Without the manifest there is no telling what was published.
             if report.reachable == false, let error = report.publication.error {
                 throw Exit.because(error, code: .attention)
             }
+            if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         }
     }
 
@@ -60,42 +87,58 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func showIcons(of list: ListName) async throws {
-        let folders = try configuration.folders()
+        let folders = try await configuration.agentFolders()
         let check = ListCheck(
             parser: try Agent.Helpers.installed().parse, settings: try await configuration.agentSettings().lists)
         do {
             let cache = IconCache(at: folders.cache)
-            if json, let document = try cache.document(of: list) { return try Message.output(json: document.json) }
+            if json, !failed, let document = try cache.document(of: list) {
+                return try Message.output(json: document.json)
+            }
             // The file is parsed while its document is read.
             async let reading =
                 list == Reconciler.pinList ? nil : check.verdict(on: folders.lists.appending(list.text))
             let document = try cache.document(of: list)
             let verdict = await reading
-            guard let document else {
+            guard var document else {
                 let path = folders.lists.appending(list.text)
                 guard list == Reconciler.pinList || access(path.string, F_OK) == 0 || errno != ENOENT else {
                     throw Exit.because(
                         "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))",
                         code: .attention)
                 }
+                guard list == Reconciler.pinList || list.isAppList else {
+                    throw Exit.because(
+                        "The lists folder ignores \(list): the name of a list must end in .plist, and must not begin with "
+                            + ". or #. Rename it.", code: .attention)
+                }
                 throw Self.missing(list, verdict)
+            }
+            let stale = try await configuration.staleIcons(of: list)
+            if failed {
+                document.apps.removeAll { app in
+                    if case .failed = app.state { false } else { !stale.contains(app.icon) }
+                }
+                if json { return try Message.output(json: document.json) }
             }
             let screen = output.screen
             let notes = Self.notes(on: verdict).flatMap { $0.wrapped(to: screen.width) }
-            let lines = Self.table(of: document).lines(fitting: screen.width) + notes
+            let rows = Self.table(of: document, stale: stale).lines(fitting: screen.width)
+            let lines = failed && document.apps.isEmpty ? [StyledText("No icon of \(list.text) failed.")] : rows + notes
             try Message.output(lines, on: screen)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)
         }
     }
 
-    static func table(of document: AppListDocument) -> Table {
+    static func table(of document: AppListDocument, stale: Set<IconURL> = []) -> Table {
         var table = Table([
             Table.Column(title: "STATUS"), Table.Column(title: "NAME", rank: 2, least: 8),
             Table.Column(title: "SIZE", rank: 1), Table.Column(title: "ICON"),
         ])
         for app in document.apps {
-            let (status, size) = columns(of: app.state)
+            var (status, size) = columns(of: app.state)
+            if stale.contains(app.icon) { status = StyledText("stale", .yellow) }
             table.add(status, StyledText(app.name ?? ""), StyledText(size), StyledText(shown(app.icon)))
         }
         return table
@@ -132,5 +175,18 @@ struct ListCommand: AsyncParsableCommand {
         case .pending: (StyledText("pending", .yellow), "")
         case .failed(let code): (StyledText(code, .red), "")
         }
+    }
+}
+
+extension Configuration {
+    /// The icons of a list whose last refresh failed, as the agent or the folders tell it.
+    fileprivate func staleIcons(of list: ListName) async throws -> Set<IconURL> {
+        let folders = try folders()
+        // Without this the list is as it is published, and only that is what it has to show.
+        if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }
+        guard LockState(ofFolder: folders.cache) == .free else { return [] }
+        return DiskStatus(
+            folders: folders, settings: try settingsOrDefaults().settings, parser: try Agent.Helpers.installed().parse
+        ).staleIcons(of: list)
     }
 }

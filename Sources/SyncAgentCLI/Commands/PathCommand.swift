@@ -6,7 +6,7 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-struct PathCommand: ParsableCommand {
+struct PathCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
         usage: "syncagent path [--json] <url> [options]",
@@ -29,8 +29,10 @@ struct PathCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
-    func run() throws {
-        let cacheFolder = try configuration.folders().cache
+    func run() async throws {
+        // Only the agent knows which cache is meant by its socket alone.
+        let isAsked = configuration.socket != nil && configuration.cache == nil
+        let cacheFolder = try await configuration.agentFolders(isAnswered: isAsked).cache
         let cache = IconCache(at: cacheFolder)
         do {
             guard let app = try cache.entry(forIcon: url) else {

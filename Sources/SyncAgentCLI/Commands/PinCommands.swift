@@ -35,12 +35,21 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
-        if let flaw = Reconciler.flaw(inPin: url) {
+        // One as tables show it is looked up.
+        if !url.text.hasSuffix("?…"), let flaw = Reconciler.flaw(inPin: url) {
             throw ValidationError("“\(shown(url))” cannot be pinned: \(flaw).")
         }
     }
 
     func run() async throws {
+        var url = url
+        if url.text.hasSuffix("?…") {
+            let folders = try await configuration.agentFolders()
+            guard let whole = try Suggestion.whole(url, in: folders.cache) else {
+                throw Exit.because("No app list names \(shown(url)).", code: .attention)
+            }
+            url = whole
+        }
         try await configuration.pin(url, true)
         var icon = try await configuration.askAgent { try await $0.report(on: url) }
         if wait, icon?.isUnderWay ?? false {
@@ -91,7 +100,12 @@ struct UnpinCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let icon = try await configuration.askAgent { try await $0.report(on: url) }
+        var url = url
+        var icon = try await configuration.askAgent { try await $0.report(on: url) }
+        if icon == nil, let whole = try Suggestion.whole(url, in: try await configuration.agentFolders().cache) {
+            url = whole
+            icon = try await configuration.askAgent { try await $0.report(on: url) }
+        }
         guard let icon, icon.lists.contains(Reconciler.pinList) else {
             throw Exit.because(
                 "\(shown(url)) is not pinned. The pinned icons: syncagent list pins.", code: .attention)

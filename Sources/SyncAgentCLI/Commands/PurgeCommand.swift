@@ -20,7 +20,8 @@ struct PurgeCommand: AsyncParsableCommand {
               syncagent purge
               syncagent purge --yes
 
-            Exit codes: 1 not confirmed, still under way, or something could not be removed; 64 no terminal and no --yes; 75 an agent holds \
+            Exit codes: 1 not confirmed, still under way, or something could not be removed; 64 no terminal and no --yes; 73 there is \
+            no such folder, or it cannot be written; 75 an agent holds \
             the cache and cannot be asked.
             """)
 
@@ -33,6 +34,7 @@ struct PurgeCommand: AsyncParsableCommand {
     func run() async throws {
         let folders = try configuration.folders()
         if !yes {
+            let folders = try await configuration.agentFolders()
             guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
                 throw Exit.because(
                     "purge removes all images in \(folders.cache): confirm it with --yes.", code: .usage)
@@ -56,6 +58,12 @@ struct PurgeCommand: AsyncParsableCommand {
     }
 
     private func purge(_ folders: AgentFolders) async throws {
+        func isThere(_ folder: FilePath) -> Bool { access(folder.string, F_OK) == 0 || errno != ENOENT }
+        // One that was misspelt must not cost the state of another.
+        guard isThere(folders.cache) || configuration.cache == nil && isThere(folders.state) else {
+            throw Exit.because(
+                "The cache folder \(folders.cache) does not exist. Nothing was removed.", code: .folder)
+        }
         let result: OfflinePurge.Result
         do {
             result = try await OfflinePurge.run(cache: folders.cache, state: folders.state)

@@ -39,8 +39,8 @@ struct RetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = IconSelection(names: names, failed: failed)
-        let report = try await configuration.askAgent { try await $0.retry(selection) }
-        try configuration.tell(report, as: "retried", or: "Nothing to retry: no failed icon waits.", inJSON: json)
+        let report = try await configuration.select(selection) { try await $0.retry($1) }
+        try await configuration.tell(report, as: "retried", or: "Nothing to retry: no failed icon waits.", inJSON: json)
     }
 }
 
@@ -70,8 +70,9 @@ struct RefreshCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = IconSelection(names: names)
-        let report = try await configuration.askAgent { try await $0.refresh(selection) }
-        try configuration.tell(report, as: "refreshed", or: "Nothing to refresh: no icon is at rest.", inJSON: json)
+        let report = try await configuration.select(selection) { try await $0.refresh($1) }
+        try await configuration.tell(
+            report, as: "refreshed", or: "Nothing to refresh: no icon is at rest.", inJSON: json)
     }
 }
 
@@ -86,11 +87,30 @@ extension IconSelection {
 }
 
 extension Configuration {
+    /// Has the agent request icons; a URL without its query is tried again with it.
+    fileprivate func select(
+        _ selection: IconSelection, _ request: (ControlClient, IconSelection) async throws -> SelectionReport?
+    ) async throws -> SelectionReport {
+        var report = try await askAgent { try await request($0, selection) }
+        guard !report.unknown.isEmpty else { return report }
+        let cache = try await agentFolders().cache
+        var whole: [IconURL] = []
+        report.unknown = try report.unknown.filter { url in
+            guard let known = try Suggestion.whole(url, in: cache) else { return true }
+            whole.append(known)
+            return false
+        }
+        guard !whole.isEmpty else { return report }
+        let rest = IconSelection(urls: whole, lists: [], failed: false)
+        report.icons += try await askAgent { try await request($0, rest) }.icons
+        return report
+    }
+
     /// Says how many icons are requested, and what is unknown.
     ///
     /// - Throws: Exit code 1 if anything is unknown.
-    fileprivate func tell(_ report: SelectionReport, as verb: String, or none: String, inJSON: Bool) throws {
-        let folders = try folders()
+    fileprivate func tell(_ report: SelectionReport, as verb: String, or none: String, inJSON: Bool) async throws {
+        let folders = try await agentFolders()
         if inJSON {
             try Message.output(report.json)
         } else if report.icons > 0 || report.unknown.isEmpty && report.missing.isEmpty {

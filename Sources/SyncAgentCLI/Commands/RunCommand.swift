@@ -114,6 +114,7 @@ struct RunCommand: AsyncParsableCommand {
             LogWriter.shared.drain()
             if once { try Self.end(report, logLevel) }
         } catch let error as FolderError {
+            if once, error.isHeld { Message.error("To sync with the running agent: syncagent sync --wait") }
             throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
         } catch let error as ControlServer.InUse {
             throw Exit.because("\(error)", code: .busy)

@@ -20,7 +20,8 @@ struct StatusCommand: AsyncParsableCommand {
               syncagent status --watch
 
             Exit codes: 0 all is well; 1 something is wrong (failed icons, rejected lists, a full disk, suspended or held \
-            eviction); 3 the agent is not running, and the status is read from disk.
+            eviction); 3 the agent is not running, and the status is read from disk; 78 it is not running, and its \
+            configuration is wrong.
             """)
 
     @Flag(help: "Print one JSON document; with --watch, one per line.")
@@ -40,35 +41,41 @@ struct StatusCommand: AsyncParsableCommand {
         }
         let screen = output.screen
         let report = try await configuration.currentStatus()
+        let context = try await configuration.context(for: report)
         if json {
-            try Message.output(report.json, isOneOfSeveral: watch)
+            try Message.output(report.json(for: context), isOneOfSeveral: watch)
         } else {
-            try Message.output(try lines(of: report, fitting: screen.width), on: screen)
+            try Message.output(Self.lines(of: report, context, fitting: screen.width), on: screen)
         }
+        if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         if report.state == .stopped { throw Exit.with(.notRunning) }
         if report.needsAttention { throw Exit.with(.attention) }
     }
 
-    private func lines(of report: StatusReport, fitting width: Int?) throws -> [StyledText] {
-        StatusView(
-            report: report, cache: try configuration.folders().cache.string, now: AgentClock.wallTime, width: width
-        ).lines
+    private static func lines(
+        of report: StatusReport, _ context: CommandContext, fitting width: Int?, height: Int? = nil
+    ) -> [StyledText] {
+        StatusView(report: report, context: context, now: AgentClock.wallTime, width: width).lines(atMost: height)
     }
 
     /// Prints the status whenever it changes, until the agent ends.
     private func follow() async throws {
         let screen = output.screen
-        try await reports { report in
-            if json { return try Message.output(report.json, isOneOfSeveral: true) }
-            try Message.output(try lines(of: report, fitting: screen.width) + [""], on: screen)
+        try await reports { report, context in
+            if json { return try Message.output(report.json(for: context), isOneOfSeveral: true) }
+            try Message.output(Self.lines(of: report, context, fitting: screen.width) + [""], on: screen)
         }
     }
 
     /// Calls the closure with the status and whenever it changes, until the agent ends.
-    private func reports(_ take: (StatusReport) throws -> Void) async throws {
+    private func reports(_ take: (StatusReport, CommandContext) throws -> Void) async throws {
         do {
+            var known: CommandContext?
             _ = try await ControlClient(socket: try configuration.folders().socket).status { report in
-                try take(report)
+                let context: CommandContext
+                if let known { context = known } else { context = try await configuration.context(for: report) }
+                known = context
+                try take(report, context)
                 return false
             }
         } catch let error where !(error is ExitCode || error is CancellationError) {
@@ -84,8 +91,8 @@ struct StatusCommand: AsyncParsableCommand {
         defer { page.close() }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                try await reports { report in
-                    page.show { (try? lines(of: report, fitting: $0)) ?? [] }
+                try await reports { report, context in
+                    page.show { Self.lines(of: report, context, fitting: $0, height: $1) }
                 }
                 return false
             }
@@ -116,8 +123,11 @@ extension Configuration {
     func currentStatus() async throws -> StatusReport {
         let (report, agent) = try await askIfPossible { try await $0.status() }
         if let report { return report }
-        return await DiskStatus(
-            folders: try folders(), settings: try settings(), parser: try Agent.Helpers.installed().parse
+        let (settings, trouble) = try settingsOrDefaults()
+        var disk = await DiskStatus(
+            folders: try folders(), settings: settings, parser: try Agent.Helpers.installed().parse
         ).report(agent: agent)
+        disk.configuration.error = trouble
+        return disk
     }
 }

@@ -46,8 +46,9 @@ struct SyncCommand: AsyncParsableCommand {
                 try Message.output(
                     sentence: "The agent rescans the lists folder. To wait for the result: syncagent sync --wait")
             }
-            let missing = try lists.filter { try isMissing($0, report) }
-            try explain(missing: missing)
+            let folders = try await configuration.agentFolders()
+            let missing = lists.filter { Self.isMissing($0, report, folders) }
+            explain(missing: missing, folders)
             if !missing.isEmpty { throw Exit.with(.attention) }
             return
         }
@@ -67,18 +68,17 @@ struct SyncCommand: AsyncParsableCommand {
                 "\(grouped(last.ready)) ready, \(grouped(last.failed)) failed, \(grouped(last.pending)) pending"
             ])
         }
-        try explain(last)
+        explain(last, try await configuration.agentFolders())
         if !last.isWhole { throw Exit.with(.attention) }
     }
 
     /// Whether neither the agent knows a list nor the folder has it: one may just have been dropped.
-    private func isMissing(_ list: ListName, _ report: StatusReport) throws -> Bool {
+    private static func isMissing(_ list: ListName, _ report: StatusReport, _ folders: AgentFolders) -> Bool {
         guard !report.lists.contains(where: { $0.name == list }) else { return false }
-        return access(try configuration.folders().lists.appending(list.text).string, F_OK) != 0 && errno == ENOENT
+        return access(folders.lists.appending(list.text).string, F_OK) != 0 && errno == ENOENT
     }
 
-    private func explain(missing lists: [ListName]) throws {
-        let folders = try configuration.folders()
+    private func explain(missing lists: [ListName], _ folders: AgentFolders) {
         for list in lists {
             Message.error(
                 "\(list): there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))")
@@ -86,10 +86,14 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     /// Says what is wrong, each trouble once.
-    private func explain(_ report: SyncReport) throws {
-        try explain(missing: report.missing)
+    private func explain(_ report: SyncReport, _ folders: AgentFolders) {
+        explain(missing: report.missing, folders)
         for rejection in report.rejected { Message.error("\(rejection.list): \(rejection.message)") }
         if let error = report.error { Message.error(error) }
+        if report.failed > 0 {
+            let next = lists.count == 1 ? "list --failed \(ShellWord.list(lists[0]))" : "status"
+            Message.error("\(counted(report.failed, "icon")) failed: see syncagent \(next).")
+        }
         guard report.pending > 0, let hold = report.hold, hold != report.error else { return }
         Message.error("\(counted(report.pending, "icon")) \(report.pending == 1 ? "waits" : "wait"): \(hold).")
     }

@@ -22,7 +22,7 @@ struct WhyCommand: AsyncParsableCommand {
             Exit code 1: the URL is unknown.
             """)
 
-    @Argument(help: "The URL, spelled as in the app list.")
+    @Argument(help: "The URL, spelled as in the app list; without its query, if only one icon fits.")
     var url: IconURL
 
     @Flag(help: "Print one JSON document.")
@@ -32,21 +32,29 @@ struct WhyCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let folders = try configuration.folders()
-        guard let (report, isFromDisk) = try await report(folders) else {
+        var known = try await report(on: url)
+        let (folders, file) = try await configuration.reached(isAnswered: known?.isFromDisk != true)
+        if known == nil, let whole = try Suggestion.whole(url, in: folders.cache) {
+            known = try await report(on: whole)
+        }
+        guard let (found, isFromDisk) = known else {
             throw Exit.because(
                 "No app list names \(shown(url)), and no image of it is on disk."
                     + Suggestion.icon(for: url, in: folders.cache), code: .attention)
         }
-        if json { return try Message.output(report.json) }
+        if json { return try Message.output(found.json) }
         let screen = output.screen
+        var report = found
+        if let failure = found.failure {
+            report.failure?.message = CommandContext(file: file).explained(failure.message)
+        }
         let view = IconView(
             report: report, cache: folders.cache.string, now: AgentClock.wallTime, width: screen.width,
             isFromDisk: isFromDisk)
         try Message.output(view.lines, on: screen)
     }
 
-    private func report(_ folders: AgentFolders) async throws -> (report: IconReport, isFromDisk: Bool)? {
+    private func report(on url: IconURL) async throws -> (report: IconReport, isFromDisk: Bool)? {
         let (answer, _) = try await configuration.askIfPossible { client -> IconReport?? in
             guard let known = try await client.report(on: url) else { return nil }
             guard var report = known, report.state == "retired" else { return known }
@@ -55,7 +63,8 @@ struct WhyCommand: AsyncParsableCommand {
         }
         if let known = answer { return known.map { ($0, false) } }
         let status = DiskStatus(
-            folders: folders, settings: try configuration.settings(), parser: try Agent.Helpers.installed().parse)
+            folders: try configuration.folders(), settings: try configuration.settingsOrWarning(),
+            parser: try Agent.Helpers.installed().parse)
         do {
             guard var report = try status.report(on: url) else { return nil }
             if report.state == "retired" {

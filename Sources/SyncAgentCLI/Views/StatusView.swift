@@ -5,28 +5,63 @@ import SyncPlan
 /// What `syncagent status` prints for people: a verdict, the problems, the lists, and figures.
 struct StatusView {
     let report: StatusReport
-    /// The cache folder.
-    let cache: String
+    /// What suggested commands need to know.
+    let context: CommandContext
     let now: Timestamp
     /// How many columns there are; `nil` for as many as it takes.
     let width: Int?
 
-    var lines: [StyledText] {
-        var lines = verdict.wrapped(to: width)
-        for problem in report.problems { lines += [""] + Self.lines(of: problem, now: now, width: width) }
-        if !report.lists.isEmpty { lines += [""] + Self.table(of: report.lists).lines(fitting: width) }
-        return lines + [""] + figures.flatMap { Self.entry($0.title, $0.text, width: width) }
+    var lines: [StyledText] { lines(atMost: nil) }
+
+    /// The lines, on at most so many rows of a terminal if that can be.
+    ///
+    /// Problems after the first one are shortened first, then left out; then the first one is shortened, and the table.
+    func lines(atMost height: Int?) -> [StyledText] {
+        let problems = report.problems(for: context)
+        let whole: [[StyledText]] = problems.map { [""] + Self.lines(of: $0, now: now, width: width) }
+        let end: [StyledText] = [""] + figures.flatMap { Self.entry($0.title, $0.text, width: width) }
+        var table: [StyledText] = report.lists.isEmpty ? [] : [""] + Self.table(of: report.lists).lines(fitting: width)
+        func all(_ problems: [[StyledText]]) -> [StyledText] {
+            verdict + problems.joined() + table + end
+        }
+        guard let height, all(whole).count > height else { return all(whole) }
+        // A problem in short is its first line.
+        for kept in stride(from: problems.count - 1, through: 1, by: -1) {
+            let short = whole.dropFirst(kept).map { Array($0[1..<2]) }
+            let lines = all(whole.prefix(kept) + [[""]] + short)
+            if lines.count <= height { return lines }
+        }
+        var shown = Array(whole.prefix(1))
+        if problems.count > 1 {
+            shown.append([
+                StyledText("… \(problems.count - 1) more: enlarge the terminal, or run syncagent status", .dim)
+            ])
+        }
+        if all(shown).count > height, let first = problems.first {
+            // Of the first one, the cause can be read with the command.
+            shown[0] = Array(whole[0][..<2]) + whole[0].suffix(first.commands.count)
+        }
+        let excess = all(shown).count - height
+        if excess > 0, table.count > 4 {
+            let rows = max(table.count - excess - 1, 3)
+            let left = table.count - rows
+            table = table.prefix(rows) + [StyledText("… \(counted(left, "more line"))", .dim)]
+        }
+        return all(shown)
     }
 
-    private var verdict: StyledText {
-        let verdict = report.verdict
+    /// The verdict, and the command that starts the agent if it is stopped.
+    private var verdict: [StyledText] {
+        let verdict = report.verdict(for: context)
         let style: Style =
             switch verdict.level {
+            case .ok where report.icons.stale > 0: .boldYellow
             case .ok: .boldGreen
             case .busy, .stopped: .boldYellow
             case .problem: .boldRed
             }
-        return StyledText(verdict.sentence, style)
+        let start = verdict.command.map { [StyledText("  $ " + $0, .bold)] } ?? []
+        return StyledText(verdict.sentence, style).wrapped(to: width) + start
     }
 
     // MARK: Problems
@@ -39,12 +74,16 @@ struct StatusView {
         }
         let title = StyledText(problem.code, problem.severity == .problem ? .red : .yellow)
         let sentence = RelativeTime.text(in: problem.sentence, now: now)
-        let headline = title + ": " + StyledText(sentence)
+        let kind: StyledText = problem.severity == .problem ? ": " : " (notice): "
+        let headline = title + kind + StyledText(sentence)
         var lines = headline.wrapped(to: width)
         if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
         if let name = problem.example {
-            // Where the command names it, it need not be said twice.
-            if !problem.commands.contains(where: { $0.hasSuffix(ShellWord.quoted(name)) }) {
+            // Where a command, the sentence or the cause names it, it need not be said twice.
+            let isNamed =
+                problem.commands.contains { $0.contains(" " + ShellWord.quoted(name)) }
+                || [problem.sentence, problem.detail ?? ""].contains { $0.contains(name) }
+            if !isNamed {
                 lines += wrapped(StyledText(problem.count > 1 ? "such as \(name)" : name, .dim))
             }
         }
@@ -54,11 +93,14 @@ struct StatusView {
     // MARK: Lists
 
     static func table(of lists: [StatusReport.List]) -> Table {
+        // Counts that are not 0 are left out last.
+        let pending = lists.contains { $0.pending > 0 } ? 5 : 1
+        let failed = lists.contains { $0.failed > 0 } ? 6 : 2
         var table = Table([
             Table.Column(title: "LIST", least: 12), Table.Column(title: "STATE"),
             Table.Column(title: "APPS", isNumber: true, rank: 3), Table.Column(title: "READY", isNumber: true, rank: 4),
-            Table.Column(title: "PENDING", isNumber: true, rank: 1),
-            Table.Column(title: "FAILED", isNumber: true, rank: 2),
+            Table.Column(title: "PENDING", isNumber: true, rank: pending),
+            Table.Column(title: "FAILED", isNumber: true, rank: failed),
         ])
         for list in lists {
             table.add(
@@ -111,14 +153,22 @@ struct StatusView {
             var parts: [String] = []
             if downloads.active > 0 { parts.append("\(grouped(downloads.active)) in progress") }
             if downloads.queued > 0 { parts.append("\(grouped(downloads.queued)) queued") }
-            if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) held back") }
-            // Those that wait for their origin are held back, and counted already.
+            if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) pending") }
+            // Those that wait for their origin are pending, and counted already.
             let held = (downloads.origins ?? []).reduce(0) { $0 + $1.icons }
-            if downloads.waiting > held { parts.append("\(grouped(downloads.waiting - held)) to be retried later") }
+            if downloads.waiting > held {
+                let refreshes = icons.stale > 0 ? ", refreshes included" : ""
+                parts.append("\(grouped(downloads.waiting - held)) to be retried later\(refreshes)")
+            }
             figures.append(("downloads", StyledText(parts.isEmpty ? "none" : parts.joined(separator: ", "))))
         }
         let size = ByteCount(report.cache.bytes).rounded
-        figures.append(("cache", StyledText("\(counted(report.cache.images, "image")), \(size), in \(cache)")))
+        figures.append(
+            (
+                "cache",
+                StyledText(
+                    "\(counted(report.cache.images, "image")), \(size), in \(context.cache ?? "the cache folder")")
+            ))
         if let generation = report.generation, let published = report.published {
             let time = RelativeTime.text(in: published, now: now)
             // Beside failures nobody wants to read that all is in sync.

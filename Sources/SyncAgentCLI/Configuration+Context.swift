@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import AgentSettings
+import ArgumentParser
+import CacheFormat
+import Glibc
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+extension Configuration {
+    /// The folders of the agent that answers, or else those that the options say: with `--socket` alone they differ.
+    ///
+    /// - Parameter isAnswered: Whether an agent may answer; if not, none is asked.
+    /// - Returns: The folders.
+    /// - Throws: What is wrong with the options.
+    func agentFolders(isAnswered: Bool = true) async throws -> AgentFolders {
+        try await reached(isAnswered: isAnswered).folders
+    }
+
+    /// What suggested commands need to know.
+    func context(for report: StatusReport) async throws -> CommandContext {
+        let isAnswered = [.running, .paused].contains(report.state) && report.reachable != false
+        let (folders, file) = try await reached(isAnswered: isAnswered)
+        let isSystem = folders.cache == PlaceChoice.system.folders.cache
+        let options = options(isAnswered: isAnswered)
+        // A unit knows nothing of the options that were given.
+        let hasUnit = options.allSatisfy { $0 == "--user" } && Self.hasUnit
+        let own = hasUnit ? "systemctl --user start syncagent" : "syncagent run"
+        return CommandContext(
+            options: options, start: isSystem ? "systemctl start syncagent" : own, isSystem: isSystem,
+            lists: folders.lists.string, cache: folders.cache.string, file: file)
+    }
+
+    /// The folders, and the configuration file.
+    func reached(isAnswered: Bool = true) async throws -> (folders: AgentFolders, file: String) {
+        let own = try place()
+        guard isAnswered, let report = try? await ControlClient(socket: own.folders.socket).settings() else {
+            return (own.folders, own.file.string)
+        }
+        let folders = AgentFolders(
+            lists: FilePath(report.folders.lists), cache: FilePath(report.folders.cache),
+            state: FilePath(report.folders.state), socket: own.folders.socket)
+        return (folders, report.file)
+    }
+
+    /// The options of this command that reach the same agent; its socket is enough if it answers there.
+    private func options(isAnswered: Bool) -> [String] {
+        let socket = socket.map { "--socket \(ShellWord.quoted($0))" }
+        if isAnswered, let socket { return [socket] }
+        let named = [("--config", config), ("--lists", lists), ("--cache", cache), ("--state", state)]
+        return (owner.map { ["--\($0.rawValue)"] } ?? [])
+            + named.compactMap { name, value in value.map { "\(name) \(ShellWord.quoted($0))" } }
+            + (socket.map { [$0] } ?? [])
+    }
+
+    /// Whether systemd has a unit that starts an agent of the user.
+    private static var hasUnit: Bool {
+        let folders =
+            [Variable["XDG_CONFIG_HOME"] ?? Variable["HOME"].map { $0 + "/.config" }].compactMap(\.self)
+            .map { $0 + "/systemd/user" } + [
+                "/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
+            ]
+        return folders.contains { access($0 + "/syncagent.service", F_OK) == 0 }
+    }
+
+    /// The settings without an agent; those that are wrong in the file have their defaults.
+    ///
+    /// - Returns: Also what is wrong with the file, in a sentence; `nil` if nothing is.
+    /// - Throws: Exit code 78 if something is wrong with `--set`.
+    func settingsOrDefaults() throws -> (settings: Settings, trouble: String?) {
+        var given = EffectiveSettings()
+        for assignment in assignments { given.apply(assignment: assignment) }
+        try Self.end(because: given.problems)
+        let effective = effectiveSettings(try place(), inEnvironment: false)
+        guard let first = effective.problems.first else { return (effective.settings, nil) }
+        let count = effective.problems.count
+        return (effective.settings, count == 1 ? "\(first)" : "\(counted(count, "error")), the first: \(first)")
+    }
+
+    /// The same for a command that shows no status: stderr says what is wrong.
+    func settingsOrWarning() throws -> Settings {
+        let (settings, trouble) = try settingsOrDefaults()
+        if let trouble {
+            let check = "syncagent config check \(ShellWord.quoted(try place().file.string))"
+            Message.error(
+                "The configuration is rejected, and the default settings are used (\(trouble)). See \(check).")
+        }
+        return settings
+    }
+}
+
+extension StatusReport {
+    /// Whether this was read from disk with the default settings, because the configuration is wrong.
+    var hasBadConfiguration: Bool { reachable == false && configuration.error != nil }
+}
