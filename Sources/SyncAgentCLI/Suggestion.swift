@@ -50,6 +50,12 @@ enum Suggestion {
         return best.map { " Did you mean \(ShellWord.quoted(shown($0.url)))?" } ?? ""
     }
 
+    /// Whether a URL is another one without its query, or as tables show it.
+    static func isShort(_ url: IconURL, of whole: IconURL) -> Bool {
+        let short = shown(whole)
+        return short == url.text || short == url.text + "?…"
+    }
+
     /// The URL that somebody means who gives it without its query, or as tables show it.
     ///
     /// - Returns: `nil` if no published list has one.
@@ -60,8 +66,7 @@ enum Suggestion {
         var found: [IconURL: ListName] = [:]
         for list in lists {
             for app in (try? cache.document(of: list))?.apps ?? [] where app.icon != url && found[app.icon] == nil {
-                let short = shown(app.icon)
-                if short == url.text || short == url.text + "?…" { found[app.icon] = list }
+                if isShort(url, of: app.icon) { found[app.icon] = list }
             }
         }
         guard found.count > 1, let list = found.values.min() else { return found.keys.first }

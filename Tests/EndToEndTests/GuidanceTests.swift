@@ -131,6 +131,27 @@ struct GuidanceTests {
         }
     }
 
+    @Test("path and evict --explain take a URL as tables show it; for a program, path takes no other short one")
+    func shownURLs() async throws {
+        try await World.with { world in
+            let url = world.origin.iconURL("Mail")
+            try world.agent.drop(propertyList([("Mail", url + "?v=1")]), as: "apps.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
+                let path = try await world.agent.call("path", url + "?…")
+                #expect(path.code == 0 && path.output.hasSuffix(".png\n"), "\(path)")
+                #expect(try await world.agent.call("path", url).code == 1)
+                try world.remove("apps.plist")
+                try await world.agent.status { $0.inSync && $0.icons.retired == 1 }
+                for short in [url, url + "?…"] {
+                    let explained = try await world.agent.call("evict", "--explain", short)
+                    #expect(explained.code == 0 && explained.output.contains("now, although "), "\(explained)")
+                }
+                #expect(try await world.agent.call("evict", "--explain", url + "x").code == 1)
+            }
+        }
+    }
+
     @Test("an icon whose refresh failed is stale everywhere, with its cause and what to type, until a refresh succeeds")
     func stale() async throws {
         try await World.with { world in

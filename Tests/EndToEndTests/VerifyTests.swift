@@ -71,7 +71,7 @@ struct VerifyTests {
                 let elsewhere = world.folder.appending("other.sock").string
                 try Self.damage("Maps", in: world)
                 let refused = try await world.agent.call("verify", "--repair", "--socket", elsewhere)
-                #expect(refused.code == 75 && refused.messages.contains("running, but not reachable at \(elsewhere)"))
+                #expect(refused.code == 75 && refused.messages.contains("no process listens at \(elsewhere)"))
                 #expect(try await world.agent.call("verify", "--repair").code == 1)
                 try await world.published(["Mail", "Maps"])
             }

@@ -41,7 +41,6 @@ struct EvictCommand: AsyncParsableCommand {
         guard !confirm || !(dryRun || explain != nil) else {
             throw ValidationError("--confirm removes files; --dry-run and --explain only show them.")
         }
-        guard explain != "" else { throw ValidationError("--explain needs the URL of an icon.") }
     }
 
     func run() async throws {
@@ -61,7 +60,15 @@ struct EvictCommand: AsyncParsableCommand {
     }
 
     private func tell() async throws {
-        let report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
+        var report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
+        if let explain, report.icons.isEmpty {
+            let all = try await configuration.askAgent { try await $0.evictionReport(on: nil) }
+            let meant = all.icons.filter { Suggestion.isShort(explain, of: $0.url) }
+            if meant.count == 1 {
+                report = all
+                report.icons = meant
+            }
+        }
         if let explain, report.icons.isEmpty {
             throw Exit.because("\(shown(explain)) has no image on disk.", code: .attention)
         }

@@ -35,6 +35,8 @@ struct PathCommand: AsyncParsableCommand {
         let cacheFolder = try await configuration.agentFolders(isAnswered: isAsked).cache
         let cache = IconCache(at: cacheFolder)
         do {
+            // One as tables show it is looked up; programs get what they ask for.
+            let url = try url.text.hasSuffix("?…") ? Suggestion.whole(url, in: cacheFolder) ?? url : url
             guard let app = try cache.entry(forIcon: url) else {
                 throw Exit.because(
                     "No app list names \(shown(url)).\(Suggestion.icon(for: url, in: cacheFolder))", code: .attention)
