@@ -44,6 +44,9 @@ extension Configuration {
         return (folders, report.file)
     }
 
+    /// A command to type next, with the options that reach the agent that answers this one.
+    func suggested(_ command: String) -> String { CommandContext(options: options(isAnswered: true)).command(command) }
+
     /// The options of this command that reach the same agent; its socket is enough if it answers there.
     private func options(isAnswered: Bool) -> [String] {
         let socket = socket.map { "--socket \(ShellWord.quoted($0))" }
@@ -84,7 +87,8 @@ extension Configuration {
         if let trouble {
             let check = "syncagent config check \(ShellWord.quoted(try place().file.string))"
             Message.error(
-                "The configuration is rejected, and the default settings are used (\(trouble)). See \(check).")
+                "The configuration is rejected, and what is wrong in it has its default here (\(trouble)). See: \(check)"
+            )
         }
         return settings
     }

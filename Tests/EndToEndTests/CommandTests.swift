@@ -28,6 +28,11 @@ struct CommandTests {
                 let second = try await world.agent.call("run")
                 #expect(second.code == 75)
                 #expect(second.messages.contains("process \(agent.value)"))
+                let once = try await world.agent.call("run", "--once")
+                let sync = "syncagent sync --wait --socket \(world.folder)/control.sock\n"
+                #expect(
+                    once.code == 75 && once.messages.contains("To sync with the running agent: " + sync),
+                    "\(once.messages)")
             }
         }
     }

@@ -147,8 +147,10 @@ struct SyncTests {
                 let lines = both.messages.split(separator: "\n")
                 #expect(both.code == 1 && lines.count == 3, "\(both.messages)")
                 #expect(lines.first?.hasPrefix("syncagent: bad.plist: The file is not a property list (") == true)
+                let socket = world.folder.appending("control.sock")
                 let empty = "syncagent: empty.plist: \(ListRejection.emptyFile.message)"
-                #expect(lines.dropFirst() == [empty[...], "syncagent: 1 icon failed: see syncagent status."])
+                let failure = "syncagent: 1 icon failed. See: syncagent status --socket \(socket)"
+                #expect(lines.dropFirst() == [empty[...], failure[...]])
                 let one = try await world.agent.call("sync", "--wait", "empty.plist")
                 #expect(one.code == 1 && one.messages == empty + "\n", "\(one.messages)")
                 try world.remove("bad.plist")

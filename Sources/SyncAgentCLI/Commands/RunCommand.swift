@@ -114,7 +114,10 @@ struct RunCommand: AsyncParsableCommand {
             LogWriter.shared.drain()
             if once { try Self.end(report, logLevel) }
         } catch let error as FolderError {
-            if once, error.isHeld { Message.error("To sync with the running agent: syncagent sync --wait") }
+            if once, error.isHeld {
+                let sync = configuration.suggested("syncagent sync --wait")
+                Message.error("To sync with the running agent: \(sync)")
+            }
             throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
         } catch let error as ControlServer.InUse {
             throw Exit.because("\(error)", code: .busy)

@@ -43,8 +43,8 @@ struct SyncCommand: AsyncParsableCommand {
             if json {
                 try Message.output(report.json)
             } else {
-                try Message.output(
-                    sentence: "The agent rescans the lists folder. To wait for the result: syncagent sync --wait")
+                let wait = configuration.suggested("syncagent sync --wait")
+                try Message.output(sentence: "The agent rescans the lists folder. To wait for the result: \(wait)")
             }
             let folders = try await configuration.agentFolders()
             let missing = lists.filter { Self.isMissing($0, report, folders) }
@@ -92,7 +92,8 @@ struct SyncCommand: AsyncParsableCommand {
         if let error = report.error { Message.error(error) }
         if report.failed > 0 {
             let next = lists.count == 1 ? "list --failed \(ShellWord.list(lists[0]))" : "status"
-            Message.error("\(counted(report.failed, "icon")) failed: see syncagent \(next).")
+            let command = configuration.suggested("syncagent \(next)")
+            Message.error("\(counted(report.failed, "icon")) failed. See: \(command)")
         }
         guard report.pending > 0, let hold = report.hold, hold != report.error else { return }
         Message.error("\(counted(report.pending, "icon")) \(report.pending == 1 ? "waits" : "wait"): \(hold).")

@@ -148,7 +148,7 @@ extension StatusReport {
         return StatusProblem(
             code: "configuration-rejected",
             sentence: reachable == false
-                ? "the configuration is rejected; what follows is by the default settings"
+                ? "the configuration is rejected; what is wrong in it has its default here"
                 : "the new configuration is rejected; the settings before it stay in force",
             detail: error, commands: [check] + (reachable == false ? [] : [reload].compactMap(\.self)))
     }
