@@ -237,6 +237,22 @@ struct CommandTests {
         }
     }
 
+    @Test(
+        "a command whose reader has gone is ended by SIGPIPE, without a message",
+        arguments: ["status", "list", "config"])
+    func brokenPipe(command: String) async throws {
+        try await World.with { world in
+            let script = """
+                { trap '' PIPE; while echo x; do :; done 2>/dev/null; "$0" "$@"; echo $? >&2; } | :
+                """
+            let folders = [("lists", "lists.d"), ("cache", "cache"), ("state", "state"), ("socket", "control.sock")]
+            let options = folders.flatMap { ["--\($0.0)", world.folder.appending($0.1).string] }
+            let program = BuiltProducts.path("syncagent").string
+            let end = try await Program.run(["sh", "-c", script, program, command] + options)
+            #expect(end.messages == "\(128 + SIGPIPE)\n", "\(end)")
+        }
+    }
+
     @Test("an empty URL or list name is a usage error", arguments: ["path", "why", "pin", "list", "sync"])
     func emptyName(command: String) async throws {
         let end = try await Program.run(BuiltProducts.path("syncagent").string, command, "")

@@ -58,8 +58,13 @@ enum Message {
             _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
             if error as? Errno == .brokenPipe {
-                // Clients of the control socket ignore the signal, which ends a command whose reader has gone.
+                // The signal ends a command whose reader has gone; but the threads of tasks block it, and whoever started
+                // the command may ignore it.
                 signal(SIGPIPE, SIG_DFL)
+                var signals = sigset_t()
+                sigemptyset(&signals)
+                sigaddset(&signals, SIGPIPE)
+                pthread_sigmask(SIG_UNBLOCK, &signals, nil)
                 raise(SIGPIPE)
             }
             throw Exit.because("Cannot write the output: \(error).", code: .attention)
