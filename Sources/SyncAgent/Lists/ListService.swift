@@ -11,21 +11,6 @@ package import SystemPackage
 ///
 /// Events are hints, the listing is the truth: whatever was reported, the folder is listed anew.
 package final class ListService: Sendable {
-    /// How the folder is being watched.
-    package struct WatchState: Sendable {
-        /// What is wrong with the watch.
-        var trouble: WatchTrouble?
-        /// What the folder's file system does not tell, however well it is watched.
-        var blindness: WatchTrouble?
-        /// Why lists could not be read at the last look, which is nothing that is wrong with them.
-        var shortage: String?
-        package var overflows = 0
-
-        package var mode: String { (trouble ?? blindness) == nil ? "inotify" : "polling" }
-        /// Why lists are not read, or why the folder is not watched through inotify, or not through that alone.
-        package var reason: String? { shortage ?? (trouble ?? blindness)?.reason }
-    }
-
     private enum Trigger: Sendable {
         case watch(WatchSignal)
         /// Somebody wants the folder to be looked at, and may wait for that.
@@ -48,13 +33,10 @@ package final class ListService: Sendable {
     /// The lists that it published.
     private let old: Set<ListName>
     private let clock: AgentClock
-    private let logger: Logger
     private let metrics: AgentMetrics
     /// What knows the files that a single look has read.
     private let lastScanner = Mutex<ListScanner?>(nil)
-    private let watchState = Mutex(WatchState())
-    /// Has the watcher asked whether it watches what is at the folder's path.
-    private let bell = WatchBell()
+    private let folderWatch: FolderWatch
     /// The end of the first look at everything in the folder, or at a folder that cannot be looked at.
     package let firstLook = Milestone()
     private let triggers: AsyncStream<Trigger>
@@ -73,11 +55,12 @@ package final class ListService: Sendable {
         self.metrics = metrics
         rules = Mutex(ListRules(settings, parseProgram: parseProgram, metrics: metrics))
         self.clock = clock
-        self.logger = logger
+        folderWatch = FolderWatch(logger: logger, metrics: metrics)
         (triggers, trigger) = AsyncStream.makeStream()
     }
 
-    package var watch: WatchState { watchState.withLock(\.self) }
+    /// How the folder is being watched.
+    package var watch: FolderWatch.State { folderWatch.state }
 
     private var settings: Settings.Lists { rules.withLock(\.settings) }
     private var parser: ParseHelper { rules.withLock(\.parser) }
@@ -94,7 +77,7 @@ package final class ListService: Sendable {
             }
             return isOther
         }
-        bell.ring()
+        folderWatch.bell.ring()
         trigger.yield(.configured(readsAll: readsAll))
     }
 
@@ -131,7 +114,7 @@ package final class ListService: Sendable {
                 // A busy machine may need a moment for an answer.
                 try await WatchHelper(
                     executable: watchProgram, folder: folder, askingEvery: max(self.settings.rescan, .seconds(1)),
-                    bell: bell
+                    bell: folderWatch.bell
                 )
                 .watch { [trigger] signal in trigger.yield(.watch(signal)) }
             }
@@ -162,7 +145,7 @@ package final class ListService: Sendable {
             let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
-            noteShortage(look.shortage)
+            folderWatch.note(shortage: look.shortage)
             let isUnread = look.shortage != nil && clock.now < end
             if look.rest.isEmpty, isUnread || overdue.count < look.unsettled.count,
                 (try? await Task.sleep(for: settings.settle)) != nil
@@ -195,7 +178,7 @@ package final class ListService: Sendable {
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
-                if note(signal) { window.noteChange(at: clock.now) }
+                if folderWatch.note(signal) { window.noteChange(at: clock.now) }
                 // The quiet time is long enough for a parser to start.
                 if signal == .changed { await parser.prepare() }
             case .asked(let continuation):
@@ -230,9 +213,7 @@ package final class ListService: Sendable {
                 let scan = look.scan.adding(overdue).listed(at: start)
                 report(scan)
                 await parser.dismiss()
-                noteBlindness(look)
-                noteFolder(of: look.scan)
-                noteShortage(look.shortage)
+                folderWatch.note(look)
                 nextScan = clock.now + (look.shortage == nil ? interval(after: look) : Self.pause)
                 if !look.rest.isEmpty {
                     // What somebody changed meanwhile comes first.
@@ -260,62 +241,9 @@ package final class ListService: Sendable {
     /// How long to wait for the next look where the agent had not the means to read all lists.
     private static let pause: Duration = .seconds(1)
 
-    private func noteShortage(_ reason: String?) {
-        let isNew = watchState.withLock { state in
-            defer { state.shortage = reason }
-            return state.shortage != reason
-        }
-        guard isNew else { return }
-        guard let reason else { return logger.notice("lists can be read again") }
-        logger.error("reading lists is suspended", metadata: ["reason": "\(reason)"])
-    }
-
     /// How long to wait for the next look, if nothing is reported.
     private func interval(after look: ListScanner.Look) -> Duration {
         if case .listed = look.scan, watch.reason == nil { return settings.rescan }
         return PollingPace.interval(cost: look.cost, rescan: settings.rescan)
-    }
-
-    /// - Returns: Whether the folder is to be looked at for it. A watch that fails again and again is no reason to: there is
-    ///   polling for that, at its own pace.
-    private func note(_ signal: WatchSignal) -> Bool {
-        metrics.note(signal)
-        switch signal {
-        case .ready:
-            watchState.withLock { $0.trouble = nil }
-            // It may have begun with another folder than the next look finds.
-            bell.forget()
-        case .changed: break
-        case .overflow:
-            watchState.withLock { $0.overflows += 1 }
-            logger.notice("inotify queue overflow: rescanning the lists folder")
-        case .lost(let reason): return change { $0.trouble = .lost(reason) }
-        case .refused(let errno): return change { $0.trouble = .refused(errno: errno) }
-        case .died(let reason): return change { $0.trouble = .died(reason) }
-        }
-        return true
-    }
-
-    /// Has the watcher asked at once if another folder is at the path than at the last look: no event tells it.
-    private func noteFolder(of scan: ListScan) {
-        if case .listed(let folder, _, _) = scan { bell.note(folder.identity) } else { bell.note(nil) }
-    }
-
-    private func noteBlindness(_ look: ListScanner.Look) {
-        if case .listed = look.scan { change { $0.blindness = look.trouble } }
-    }
-
-    /// Changes how the folder is watched, and logs it if it is polled for another reason than before.
-    ///
-    /// - Returns: Whether it is.
-    @discardableResult
-    private func change(_ change: (inout WatchState) -> Void) -> Bool {
-        let reason = watchState.withLock { state in
-            let before = state.reason
-            change(&state)
-            return state.reason == before ? nil : state.reason
-        }
-        if let reason { logger.warning("polling the lists folder", metadata: ["reason": "\(reason)"]) }
-        return reason != nil
     }
 }
