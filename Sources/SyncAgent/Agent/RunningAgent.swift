@@ -23,7 +23,7 @@ package struct RunningAgent: Sendable {
     /// Where the agent's servers listen, for the status.
     package let listeners = Listeners()
     private let listening = Milestone()
-    private let probe: PartProbes
+    private let probe: LoopProbe
 
     /// - Parameters:
     ///   - loop: What decides.
@@ -43,9 +43,9 @@ package struct RunningAgent: Sendable {
         self.space = space
         self.damagedState = damagedState
         self.loop = loop
+        probe = LoopProbe(loop)
         self.lists = lists
         self.scrubber = scrubber
-        probe = PartProbes(["loop": { _ = await loop.ask { _ in } }])
     }
 
     // MARK: How far it is
@@ -73,9 +73,7 @@ package struct RunningAgent: Sendable {
 
     /// Whether the loop answers within a time: it does not if it hangs.
     package func isResponding(within limit: Duration) async -> Bool {
-        probe.ask()
-        await wait(atMost: limit) { await probe.answered() }
-        return probe.silent.isEmpty
+        await probe.isAnswered(within: limit)
     }
 
     /// An element at once and whenever something may have changed that the status tells; ends with the agent.
@@ -210,7 +208,12 @@ package struct RunningAgent: Sendable {
     /// Has downloads begun no more, or again; returns when that is stored, or the status says why it cannot be.
     package func setPaused(_ isPaused: Bool) async {
         await loop.hand(.paused(isPaused))
-        await loop.store()
+        let isStored = Milestone()
+        Task { [loop] in
+            await loop.store()
+            isStored.reach()
+        }
+        await wait(atMost: Self.patience) { await isStored.wait() }
     }
 
     /// Has what is retired removed without its grace; if it is confirmed, also what is held.

@@ -167,6 +167,25 @@ struct ControlServerTests {
         }
     }
 
+    @Test("health is told to many at once")
+    func manyAskForHealth() async throws {
+        try await ControlWorld.with { world in
+            let unhealthy = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        var count = 0
+                        for _ in 0..<50 where try await Self.ask(.GET, "/v1/health", at: world.socket).status != 200 {
+                            count += 1
+                        }
+                        return count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(unhealthy == 0)
+        }
+    }
+
     @Test("health asks the loop: of one that hangs it says so")
     func hanging() async throws {
         try await ControlWorld.with { world in
