@@ -62,7 +62,8 @@ package struct EventClient: Sendable {
             } catch let error as ControlClient.Unexpected where (400..<500).contains(error.status) {
                 // It will not be allowed later either.
                 throw error
-            } catch let error as IOError where error.errnoCode == EACCES {
+            } catch let error as IOError where error.errnoCode == EACCES && pause > Self.pauses.first * 4 {
+                // An agent that starts opens its socket to others only when it can answer.
                 throw error
             } catch {
                 // It ends, has ended, or starts.

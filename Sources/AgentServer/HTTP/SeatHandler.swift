@@ -22,6 +22,9 @@ final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var taken: (place: Seats.Place, client: Seats.Client)?
     private var isTold = false
     private var isLast = false
+    private var isOver = false
+    /// How many requests have begun whose answers have not ended.
+    private var unanswered = 0
     private var limit: Scheduled<Void>?
 
     init(_ seats: Seats, patience: TimeAmount, _ identify: @escaping Identify) {
@@ -68,7 +71,14 @@ final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard isRefused else { return context.fireChannelRead(data) }
+        guard isRefused else {
+            if case .head = unwrapInboundIn(data) {
+                unanswered += 1
+                // A request that follows one that has its last answer is not done: the client learns that from the answer.
+                if isLast { isOver = true }
+            }
+            return isOver ? () : context.fireChannelRead(data)
+        }
         guard case .head = unwrapInboundIn(data), !isTold else { return }
         isTold = true
         refuse(.busy, context)
@@ -82,7 +92,7 @@ final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(var head) where head.status.kind != .informational && seats.isCrowded:
+        case .head(var head) where head.status.kind != .informational && unanswered == 1 && seats.isCrowded:
             isLast = true
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(head)), promise: promise)
@@ -93,6 +103,9 @@ final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 closeSoon(context)
             }
             context.writeAndFlush(data, promise: written)
+        case .end:
+            unanswered -= 1
+            context.write(data, promise: promise)
         default: context.write(data, promise: promise)
         }
     }

@@ -69,7 +69,10 @@ package struct WebListeners: Sendable {
                 { [isLoopback = settings.serve.listen?.isLoopback == true] request, channel in
                     // Who listens at another address serves everybody, by any name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
-                    else { return .refusal(.wrongHost) }
+                    else {
+                        let refusal = Response.refusal(.wrongHost)
+                        return request.method == .head ? refusal.withoutBody : refusal
+                    }
                     return await images.respond(to: request)
                 }
             ),

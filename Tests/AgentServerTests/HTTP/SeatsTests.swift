@@ -120,6 +120,18 @@ struct SeatsTests {
         try await LocalConnection.open(to: .port(port)) { try await $0.ask(.GET, "/stream").status == .ok }
     }
 
+    @Test("requests that come together are all answered before their connection ends")
+    func pipelined() async throws {
+        try await Self.with { port in
+            try await Self.keeping(7, "/", at: port) { _ in
+                let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+                let answers = try await RawClient(request + request, to: port).answer()
+                #expect(answers.ranges(of: "HTTP/1.1 200 ").count == 2, "\(answers)")
+                #expect(answers.ranges(of: "close").count == 1)
+            }
+        }
+    }
+
     @Test("when hardly any seat is left, connections end with their answers, and make room")
     func crowded() async throws {
         try await Self.with { port in

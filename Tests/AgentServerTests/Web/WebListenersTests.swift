@@ -53,10 +53,12 @@ struct WebListenersTests {
             let shown = try #require(await world.agent.status()?.listeners?.first?.address)
             let port = try #require(ListenAddress(shown)?.port)
             for (host, expected) in [("evil.example:\(port)", status), ("localhost:\(port)", "404")] {
-                let request = "GET /icons?url=a HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
-                let answer = try await RawClient(request, to: port).answer()
+                let request = " /icons?url=a HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
+                let answer = try await RawClient("GET" + request, to: port).answer()
                 #expect(answer.hasPrefix("HTTP/1.1 \(expected) "), "\(host): \(answer)")
                 #expect(answer.contains("wrong-host") == (expected == "421"))
+                let head = try await RawClient("HEAD" + request, to: port).answer()
+                #expect(head.hasPrefix("HTTP/1.1 \(expected) ") && head.hasSuffix("\r\n\r\n"), "\(host): \(head)")
             }
             await tasks.end()
         }
