@@ -19,7 +19,9 @@ package struct EffectiveSettings: Sendable {
     /// What is wrong with single settings.
     private var flaws: [ConfigurationProblem] = []
     /// All that is wrong.
-    package var problems: [ConfigurationProblem] { flaws + contradictions }
+    package var problems: [ConfigurationProblem] { flaws + contradictions() }
+    /// What is wrong also if settings that have their defaults here are set elsewhere, as in the agent's environment.
+    package var certainProblems: [ConfigurationProblem] { flaws + contradictions(ofDefaults: false) }
 
     /// Begins with the defaults, or with other settings.
     package init(_ settings: Settings = Settings()) {

@@ -74,10 +74,15 @@ extension Configuration {
     func settingsOrDefaults() throws -> (settings: Settings, trouble: String?) {
         var given = EffectiveSettings()
         for assignment in assignments { given.apply(assignment: assignment) }
-        try Self.end(because: given.problems)
-        let effective = effectiveSettings(try place(), inEnvironment: false)
-        guard let first = effective.problems.first else { return (effective.settings, nil) }
-        let count = effective.problems.count
+        try Self.end(because: given.certainProblems)
+        let place = try place()
+        if access(place.file.string, R_OK) != 0, errno == EACCES {
+            Message.error("Cannot read \(place.file): Permission denied. Its settings have their defaults here.")
+            return (given.settings, nil)
+        }
+        let effective = effectiveSettings(place, inEnvironment: false)
+        guard let first = effective.certainProblems.first else { return (effective.settings, nil) }
+        let count = effective.certainProblems.count
         return (effective.settings, count == 1 ? "\(first)" : "\(counted(count, "error")), the first: \(first)")
     }
 
@@ -96,5 +101,5 @@ extension Configuration {
 
 extension StatusReport {
     /// Whether this was read from disk with the default settings, because the configuration is wrong.
-    var hasBadConfiguration: Bool { reachable == false && configuration.error != nil }
+    var hasBadConfiguration: Bool { state == .stopped && reachable == false && configuration.error != nil }
 }

@@ -43,11 +43,15 @@ struct SettingRule: Sendable {
 
 extension EffectiveSettings {
     /// What is wrong with settings beside each other, if anybody set one of them.
-    var contradictions: [ConfigurationProblem] {
+    ///
+    /// - Parameter ofDefaults: Whether the other one may have its default.
+    /// - Returns: A problem for each rule that is broken.
+    func contradictions(ofDefaults: Bool = true) -> [ConfigurationProblem] {
         SettingRule.all.compactMap { rule in
             guard rule.isBroken(settings), let first = SettingKey.named(rule.first),
                 let second = SettingKey.named(rule.second),
-                let place = [first, second].map(origin).first(where: { $0 != .preset })
+                let place = [first, second].map(origin).first(where: { $0 != .preset }),
+                ofDefaults || ![first, second].map(origin).contains(.preset)
             else { return nil }
             func told(_ key: SettingKey) -> String {
                 let origin = origin(of: key)

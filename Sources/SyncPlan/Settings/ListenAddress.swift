@@ -48,8 +48,11 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether only one of two can be listened at: they have a port in common, and an address.
     package func overlaps(_ other: ListenAddress) -> Bool {
-        let isAny = [host, other.host].contains { ["0.0.0.0", "::"].contains($0) }
-        return port != 0 && port == other.port && (host == other.host || isAny)
+        guard port != 0, port == other.port else { return false }
+        let hosts: Set = [host, other.host]
+        // Who listens at :: listens at all addresses of IPv4, too (ipv6(7), IPV6_V6ONLY).
+        return hosts.count == 1 || hosts.contains("::")
+            || hosts.contains("0.0.0.0") && !hosts.contains { $0.contains(":") }
     }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
