@@ -16,8 +16,10 @@ extension Reconciler {
 
     /// Forgets images, validators, failures, pins and the pause.
     ///
-    /// What the newest manifest names stays on disk until the next one is durable.
+    /// What the newest manifest names stays on disk until the next one is durable. If nothing may be evicted, nothing is
+    /// forgotten.
     mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
+        if let doubtfulPurge { return endPurge(doubtfulPurge, to: &actions) }
         purge = .publishing(failures: publishing.window.failures)
         purgeReport = PurgeReport(.underWay)
         downloads.isHeld = true
@@ -82,15 +84,17 @@ extension Reconciler {
         case .removing:
             if publishing.failure != nil { return endPurge(publicationFailure, to: &actions) }
             if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping"), to: &actions) }
-            if let lastingDoubt {
-                let reason = "eviction is suspended: \(lastingDoubt)"
-                return endPurge(PurgeReport(.failed, reason: reason), to: &actions)
-            }
+            if let doubtfulPurge { return endPurge(doubtfulPurge, to: &actions) }
             guard mayEvict, retention.isSettled(in: catalog, at: now) else { return }
             let (files, reason) = retention.unremoved
             endPurge(
                 files == 0 ? PurgeReport(.done) : PurgeReport(.failed, reason: reason, files: files), to: &actions)
         }
+    }
+
+    /// What comes of a purge while nothing may be evicted; `nil` if it may.
+    private var doubtfulPurge: PurgeReport? {
+        lastingDoubt.map { PurgeReport(.failed, reason: "eviction is suspended: \($0)") }
     }
 
     private var publicationFailure: PurgeReport {

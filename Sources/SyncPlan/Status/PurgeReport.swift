@@ -26,7 +26,7 @@ package struct PurgeReport: Codable, Equatable, Sendable {
         case .done: "Purged: the cache is empty, and everything is downloaded again."
         case .underWay: "The purge is still under way."
         case .failed where files > 0: "Not purged: \(counted(files, "file")) could not be removed (\(reason))."
-        case .failed: "Not purged: \(reason). The images on disk stay."
+        case .failed: "Not purged: \(reason)."
         }
     }
 

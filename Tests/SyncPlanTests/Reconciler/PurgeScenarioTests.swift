@@ -63,6 +63,15 @@ struct PurgeScenarioTests {
         #expect(agent.isOnDisk("x") && !agent.isOnDisk("y"))
     }
 
+    @Test("while nothing may be evicted, nothing is forgotten")
+    func doubt() throws {
+        var agent = try Self.full()
+        try agent.handle(.scanned(.unavailable(reason: "not mounted")))
+        try agent.handle(.purge)
+        #expect(!agent.plan.isPurging && agent.plan.purgeReport?.state == .failed)
+        #expect(agent.plan.pins == [Self.pinned] && agent.plan.status.icons.ready == 3)
+    }
+
     @Test("a publication that fails ends the purge: what is on disk stays, and downloads go on")
     func failure() throws {
         var agent = try Self.full()
