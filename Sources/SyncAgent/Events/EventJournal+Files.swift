@@ -19,16 +19,26 @@ extension EventJournal {
         guard let newest, newest.bytes < segmentBytes else { return try begin(after: newest, &output) }
         guard output.file == nil else { return }
         do {
-            output.file = try reopen(newest)
+            if let file = try reopen(newest) {
+                output.file = file
+            } else {
+                try begin(after: newest, because: .damaged, &output)
+            }
         } catch Errno.noSuchFileOrDirectory {
             try beginAnew(&output)
         }
     }
 
     /// Opens a file to go on behind its last whole line: what is there was being written when an agent ended.
-    private func reopen(_ segment: EventRing.Segment) throws -> FileDescriptor {
+    ///
+    /// - Returns: `nil` if somebody cut the file before that.
+    private func reopen(_ segment: EventRing.Segment) throws -> FileDescriptor? {
         let path = EventRing.path(ofSlot: segment.slot, in: folder)
         let file = try FileDescriptor.open(path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
+        guard try file.seek(offset: 0, from: .end) >= segment.bytes else {
+            try file.close()
+            return nil
+        }
         guard ftruncate(file.rawValue, off_t(segment.bytes)) == 0 else {
             let error = Errno(rawValue: errno)
             try? file.close()

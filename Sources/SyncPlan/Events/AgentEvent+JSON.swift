@@ -47,7 +47,7 @@ package struct EventGap: Equatable, Sendable {
         case rotated
         /// They could not be written, for example on a full disk.
         case notWritten = "not-written"
-        /// More happened at once than the agent keeps until it is written; only icons are left out.
+        /// More happened at once than the agent keeps until it is written; events of icons are left out first.
         case tooMany = "too-many"
         /// The agent was killed: what happened last may not have been written.
         case agentKilled = "agent-killed"
@@ -65,7 +65,7 @@ package struct EventGap: Equatable, Sendable {
             switch self {
             case .rotated: "newer ones have taken their place"
             case .notWritten: "they could not be written to the state folder"
-            case .tooMany: "too much happened at once, and events of icons were left out"
+            case .tooMany: "too much happened at once, and events were left out, those of icons first"
             case .agentKilled: "the agent was killed, and may not have written the last ones"
             case .machineStopped:
                 "the machine stopped without notice, and the last ones may not have been written to disk"

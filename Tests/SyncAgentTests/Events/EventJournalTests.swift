@@ -258,6 +258,23 @@ struct EventJournalTests {
         }
     }
 
+    @Test("a file that was cut while no agent had it open is not filled up")
+    func cutBeforeStart() async throws {
+        try await withTemporaryFolder { folder in
+            let first = Self.journal(folder)
+            try await Self.write(1...20, to: first)
+            let second = Self.reopen(folder)
+            #expect(truncate(folder.appending(EventJournal.files[0]).string, 100) == 0)
+            try await Self.write(21...22, to: second)
+            for name in EventJournal.files.prefix(2) {
+                #expect(try !Data(contentsOf: URL(filePath: folder.appending(name).string)).contains(0))
+            }
+            var follower = second.follower(from: .after(20))
+            let lines = try await Self.read(&follower)
+            #expect(lines.suffix(2).map(\.kind) == ["list-removed", "list-removed"])
+        }
+    }
+
     @Test("a page has as many as asked for, says whether there is a gap, and with what to go on")
     func page() async throws {
         try await withTemporaryFolder { folder in
