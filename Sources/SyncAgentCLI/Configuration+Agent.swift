@@ -39,7 +39,10 @@ extension Configuration {
         } catch {
             let reason = Self.refusal(error) ?? Self.noAnswer(at: folders.socket, error)
             Message.error("\(reason) The output is read from disk.")
-            return (nil, LockState(ofFolder: folders.cache))
+            // With --socket alone the agent that answers may have another cache than the one that was looked at.
+            let agent = LockState(ofFolder: folders.cache)
+            let isListening = ControlClient(socket: folders.socket).obstacle == nil
+            return (nil, agent == .free && isListening ? .unknown(.permissionDenied) : agent)
         }
     }
 

@@ -71,8 +71,8 @@ enum Suggestion {
         }
         guard found.count > 1, let list = found.values.min() else { return found.keys.first }
         throw Exit.because(
-            "\(counted(found.count, "icon")) \(found.count == 1 ? "has" : "have") the URL \(shown(url)) with different "
-                + "queries. To see them whole: syncagent list --json \(ShellWord.list(list))", code: .attention)
+            "\(counted(found.count, "icon")) have the URL \(shown(url)) with different queries. To see them whole: "
+                + "syncagent list --json \(ShellWord.list(list))", code: .attention)
     }
 
     /// The same among the files beside one that is not there.

@@ -31,10 +31,9 @@ package struct CommandContext: Equatable, Sendable {
             !text.hasPrefix("syncagent config check /")
         else { return text }
         let options = options.joined(separator: " ")
-        let words = text.split(separator: " ", maxSplits: 2)
         // What follows `--` is no option.
-        guard words.count == 3, words[2].hasPrefix("-- ") else { return "\(text) \(options)" }
-        return "\(words[0]) \(words[1]) \(options) \(words[2])"
+        guard let mark = text.firstRange(of: " -- ") else { return "\(text) \(options)" }
+        return "\(text[..<mark.lowerBound]) \(options)\(text[mark.lowerBound...])"
     }
 
     /// A problem with these commands, in whose cause settings are told with their file.

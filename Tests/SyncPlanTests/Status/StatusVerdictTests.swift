@@ -238,6 +238,8 @@ struct StatusVerdictTests {
         #expect(report.problems(for: context).flatMap(\.commands) == expected)
         #expect(report.json(for: context).line.contains(#""kill -HUP 811""#))
         #expect(context.command("syncagent list -- -b.plist") == "syncagent list --socket /s -- -b.plist")
+        #expect(
+            context.command("syncagent list --failed -- -b.plist") == "syncagent list --failed --socket /s -- -b.plist")
         report = StatusReport(state: .stopped)
         let stopped = report.verdict(for: context)
         #expect(stopped.sentence == "The agent is stopped. Nothing has been published yet.")
