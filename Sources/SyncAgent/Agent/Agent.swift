@@ -150,10 +150,12 @@ package struct Agent: Sendable {
             do throws(FileError) {
                 try AgentFolders.make(folders.lists, mode: listsMode)
             } catch {
+                if once { throw error }
+                let words = (folders.lists.starts(with: "/etc") ? "sudo " : "") + "mkdir -p "
                 logger.warning(
                     "cannot create the lists folder: create it, and the agent finds it",
                     metadata: [
-                        "reason": "\(error)", "command": "sudo mkdir -p \(ShellWord.quoted(folders.lists.string))",
+                        "reason": "\(error)", "command": "\(words)\(ShellWord.quoted(folders.lists.string))",
                     ])
             }
         }
