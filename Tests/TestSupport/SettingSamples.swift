@@ -13,7 +13,7 @@ package enum SettingSamples {
         "fetch.caFile": "/etc/ca.pem", "fetch.allowDowngrade": "true", "network.allow": "10.0.0.0/8,fd00::/8",
         "network.allowHosts": "icons.corp,.corp", "network.denyHosts": "*.example.com", "images.maxSide": "512",
         "images.maxPixels": "1000", "images.allowSVG": "true", "refresh.minimum": "2h", "refresh.default": "7d",
-        "control.group": "icons", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
+        "control.group": "daemon", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
         "serve.listen": "[::]:80", "metrics.textfile": "/var/lib/x.prom", "metrics.listen": "[::1]:9100",
     ]
 }
