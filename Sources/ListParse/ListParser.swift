@@ -34,16 +34,13 @@ package struct ListParser: Sendable {
         do {
             return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
         } catch {
-            guard !Self.isJSON(bytes) else { return .failure(.notAPropertyList(Self.jsonFault)) }
+            guard !Self.isJSON(bytes) else {
+                return .failure(.notAPropertyList("this is JSON; convert it to a property list"))
+            }
             let fault = encoding == .xml ? XMLFault.first(in: bytes) : nil
             return .failure(.notAPropertyList(fault ?? Self.detail(of: error, encoding)))
         }
     }
-
-    /// What a JSON file is told, with a way to convert it.
-    private static let jsonFault =
-        "this is JSON; convert it: python3 -c 'import json,plistlib,sys; plistlib.dump(json.load(sys.stdin), "
-        + "sys.stdout.buffer)' < FILE > NEW.plist, and put NEW.plist in its place"
 
     /// Whether a file that is no property list begins as JSON does: with a bracket, and then with a string in double
     /// quotes and a colon, or with another bracket.

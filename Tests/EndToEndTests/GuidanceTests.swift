@@ -224,12 +224,14 @@ struct GuidanceTests {
         }
     }
 
-    @Test("a JSON file is told to be one, with a command that converts it")
+    @Test("a JSON file is told to be one")
     func json() async throws {
         try await World.with { world in
             try world.agent.drop("[{\"name\": \"A\", \"icon\": \"https://example.com/a.png\"}]", as: "apps.plist")
             let check = try await world.agent.call("check", world.agent.lists.appending("apps.plist").string)
-            #expect(check.code == 65 && check.output.contains("(this is JSON; convert it: python3 "), "\(check.output)")
+            #expect(
+                check.code == 65 && check.output.contains("(this is JSON; convert it to a property list)"),
+                "\(check.output)")
         }
     }
 
