@@ -31,6 +31,7 @@ package enum TrialDownloads {
         var settings = settings
         settings.fetch.concurrency = min(settings.fetch.concurrency, concurrency)
         let cache = try CacheFolder(folder)
+        try cache.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
         let staging = Staging(cache, held: HeldImages(), reserve: settings.cache.minFree)
         let (ends, end) = AsyncStream.makeStream(of: Downloads.End.self)
         let downloads = Downloads(settings: settings, proxies: proxies, staging: staging, clock: AgentClock()) {

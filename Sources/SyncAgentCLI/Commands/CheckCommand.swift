@@ -74,7 +74,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         var trial = settings
         if trial.fetch.caFile == nil { trial.fetch.caFile = Variable["SSL_CERT_FILE"] }
-        let folder = try DemoCommand.makeTemporaryFolder()
+        let folder = try DemoCommand.makeTemporaryFolder(for: "check")
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let display = LiveDisplay(on: output.messages)
         defer { display.clear() }

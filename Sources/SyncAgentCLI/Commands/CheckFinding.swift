@@ -89,7 +89,7 @@ struct CheckFinding {
             let facts =
                 ": \(image.image.type), \(image.image.width)x\(image.image.height), "
                 + ByteCount(image.image.bytes).rounded
-            return StyledText("came: ", .green) + url + StyledText(facts)
+            return StyledText("ok: ", .green) + url + StyledText(facts)
         case .failed(let failure):
             return StyledText("failed: ", .red) + url + StyledText(": \(failure.message) [\(failure.code)]")
         case .noRoom(let shortage):

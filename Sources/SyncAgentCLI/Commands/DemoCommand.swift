@@ -21,7 +21,7 @@ struct DemoCommand: AsyncParsableCommand {
             """)
 
     func run() async throws {
-        let folder = try Self.makeTemporaryFolder()
+        let folder = try Self.makeTemporaryFolder(for: "demo")
         let program = try Agent.Helpers.program()
         do {
             try await DemoOrigin.run { origin in
@@ -36,9 +36,9 @@ struct DemoCommand: AsyncParsableCommand {
         try Message.output(["", "All checks passed. The README describes the next steps."])
     }
 
-    static func makeTemporaryFolder() throws -> FilePath {
+    static func makeTemporaryFolder(for command: String) throws -> FilePath {
         let base = Variable["TMPDIR"] ?? "/tmp"
-        var template = Array("\(base)/syncagent-demo.XXXXXX".utf8CString)
+        var template = Array("\(base)/syncagent-\(command).XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw Exit.because(
                 "Cannot create a temporary folder in \(base): \(Errno(rawValue: errno)). Set TMPDIR to a writable folder.",
