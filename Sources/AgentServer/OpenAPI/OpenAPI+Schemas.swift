@@ -62,7 +62,8 @@ extension OpenAPI {
                 ],
                 optional: [
                     "purge": .object([
-                        "state": .one(of: "done", "under-way", "failed"), "reason": .textOrNull, "files": .count,
+                        "state": .one(of: "done", "under-way", "refused", "failed"), "reason": .textOrNull,
+                        "files": .count,
                     ])
                 ])
         ),

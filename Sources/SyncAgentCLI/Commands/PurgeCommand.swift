@@ -53,7 +53,7 @@ struct PurgeCommand: AsyncParsableCommand {
         case .underWay:
             throw Exit.because(
                 "The purge is still under way. “syncagent events --follow” tells when it is done.", code: .attention)
-        case .failed: throw Exit.because(report?.sentence ?? "", code: .attention)
+        case .refused, .failed: throw Exit.because(report?.sentence ?? "", code: .attention)
         }
     }
 

@@ -19,7 +19,11 @@ extension Reconciler {
     /// What the newest manifest names stays on disk until the next one is durable. If nothing may be evicted, nothing is
     /// forgotten.
     mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
-        if let doubtfulPurge { return endPurge(doubtfulPurge, to: &actions) }
+        if let lastingDoubt {
+            purgeReport = PurgeReport(.refused, reason: Self.suspension(lastingDoubt))
+            events.append(.purgeFailed(purgeReport ?? PurgeReport(.refused)))
+            return
+        }
         purge = .publishing(failures: publishing.window.failures)
         purgeReport = PurgeReport(.underWay)
         downloads.isHeld = true
@@ -67,7 +71,7 @@ extension Reconciler {
     /// Takes the purge on when what it waits for is done.
     ///
     /// What readers hold a lease on goes later, and nothing waits for it. Nor does anything for a publication that fails:
-    /// what is on disk then stays, as it would without a purge.
+    /// what is on disk then stays until one succeeds, and its grace is over.
     mutating func advancePurge(now: Timestamp, to actions: inout [Action]) {
         guard let phase = purge, folder.isScanned, isStoreIdle else { return }
         switch phase {
@@ -84,7 +88,9 @@ extension Reconciler {
         case .removing:
             if publishing.failure != nil { return endPurge(publicationFailure, to: &actions) }
             if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping"), to: &actions) }
-            if let doubtfulPurge { return endPurge(doubtfulPurge, to: &actions) }
+            if let lastingDoubt {
+                return endPurge(PurgeReport(.failed, reason: Self.suspension(lastingDoubt)), to: &actions)
+            }
             guard mayEvict, retention.isSettled(in: catalog, at: now) else { return }
             let (files, reason) = retention.unremoved
             endPurge(
@@ -92,10 +98,7 @@ extension Reconciler {
         }
     }
 
-    /// What comes of a purge while nothing may be evicted; `nil` if it may.
-    private var doubtfulPurge: PurgeReport? {
-        lastingDoubt.map { PurgeReport(.failed, reason: "eviction is suspended: \($0)") }
-    }
+    private static func suspension(_ doubt: String) -> String { "eviction is suspended: \(doubt)" }
 
     private var publicationFailure: PurgeReport {
         PurgeReport(.failed, reason: "publishing failed: \(publishing.failure ?? "the reason is not known")")

@@ -6,6 +6,9 @@ package struct PurgeReport: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         case done
         case underWay = "under-way"
+        /// Nothing was forgotten, and nothing removed.
+        case refused
+        /// Everything is forgotten, and not all of it removed.
         case failed
     }
 
@@ -25,8 +28,9 @@ package struct PurgeReport: Codable, Equatable, Sendable {
         return switch state {
         case .done: "Purged: the cache is empty, and everything is downloaded again."
         case .underWay: "The purge is still under way."
-        case .failed where files > 0: "Not purged: \(counted(files, "file")) could not be removed (\(reason))."
-        case .failed: "Not purged: \(reason)."
+        case .refused: "Not purged: \(reason)."
+        case .failed where files > 0: "Purged in part: \(counted(files, "file")) could not be removed (\(reason))."
+        case .failed: "Purged in part: \(reason). Everything is downloaded again, and what is on disk goes later."
         }
     }
 

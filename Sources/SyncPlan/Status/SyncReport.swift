@@ -85,7 +85,7 @@ extension Reconciler {
         report.downloadedBytes = downloads.receivedBytes
         if icons.pending > 0 { report.hold = syncHold }
         report.isDone =
-            folder.isScanned
+            folder.isScanned && !isPurging
             && (folder.unavailable != nil || failure != nil && isStoreIdle
                 || (isDecided && !isOnItsWay && isPublished && cache.isKnown))
         return report

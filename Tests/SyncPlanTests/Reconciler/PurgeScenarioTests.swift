@@ -68,7 +68,7 @@ struct PurgeScenarioTests {
         var agent = try Self.full()
         try agent.handle(.scanned(.unavailable(reason: "not mounted")))
         try agent.handle(.purge)
-        #expect(!agent.plan.isPurging && agent.plan.purgeReport?.state == .failed)
+        #expect(!agent.plan.isPurging && agent.plan.purgeReport?.state == .refused)
         #expect(agent.plan.pins == [Self.pinned] && agent.plan.status.icons.ready == 3)
     }
 
