@@ -111,7 +111,10 @@ struct HTTPServer: Sendable {
                     response = .refusal(.busy)
                 }
             } catch {
-                logger.error("request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
+                // A client that leaves in the middle of its request is no failure.
+                let level: Logger.Level = error is IOError || error is ChannelError ? .debug : .error
+                logger.log(
+                    level: level, "request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
                 response = APIError.failure.response
             }
             try await writer.write(response: response.head, body: response.body)
