@@ -33,4 +33,27 @@ struct TerminalTests {
             #expect(!piped.messages.contains("\u{1B}") && !piped.messages.contains("icons"), "\(piped.messages)")
         }
     }
+
+    @Test(
+        "an agent ends with the terminal that it was started in",
+        .enabled(if: Tool.areInstalled("python3"), "python3 closes the terminal"), .timeLimit(.minutes(1)))
+    func closedTerminal() async throws {
+        let closing = """
+            import os, pty, sys
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execv(sys.argv[1], sys.argv[1:])
+            log = b""
+            while b" published " not in log:
+                log += os.read(terminal, 4096)
+            os.close(terminal)
+            print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+            """
+        try await withTemporaryFolder { folder in
+            let folders = ["lists", "cache", "state", "socket"].flatMap { ["--\($0)", folder.appending($0).string] }
+            let agent = [BuiltProducts.path("syncagent").string, "run", "--allow-root"] + folders
+            let result = try await Program.run(["python3", "-c", closing] + agent)
+            #expect(result.output == "0\n", "\(result.messages)")
+        }
+    }
 }

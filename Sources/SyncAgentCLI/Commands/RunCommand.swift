@@ -17,7 +17,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run", abstract: "Run the agent in the foreground.",
         usage: "syncagent run [--once] [--allow-network <cidr> ...] [options]",
         discussion: """
-            SIGTERM and SIGINT stop it; SIGHUP reloads the configuration and rescans the lists folder. It refuses to run as \
+            SIGTERM and SIGINT stop it, and so does closing its terminal; SIGHUP reloads the configuration and rescans the \
+            lists folder. It refuses to run as \
             root unless you confirm that with --allow-root.
 
             Examples:
@@ -114,7 +115,7 @@ struct RunCommand: AsyncParsableCommand {
             LogWriter.shared.drain()
             if once { try Self.end(report, logLevel) }
         } catch let error as FolderError {
-            if once, error.isHeld {
+            if once, error.isHeld, try ControlClient(socket: configuration.folders().socket).obstacle == nil {
                 let sync = configuration.suggested("syncagent sync --wait")
                 Message.error("To sync with the running agent: \(sync)")
             }
@@ -141,15 +142,16 @@ struct RunCommand: AsyncParsableCommand {
             // The log has the reasons.
             let verb = rejected.count == 1 ? "is" : "are"
             Message.error(
-                "\(grouped(rejected.count)) of \(counted(report.lists.count, "list")) \(verb) not accepted: "
-                    + "see syncagent list \(ShellWord.list(first.name)).")
+                "\(grouped(rejected.count)) of \(counted(report.lists.count, "list")) \(verb) not accepted. "
+                    + "See: syncagent list \(ShellWord.list(first.name))")
         } else {
             for list in rejected { Message.error("\(list.name): \(list.error ?? "")") }
         }
         if icons.failed > 0 {
-            let list = report.lists.first { $0.failed > 0 }.map { ShellWord.list($0.name) } ?? "LIST"
+            let lists = report.lists.filter { $0.failed > 0 }.map { ShellWord.list($0.name) }
+            let command = lists.count == 1 ? "list --failed \(lists[0])" : "status"
             Message.error(
-                "\(grouped(icons.failed)) of \(counted(icons.referenced, "icon")) failed: see syncagent list \(list).")
+                "\(grouped(icons.failed)) of \(counted(icons.referenced, "icon")) failed. See: syncagent \(command)")
         }
         if icons.pending > 0 {
             let reason =
@@ -175,11 +177,13 @@ struct RunCommand: AsyncParsableCommand {
     ) async throws -> StatusReport {
         let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let hadTerminal = isatty(STDIN_FILENO) == 1
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask { try await operation(wakeUps) }
             group.addTask {
                 for await signal in signals {
-                    guard signal == .sighup else {
+                    // A terminal that is closed sends SIGHUP, too, and is none any more.
+                    guard signal == .sighup, !hadTerminal || isatty(STDIN_FILENO) == 1 else {
                         StopLimit.begin(logger, code: endCode)
                         return nil
                     }
