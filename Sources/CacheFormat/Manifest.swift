@@ -210,7 +210,7 @@ enum DocumentFormat {
             if version == CacheLayout.format { return document }
         } catch {
             guard let other = try? JSONDecoder().decode(Version.self, from: data), other.format != CacheLayout.format
-            else { throw .damaged("it is not JSON of this format (\(error))") }
+            else { throw .damaged("it is not JSON of this format") }
             version = other.format
         }
         throw .unknownFormat(version)

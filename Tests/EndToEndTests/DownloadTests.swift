@@ -95,7 +95,7 @@ struct DownloadTests {
         for words in [
             "requests   \(url): 302, allowed by network.allow\n",
             "           \(world.origin.baseURL)/b.png?…: 503, allowed by network.allow\n",
-            "because its last refresh failed (http-503).\n",
+            "its last refresh failed (http-503). The image is still used.\n",
         ] {
             #expect(why.output.contains(words), "\(why.output)")
         }

@@ -133,13 +133,14 @@ struct EventsCommand: AsyncParsableCommand {
         try Message.output(events.flatMap { Self.lines(of: $0, fitting: screen.width) }, on: screen)
     }
 
-    /// An event on one line: time, kind, what it is about, and what happened; the last is below where there is no room.
+    /// An event on one line: time, number, kind, what it is about, and what happened; the last is below where there is no
+    /// room.
     static func lines(of event: EventRecord, fitting width: Int?) -> [StyledText] {
         let subject =
             event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }
             ?? event.generation.map { "generation \($0)" }
         let kind = event.kind + String(repeating: " ", count: max(0, 22 - event.kind.count))
-        let time = StyledText(event.time, .dim)
+        let time = StyledText("\(event.time)  \(event.id)", .dim)
         let row = time + StyledText("  " + [kind, subject, event.message].compactMap(\.self).joined(separator: "  "))
         guard let width, row.width > width else { return [row] }
         let message = StyledText(event.message).item(fitting: width)

@@ -14,6 +14,6 @@ extension IconRecord {
         guard !freshness.isFresh(at: now) else {
             return "Its last refresh failed (\(failure.code)); it is fresh until \(freshness.end)."
         }
-        return "Stale since \(freshness.end), but still used because its last refresh failed (\(failure.code))."
+        return "Stale since \(freshness.end): its last refresh failed (\(failure.code)). The image is still used."
     }
 }
