@@ -27,9 +27,11 @@ extension Configuration {
         // A unit knows nothing of the options that were given.
         let hasUnit = options.allSatisfy { $0 == "--user" } && Self.hasUnit
         let own = hasUnit ? "systemctl --user start syncagent" : "syncagent run"
-        return CommandContext(
+        var context = CommandContext(
             options: options, start: isSystem ? "systemctl start syncagent" : own, isSystem: isSystem,
             lists: folders.lists.string, cache: folders.cache.string, file: file)
+        context.isClosed = ControlClient(socket: folders.socket).obstacle == .permissionDenied
+        return context
     }
 
     /// The folders, and the configuration file.
@@ -46,6 +48,9 @@ extension Configuration {
 
     /// A command to type next, with the options that reach the agent that answers this one.
     func suggested(_ command: String) -> String { CommandContext(options: options(isAnswered: true)).command(command) }
+
+    /// The same for a command that may work without an agent.
+    func given(_ command: String) -> String { CommandContext(options: options(isAnswered: false)).command(command) }
 
     /// The options of this command that reach the same agent; its socket is enough if it answers there.
     private func options(isAnswered: Bool) -> [String] {

@@ -107,7 +107,8 @@ struct CommandTests {
             try world.agent.drop("( \"\(world.origin.baseURL)/gone.png\" )", as: "gone.plist")
             let failed = try await world.agent.call("run", "--once")
             #expect(failed.code == 1)
-            #expect(failed.messages.hasSuffix("syncagent: 1 of 2 icons failed: see syncagent list gone.plist.\n"))
+            #expect(
+                failed.messages.hasSuffix("syncagent: 1 of 2 icons failed. See: syncagent list --failed gone.plist\n"))
             try world.remove("gone.plist")
             try world.agent.drop("", as: "bad.plist")
             #expect(try await world.agent.call("run", "--once").code == 1)

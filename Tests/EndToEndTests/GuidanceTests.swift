@@ -209,13 +209,15 @@ struct GuidanceTests {
     func trial() async throws {
         try await World.with { world in
             world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+            // What is large goes through a file.
+            world.origin.respond(to: DemoOrigin.iconPath("Mail"), with: .icon(IconDrawing("Mail", paddedTo: 300_000)))
             let urls = [world.origin.iconURL("Mail"), world.origin.baseURL + "/gone.png", "http://10.0.0.1/a.png"]
             try world.agent.drop(propertyList(urls.map { ("A", $0) }), as: "apps.plist")
             let file = world.agent.lists.appending("apps.plist").string
             let check = try await world.agent.call("check", "--fetch", "--set", "network.allow=127.0.0.0/8", file)
             #expect(check.code == 1, "\(check.messages)")
             #expect(check.output.contains("  will fail: http://10.0.0.1/a.png: 10.0.0.1 is not a public address"))
-            #expect(check.output.contains("  came: \(urls[0]): image/png, "), "\(check.output)")
+            #expect(check.output.contains("  ok: \(urls[0]): image/png, "), "\(check.output)")
             #expect(check.output.contains("  failed: \(urls[1]): the server answered 404 [http-404]"))
             #expect(world.origin.requestCount == 2)
             let refused = try await world.agent.call("check", file)

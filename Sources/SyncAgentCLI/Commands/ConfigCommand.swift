@@ -109,6 +109,12 @@ extension ConfigCommand {
 
         @OptionGroup var configuration: Configuration
 
+        func validate() throws {
+            guard configuration.assignments.isEmpty else {
+                throw ValidationError("config check reads files, not --set.")
+            }
+        }
+
         func run() throws {
             var hasProblems = false
             var files = file

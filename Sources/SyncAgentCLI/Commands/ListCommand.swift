@@ -48,6 +48,10 @@ struct ListCommand: AsyncParsableCommand {
             if json {
                 try Message.output(.lines(.array(report.lists.map(\.json))))
             } else {
+                // Nobody knows then what lists there are.
+                if report.lists.isEmpty, report.reachable == false, let error = report.publication.error {
+                    throw Exit.because(error, code: .attention)
+                }
                 let screen = output.screen
                 var lines = Self.lines(of: report, width: screen.width)
                 if report.hasBadConfiguration {

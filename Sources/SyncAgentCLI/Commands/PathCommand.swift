@@ -58,8 +58,8 @@ struct PathCommand: AsyncParsableCommand {
             case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):
                 throw Exit.because(
-                    "\(shown(url)) could not be downloaded (\(code)): see syncagent why "
-                        + (ShellWord.icon(url) ?? "URL") + ".", code: .attention)
+                    "\(shown(url)) could not be downloaded (\(code)). See: "
+                        + configuration.given("syncagent why \(ShellWord.icon(url) ?? "URL")"), code: .attention)
             }
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)

@@ -31,7 +31,7 @@ struct PauseCommand: AsyncParsableCommand {
                 case 1: " One is still running, and finishes."
                 case let active: " \(grouped(active)) are still running, and finish."
                 }
-            return "Downloads are paused.\(running) Resume them with: syncagent resume"
+            return "Downloads are paused.\(running) Resume them with: \(configuration.suggested("syncagent resume"))"
         }
     }
 }

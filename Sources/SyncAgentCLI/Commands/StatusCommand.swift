@@ -49,7 +49,10 @@ struct StatusCommand: AsyncParsableCommand {
         }
         if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         if report.state == .stopped { throw Exit.with(.notRunning) }
-        if report.needsAttention { throw Exit.with(.attention) }
+        let isSilent = report.problems(for: context).contains {
+            $0.code == "agent-unreachable" && $0.severity == .problem
+        }
+        if report.needsAttention || isSilent { throw Exit.with(.attention) }
     }
 
     private static func lines(

@@ -46,7 +46,7 @@ struct VerifyCommand: AsyncParsableCommand {
         if repair {
             try await repair(result, folders)
         } else {
-            Message.error("Repair with: syncagent verify --repair")
+            Message.error("Repair with: \(configuration.given("syncagent verify --repair"))")
         }
         throw Exit.with(.attention)
     }

@@ -153,7 +153,7 @@ struct StatusView {
             var parts: [String] = []
             if downloads.active > 0 { parts.append("\(grouped(downloads.active)) in progress") }
             if downloads.queued > 0 { parts.append("\(grouped(downloads.queued)) queued") }
-            if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) pending") }
+            if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) blocked") }
             // Those that wait for their origin are pending, and counted already.
             let held = (downloads.origins ?? []).reduce(0) { $0 + $1.icons }
             if downloads.waiting > held {

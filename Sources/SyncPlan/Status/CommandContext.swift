@@ -16,6 +16,8 @@ package struct CommandContext: Equatable, Sendable {
     package var cache: String?
     /// The configuration file.
     package var file: String?
+    /// Whether the control socket is closed to whoever asks; else an agent that is not reached does not answer.
+    package var isClosed = true
 
     package init(
         options: [String] = [], start: String? = nil, isSystem: Bool = true, lists: String? = nil,

@@ -33,7 +33,7 @@ extension StatusReport {
 
     /// The same, with commands for whoever asks.
     package func problems(for context: CommandContext) -> [StatusProblem] {
-        let all = agentProblems + storageProblems(context) + listProblems + iconProblems + notices
+        let all = agentProblems(context) + storageProblems(context) + listProblems + iconProblems + notices
         return [StatusProblem.Severity.problem, .notice].flatMap { severity in
             all.filter { $0.severity == severity }.map(context.completed)
         }
@@ -41,13 +41,20 @@ extension StatusReport {
 
     // MARK: The agent
 
-    private var agentProblems: [StatusProblem] {
+    private func agentProblems(_ context: CommandContext) -> [StatusProblem] {
         switch state {
         case .unknown:
             [
                 StatusProblem(
                     code: "agent-unknown", sentence: "this user cannot see whether an agent is running",
                     commands: ["sudo syncagent status"])
+            ]
+        case .running where reachable == false && !context.isClosed:
+            [
+                StatusProblem(
+                    code: "agent-unreachable",
+                    sentence: "the agent is running, but does not answer; this comes from disk",
+                    detail: "it hangs, starts, or has another socket: restart it, or name its socket with --socket")
             ]
         case .running where reachable == false:
             [
@@ -122,22 +129,25 @@ extension StatusReport {
             }
             problems.append(
                 StatusProblem(
-                    code: "not-listening", sentence: "nobody is answered at \(listener.address) (\(listener.name))",
+                    code: "not-listening", sentence: "\(listener.name) cannot listen at \(listener.address)",
                     detail: error, commands: ["syncagent config"]))
         }
         if let error = configuration.error { problems.append(configurationProblem(error, context)) }
         if eviction.state == "held" {
             problems.append(
                 StatusProblem(
-                    code: "eviction-held", sentence: "an eviction waits for confirmation", detail: eviction.reason,
-                    commands: ["syncagent evict --dry-run", "syncagent evict --confirm"]))
+                    code: "eviction-held", sentence: "an eviction waits for confirmation",
+                    detail: (eviction.reason.map { $0 + ". " } ?? "")
+                        + "If the change was a mistake, put the lists back: the images are still there",
+                    commands: ["syncagent evict --dry-run"]))
         } else if eviction.state == "suspended" {
             let folder = context.lists.flatMap { eviction.reason?.contains($0) == true ? ShellWord.quoted($0) : nil }
             problems.append(
                 StatusProblem(
-                    code: "eviction-suspended", sentence: "nothing is evicted, because the lists are in doubt",
+                    code: "eviction-suspended", sentence: "nothing is evicted, because the lists cannot be read",
                     detail: eviction.reason,
-                    commands: (folder.map { ["ls -ld \($0)"] } ?? []) + ["syncagent sync --wait"]))
+                    commands: (folder.map { ["ls -ld \($0)"] } ?? [])
+                        + (state == .stopped ? [] : ["syncagent sync --wait"])))
         }
         return problems
     }
@@ -148,7 +158,7 @@ extension StatusReport {
         return StatusProblem(
             code: "configuration-rejected",
             sentence: reachable == false
-                ? "the configuration is rejected; what is wrong in it has its default here"
+                ? "the configuration file has errors; what is wrong in it has its default here"
                 : "the new configuration is rejected; the settings before it stay in force",
             detail: error, commands: [check] + (reachable == false ? [] : [reload].compactMap(\.self)))
     }

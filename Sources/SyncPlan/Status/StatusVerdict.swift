@@ -93,7 +93,8 @@ extension StatusReport {
             return inSync || state == .paused
                 ? "\(allIcons) on disk\(notRefreshed)." : "\(allIcons) on disk; the newest lists are not published yet."
         }
-        return "\(grouped(icons.ready)) of \(counted(icons.referenced, "icon")) are on disk."
+        let verb = icons.referenced == 1 ? "is" : "are"
+        return "\(grouped(icons.ready)) of \(counted(icons.referenced, "icon")) \(verb) on disk."
     }
 
     private func upToDate(_ context: CommandContext) -> String {

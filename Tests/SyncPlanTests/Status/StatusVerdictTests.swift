@@ -132,7 +132,7 @@ struct StatusVerdictTests {
         ) { ($0.state, $0.downloads.blocked) = (.paused, 12) },
         Row(
             name: "a held eviction", sentence: "EVICTION HELD: a change of the lists retired most images.",
-            codes: ["eviction-held"], commands: ["syncagent evict --dry-run", "syncagent evict --confirm"]
+            codes: ["eviction-held"], commands: ["syncagent evict --dry-run"]
         ) { $0.eviction = .held("one change retired 24 of 25 images") },
         Row(
             name: "a suspended eviction", sentence: "LISTS IN DOUBT: nothing is evicted.",
@@ -193,7 +193,7 @@ struct StatusVerdictTests {
             name: "problems before notices", sentence: "2 problems, 2 notices:",
             codes: ["eviction-held", "http-500", "paused", "watch-polling"],
             commands: [
-                "syncagent evict --dry-run", "syncagent evict --confirm", "syncagent why https://a/",
+                "syncagent evict --dry-run", "syncagent why https://a/",
                 "syncagent resume",
             ]
         ) {
