@@ -127,6 +127,7 @@ struct TranscriptTests {
             text.replacing(world.folder.string, with: "/world").replacing(world.origin.baseURL, with: "http://origin")
                 .replacing(Version.current, with: "VERSION")
                 .replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "TIME")
+                .replacing(#/TIME  \d+  /#, with: "TIME  NUMBER  ")
                 .replacing(/published (?:now|\d+ \w+ ago)/, with: "published TIME")
                 .replacing(/(received +)(?:now|\d+ \w+ ago)/) { "\($0.output.1)TIME" }
                 .replacing(/\b(in|another) \d+ (?:s|min|h|days)\b/) { "\($0.output.1) TIME" }
