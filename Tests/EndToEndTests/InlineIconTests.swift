@@ -46,9 +46,10 @@ struct InlineIconTests {
         let failed = try await world.agent.call("path", bad)
         #expect(failed.code == 1)
         #expect(
-            failed.messages
-                == "syncagent: data:image/png;base64,… (38 bytes) could not be downloaded (not-an-image): see syncagent "
-                + "why URL.\n")
+            failed.messages.hasPrefix(
+                "syncagent: data:image/png;base64,… (38 bytes) could not be downloaded (not-an-image). See: syncagent "
+                    + "why URL --lists "),
+            "\(failed.messages)")
         let list = try await world.agent.call("list", "apps.plist")
         #expect(list.output.contains("data:image/png;base64,… (") && !list.output.contains("iVBO"), "\(list.output)")
         let why = try await world.agent.call("why", url)
