@@ -50,10 +50,16 @@ enum Suggestion {
         return best.map { " Did you mean \(ShellWord.quoted(shown($0.url)))?" } ?? ""
     }
 
+    /// What tables show in place of a query.
+    private static let query = "?…"
+
+    /// Whether a URL is spelled as tables show one that has a query.
+    static func isShown(_ url: IconURL) -> Bool { url.text.hasSuffix(query) }
+
     /// Whether a URL is another one without its query, or as tables show it.
     static func isShort(_ url: IconURL, of whole: IconURL) -> Bool {
         let short = shown(whole)
-        return short == url.text || short == url.text + "?…"
+        return short == url.text || short == url.text + query
     }
 
     /// The URL that somebody means who gives it without its query, or as tables show it.

@@ -191,12 +191,7 @@ package struct RunningAgent: Sendable {
 
     /// Has the lists folder looked at, and returns when that is done or when the time is over.
     func lookAgain(atMost limit: Duration) async {
-        let isDone = Milestone()
-        Task { [lists] in
-            await lists.look()
-            isDone.reach()
-        }
-        await wait(atMost: limit) { await isDone.wait() }
+        await waitWithoutCancelling(atMost: limit) { [lists] in await lists.look() }
     }
 
     /// Looks at the lists folder, and has the icons of some lists go before all others.
@@ -208,12 +203,7 @@ package struct RunningAgent: Sendable {
     /// Has downloads begun no more, or again; returns when that is stored, or the status says why it cannot be.
     package func setPaused(_ isPaused: Bool) async {
         await loop.hand(.paused(isPaused))
-        let isStored = Milestone()
-        Task { [loop] in
-            await loop.store()
-            isStored.reach()
-        }
-        await wait(atMost: Self.patience) { await isStored.wait() }
+        await waitWithoutCancelling(atMost: Self.patience) { [loop] in await loop.store() }
     }
 
     /// Has what is retired removed without its grace; if it is confirmed, also what is held.

@@ -9,3 +9,13 @@ func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void
         group.cancelAll()
     }
 }
+
+/// Returns when something is done that cannot be cancelled, or when the time is over: then it goes on.
+func waitWithoutCancelling(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async {
+    let isDone = Milestone()
+    Task {
+        await work()
+        isDone.reach()
+    }
+    await wait(atMost: limit) { await isDone.wait() }
+}

@@ -36,7 +36,7 @@ struct PathCommand: AsyncParsableCommand {
         let cache = IconCache(at: cacheFolder)
         do {
             // One as tables show it is looked up; programs get what they ask for.
-            let url = try url.text.hasSuffix("?…") ? Suggestion.whole(url, in: cacheFolder) ?? url : url
+            let url = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cacheFolder) ?? url : url
             guard let app = try cache.entry(forIcon: url) else {
                 throw Exit.because(
                     "No app list names \(shown(url)).\(Suggestion.icon(for: url, in: cacheFolder))", code: .attention)

@@ -36,14 +36,14 @@ struct PinCommand: AsyncParsableCommand {
 
     func validate() throws {
         // One as tables show it is looked up.
-        if !url.text.hasSuffix("?…"), let flaw = Reconciler.flaw(inPin: url) {
+        if !Suggestion.isShown(url), let flaw = Reconciler.flaw(inPin: url) {
             throw ValidationError("“\(shown(url))” cannot be pinned: \(flaw).")
         }
     }
 
     func run() async throws {
         var url = url
-        if url.text.hasSuffix("?…") {
+        if Suggestion.isShown(url) {
             let folders = try await configuration.agentFolders()
             guard let whole = try Suggestion.whole(url, in: folders.cache) else {
                 throw Exit.because("No app list names \(shown(url)).", code: .attention)

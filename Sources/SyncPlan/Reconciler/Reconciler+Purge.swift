@@ -20,8 +20,9 @@ extension Reconciler {
     /// forgotten.
     mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
         if let lastingDoubt {
-            purgeReport = PurgeReport(.refused, reason: Self.suspension(lastingDoubt))
-            events.append(.purgeFailed(purgeReport ?? PurgeReport(.refused)))
+            let refusal = PurgeReport(.refused, reason: Self.suspension(lastingDoubt))
+            purgeReport = refusal
+            events.append(.purgeFailed(refusal))
             return
         }
         purge = .publishing(failures: publishing.window.failures)
