@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is used of libcrypto.
-#include <openssl/evp.h>
+// What is used of libcrypto. `SHA256.swift` says why that includes functions that OpenSSL has deprecated.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/pem.h>
+#include <openssl/sha.h>
