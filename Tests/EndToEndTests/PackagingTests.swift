@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("What the package is made of")
+struct PackagingTests {
+    @Test("the changelog of the package begins with the version of the program")
+    func version() throws {
+        let changelog = try text("debian/changelog")
+        #expect(changelog.hasPrefix("syncagent (\(Version.current)) "))
+    }
+
+    @Test(
+        "systemd accepts the units", .enabled(if: Tool.areInstalled("systemd-analyze"), "systemd-analyze is not installed"),
+        arguments: ["system", "user"])
+    func unit(kind: String) async throws {
+        let unit = try text("systemd/\(kind)/syncagent.service")
+        let program = BuiltProducts.path("syncagent").string
+        #expect(unit.contains("/usr/bin/syncagent run\n"))
+        try await withTemporaryFolder { folder in
+            let path = folder.appending("syncagent.service")
+            try write(unit.replacing("/usr/bin/syncagent", with: program).utf8, to: path)
+            let result = try await Program.run("systemd-analyze", "verify", "--man=no", path.string)
+            #expect(result.code == 0 && !result.messages.contains("syncagent"), "\(result.messages)")
+        }
+    }
+
+    @Test("the configuration that is installed changes nothing, and what it suggests is accepted")
+    func configuration() async throws {
+        let file = try text("syncagent.toml")
+        let lines = file.split(separator: "\n").map(String.init)
+        #expect(lines.allSatisfy { $0.hasPrefix("#") })
+        // A comment has a blank after its sign, and a suggestion has none.
+        let suggestions = lines.filter { !$0.hasPrefix("# ") }.map { $0.dropFirst() }.joined(separator: "\n")
+        #expect(suggestions.contains("allowHosts"))
+        try await withTemporaryFolder { folder in
+            let path = folder.appending("syncagent.toml")
+            try write(suggestions.replacing("\"adm\"", with: "\"root\"").utf8, to: path)
+            let result = try await Program.run(BuiltProducts.path("syncagent").string, "config", "check", path.string)
+            #expect(result.code == 0, "\(result.messages)")
+        }
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(Article.project)/Packaging/\(name)", encoding: .utf8)
+    }
+}
