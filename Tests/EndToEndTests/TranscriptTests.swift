@@ -105,10 +105,6 @@ struct TranscriptTests {
         private let transcript = Mutex("")
 
         init(_ world: World) {
-            var world = world
-            for name in ["SSL_CERT_FILE", "COLUMNS"] {
-                world.agent.environment[.init(stringLiteral: name)] = .some(nil)
-            }
             self.world = world
         }
 

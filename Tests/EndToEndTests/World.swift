@@ -19,12 +19,21 @@ struct World: Sendable {
     /// The folder that everything is in.
     var folder: FilePath { agent.folder }
 
+    /// What the program would read of the environment of the tests.
+    private static let foreignVariables = [
+        "ALL_PROXY", "COLUMNS", "HTTPS_PROXY", "NO_COLOR", "NO_PROXY", "SSL_CERT_FILE", "all_proxy", "http_proxy",
+        "https_proxy", "no_proxy",
+    ]
+
     /// Makes a world, and takes it away at the end.
     @discardableResult
     static func with<R: Sendable>(_ body: @escaping @Sendable (World) async throws -> R) async throws -> R {
         try await withTemporaryFolder { folder in
             try await DemoOrigin.run { origin in
-                let agent = AgentProcess(program: BuiltProducts.path("syncagent"), folder: folder)
+                var agent = AgentProcess(program: BuiltProducts.path("syncagent"), folder: folder)
+                for variable in foreignVariables {
+                    agent.environment[.init(stringLiteral: variable)] = .some(nil)
+                }
                 try makeFolder(agent.lists)
                 return try await body(World(origin: origin, agent: agent))
             }

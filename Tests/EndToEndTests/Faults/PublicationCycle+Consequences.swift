@@ -28,7 +28,7 @@ extension PublicationCycle {
         case (.error, 0):
             // It made no difference, or it was said what is left to be done.
             if !fault.isNamed(in: faulty.messages) { problems += try differences(from: end, in: after) }
-        case (.error, 1), (.error, 73):
+        case (.error, 1), (.error, 73), (.error, 78):
             // A publication that failed has left nothing.
             if faulty.code == 1, after.generation == start.generation {
                 problems += Set(try after.strays()).subtracting(older)
