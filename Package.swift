@@ -24,8 +24,8 @@ let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingB
 let program: [LinkerSetting] = [
     .unsafeFlags(
         [
-            "-use-ld=bfd", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "now", "-Xlinker", "-z",
-            "-Xlinker", "pack-relative-relocs",
+            "-use-ld=bfd", "-Xclang-linker",
+            "-Wl,--no-export-dynamic,-z,relro,-z,now,-z,pack-relative-relocs",
         ],
         .when(platforms: [.linux], configuration: .release))
 ]

@@ -14,7 +14,8 @@ struct PackagingTests {
     }
 
     @Test(
-        "systemd accepts the units", .enabled(if: Tool.areInstalled("systemd-analyze"), "systemd-analyze is not installed"),
+        "systemd accepts the units",
+        .enabled(if: Tool.areInstalled("systemd-analyze"), "systemd-analyze is not installed"),
         arguments: ["system", "user"])
     func unit(kind: String) async throws {
         let unit = try text("systemd/\(kind)/syncagent.service")
