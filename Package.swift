@@ -17,15 +17,16 @@ let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingB
 ///
 /// Only programs have these flags: a library that had some of their kind could not be used by other packages.
 ///
-/// - The options of the static standard library have programs export the symbols of all packages, so that the linker may drop
-///   none: they export none.
-/// - All addresses are resolved at the start, so that the table of them can be made read-only. What is merely moved takes a
-///   bit, not 24 bytes: that needs glibc 2.36, and GNU ld, which is not what swift chooses.
+/// - The options of the static standard library have programs export the symbols of all packages, so that the linker may
+///   drop none: they export none.
+/// - All addresses are resolved at the start, and are read-only from then on.
+/// - What is merely moved takes a bit, not 24 bytes. That needs glibc 2.36, and GNU ld, which is not what swift chooses.
 let program: [LinkerSetting] = [
     .unsafeFlags(
         [
             "-use-ld=bfd", "-Xclang-linker",
-            "-Wl,--no-export-dynamic,-z,relro,-z,now,-z,pack-relative-relocs",
+            "-Wl,--no-export-dynamic,-z,relro,-z,now,-z,pack-relative-relocs,-T,"
+                + Context.packageDirectory + "/Packaging/relro.ld",
         ],
         .when(platforms: [.linux], configuration: .release))
 ]
