@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the package have in common."""
+import json
+import pathlib
+import re
+import unittest
+
+import icons
+from machine import Machine, until
+from reader import CacheReader, SteadyReader
+
+CACHE = "/var/cache/syncagent"
+LISTS = "/etc/syncagent/lists.d"
+CONFIGURATION = "/etc/syncagent/syncagent.toml"
+WARNING = 4
+
+
+class PackageTest(unittest.TestCase):
+    """A test of the package. `run` sets what is to be tested."""
+    deb: pathlib.Path
+    later: pathlib.Path | None = None
+    root: pathlib.Path
+    scratch: pathlib.Path
+
+    maxDiff = None
+
+
+class MachineTest(PackageTest):
+    """Tests on one machine that was booted for them, with the package installed.
+
+    Whatever the journal has of ours with the priority of a warning fails the test, unless the test expects it.
+    """
+    is_installed = True
+
+    @classmethod
+    def setUpClass(cls):
+        cls.machine = Machine(cls.root, cls.scratch)
+        cls.addClassCleanup(cls.machine.stop)
+        cls.machine.boot()
+        cls.origin = cls.machine.serve_icons()
+        if cls.is_installed:
+            cls.install(cls.deb)
+
+    @classmethod
+    def install(cls, deb):
+        """What `apt install ./deb` does; an older version too."""
+        cls.machine.path(f"/var/tmp/{deb.name}").write_bytes(deb.read_bytes())
+        return cls.machine.run(
+            "apt-get", "-qq", "-y", "--no-install-recommends", "--allow-downgrades", "install", f"/var/tmp/{deb.name}",
+            limit=120)
+
+    def setUp(self):
+        self.expected = []
+        self.cursor = self.machine.cursor()
+
+    def tearDown(self):
+        lines = [
+            f"<{entry.get('PRIORITY', '?')}> {entry.get('SYSLOG_IDENTIFIER')}: {entry.get('MESSAGE')}"
+            for entry in self.machine.journal(self.cursor) if self.is_ours_and_bad(entry)]
+        unexpected = [line for line in lines if not any(re.search(pattern, line) for pattern in self.expected)]
+        self.assertEqual(unexpected, [], "the journal has lines that it should not have")
+
+    @staticmethod
+    def is_ours_and_bad(entry):
+        message = str(entry.get("MESSAGE"))
+        if "thread priority" in message or "libdispatch" in message:
+            return True
+        units = {entry.get(field) for field in ("_SYSTEMD_UNIT", "UNIT", "USER_UNIT", "_SYSTEMD_USER_UNIT")}
+        is_ours = "syncagent.service" in units or "syncagent" in message or entry.get("_COMM", "").startswith("syncagent")
+        return is_ours and int(entry.get("PRIORITY", 6)) <= WARNING
+
+    def expect_in_journal(self, *patterns):
+        """Lines that the test provokes."""
+        self.expected += patterns
+
+    # What an administrator does.
+
+    def syncagent(self, *arguments, **options):
+        return self.machine.run("syncagent", *arguments, **options)
+
+    def status(self, **options):
+        return json.loads(self.syncagent("status", "--json", check=False, **options).out)
+
+    def drop(self, name, numbers):
+        self.machine.write(f"{LISTS}/{name}.plist", icons.plist(numbers))
+
+    def sync(self, *lists, limit=60):
+        return self.syncagent("sync", "--wait", *(f"{name}.plist" for name in lists), limit=limit)
+
+    def configure(self, text):
+        self.machine.write(CONFIGURATION, text)
+
+    # What programs see.
+
+    @property
+    def cache(self):
+        return self.machine.path(CACHE)
+
+    def ready(self):
+        """The numbers of the icons that are on disk, each of them read and compared."""
+        return CacheReader(self.cache).check_all()
+
+    def reading(self, at_least=()):
+        return SteadyReader(self.cache, at_least)
+
+    # What systemd says.
+
+    def pid(self):
+        return int(self.machine.show("MainPID"))
+
+    def await_active(self, other_than=0, limit=40):
+        """The process of the service, once it is ready."""
+        def started():
+            state = self.machine.show("ActiveState", "MainPID")
+            return state["ActiveState"] == "active" and int(state["MainPID"]) not in (0, other_than)
+
+        until("the service to be active in a new process", started, limit)
+        return self.pid()
