@@ -6,30 +6,39 @@ import re
 import unittest
 
 import icons
-from machine import Machine, until
+from machine import FOLDER, Machine, until
 from reader import CacheReader, SteadyReader
 
 CACHE = "/var/cache/syncagent"
 LISTS = "/etc/syncagent/lists.d"
 CONFIGURATION = "/etc/syncagent/syncagent.toml"
+AUTOPKGTEST = FOLDER.parents[1] / "Packaging/autopkgtest"
 WARNING = 4
 
 
 class PackageTest(unittest.TestCase):
-    """A test of the package. `run` sets what is to be tested."""
+    """A test of the package. `run` says what is to be tested."""
     deb: pathlib.Path
     later: pathlib.Path | None = None
-    root: pathlib.Path
     scratch: pathlib.Path
 
     maxDiff = None
 
 
-class MachineTest(PackageTest):
+class RootTest(PackageTest):
+    """A test that needs root, and what makes Debian roots."""
+    # Where they are kept, and which packages the package needs in them.
+    roots: pathlib.Path
+    needed: set[str]
+
+
+class MachineTest(RootTest):
     """Tests on one machine that was booted for them, with the package installed.
 
     Whatever the journal has of ours with the priority of a warning fails the test, unless the test expects it.
     """
+    # A Debian that boots, with what the package depends on.
+    root: pathlib.Path
     is_installed = True
 
     @classmethod

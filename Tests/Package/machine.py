@@ -81,8 +81,8 @@ def until(what, condition, limit=30):
     return value
 
 
-def debian_root(suite, packages, folder):
-    """A root of a suite of Debian with these packages. It is made once, from the mirror that this machine uses."""
+def debian_root(suite, packages, folder, mirrors=None):
+    """A root of a suite with these packages. It is made once; Debian's from the mirror that this machine uses."""
     packages = sorted(packages)
     name = hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12]
     root = folder / f"{suite}-{name}"
@@ -100,13 +100,13 @@ def debian_root(suite, packages, folder):
     execute(
         "mmdebstrap", "--mode=root", "--variant=minbase", *options, f"--include={','.join(packages)}",
         "--dpkgopt=path-exclude=/usr/share/locale/*", "--customize-hook=rm -f $1/etc/apt/apt.conf.d/99mmdebstrap",
-        suite, part, *mirrors(suite), limit=400)
+        suite, part, *(mirrors or own_mirrors(suite)), limit=400)
     part.rename(root)
     print(f"Made a root of {suite}: {time.monotonic() - start:.0f} s", flush=True)
     return root
 
 
-def mirrors(suite):
+def own_mirrors(suite):
     """The mirrors of this machine, if it is a Debian that has some."""
     form = "$(REPO_URI) $(LABEL)"
     listed = execute("apt-get", "indextargets", "--format", form, "Created-By: Packages", "Origin: Debian", check=False)
@@ -196,15 +196,18 @@ class Machine:
                         return int(child)
         return None
 
-    def stop(self):
-        """Shuts it down, or ends it, and removes it."""
+    def shut_down(self):
+        """Shuts it down as its `poweroff` does. It can be booted again."""
         if self.origin:
             self.origin.stop()
-        if self.process and self.leader and self.process.poll() is None:
-            with contextlib.suppress(AssertionError):
-                self.run("systemctl", "poweroff", check=False, limit=10)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(20)
+        self.run("systemctl", "poweroff", check=False, limit=10)
+        self.process.wait(30)
+
+    def stop(self):
+        """Shuts it down, or ends it, and removes it."""
+        if self.leader and self.process.poll() is None:
+            with contextlib.suppress(CommandFailed, subprocess.TimeoutExpired):
+                self.shut_down()
         self.kill()
 
     def kill(self):
@@ -241,7 +244,7 @@ class Machine:
 
     def path(self, path):
         """A file of the machine, through what is mounted there."""
-        return pathlib.Path(f"/proc/{self.leader}/root") / path.lstrip("/")
+        return pathlib.Path(f"/proc/{self.leader}/root", path.lstrip("/"))
 
     def write(self, path, content, mode=0o644):
         """Puts a whole file into the machine: under another name first, as an administrator's tools do."""
@@ -268,9 +271,9 @@ class Machine:
         return self.run("journalctl", "--lines=0", "--show-cursor").out.partition("cursor: ")[2].strip()
 
     def journal(self, cursor=None):
-        """What was logged after a place."""
+        """What was logged after a place, or since the machine was booted."""
         self.run("journalctl", "--sync")
-        after = [f"--after-cursor={cursor}"] if cursor else []
+        after = [f"--after-cursor={cursor}"] if cursor else ["--boot"]
         out = self.run("journalctl", "--output=json", "--all", *after).out
         return [json.loads(line) for line in out.splitlines()]
 

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package as a file: what it needs, what it has, and what Debian's checker says."""
+import io
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import tarfile
+
+from case import AUTOPKGTEST, CONFIGURATION, LISTS, PackageTest, RootTest
+from machine import PATH, CommandFailed, debian_root, execute
+
+DEPENDENCIES = {
+    "init-system-helpers", "libc6", "libcurl4", "libgcc-s1", "libinotifytools0", "libsqlite3-0", "libssl3",
+    "libstdc++6", "systemd | systemd-standalone-sysusers | systemd-sysusers"}
+PROGRAMS = (
+    "/usr/bin/syncagent", "/usr/libexec/syncagent/syncagent-parse", "/usr/libexec/syncagent/syncagent-watch")
+FOLDERS = (
+    "/etc/syncagent/", "/lib/systemd/system/", "/usr/bin/", "/usr/lib/systemd/user/", "/usr/lib/sysusers.d/",
+    "/usr/libexec/syncagent/", "/usr/share/bash-completion/", "/usr/share/doc/syncagent/", "/usr/share/fish/",
+    "/usr/share/lintian/overrides/", "/usr/share/man/", "/usr/share/zsh/")
+
+
+class Package(PackageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.scratch / "unpacked"
+        execute("dpkg-deb", "--raw-extract", cls.deb, cls.folder)
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def field(self, name):
+        return execute("dpkg-deb", "--field", self.deb, name).out.strip()
+
+    def test_it_needs_no_more_than_it_must(self):
+        needed = [part.strip() for part in self.field("Depends").split(",")]
+        print(f"  depends on {', '.join(needed)}")
+        self.assertEqual({re.sub(r" *\([^)]*\)", "", part) for part in needed}, DEPENDENCIES)
+        self.assertEqual(self.field("Pre-Depends"), "")
+        self.assertEqual(self.field("Recommends"), "ca-certificates")
+
+    def test_it_is_small(self):
+        sizes = {program: (self.folder / program.lstrip("/")).stat().st_size for program in PROGRAMS}
+        sizes["package"] = self.deb.stat().st_size
+        print("  " + ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items()))
+        self.assertLessEqual(sizes["/usr/bin/syncagent"], 30_000_000)
+        self.assertLessEqual(sizes["package"], 10_000_000)
+
+    def test_the_checker_of_debian_finds_nothing(self):
+        if not shutil.which("lintian"):
+            self.skipTest("lintian is not installed")
+        result = execute("lintian", "--allow-root", "--fail-on=error,warning", self.deb, check=False, limit=120)
+        self.assertEqual((result.code, result.out + result.err), (0, ""))
+
+    def test_its_files_are_where_they_belong(self):
+        files = subprocess.run(["dpkg-deb", "--fsys-tarfile", self.deb], capture_output=True, check=True, timeout=60)
+        with io.BytesIO(files.stdout) as file, tarfile.open(fileobj=file) as archive:
+            for entry in archive:
+                path = entry.name.removeprefix(".")
+                with self.subTest(path):
+                    self.assertEqual((entry.uid, entry.gid), (0, 0))
+                    self.assertFalse(entry.mode & (stat.S_ISUID | stat.S_ISGID | stat.S_IWGRP | stat.S_IWOTH))
+                    self.assertTrue(entry.isdir() or path.startswith(FOLDERS), "not a place of ours")
+        conffiles = (self.folder / "DEBIAN/conffiles").read_text().split()
+        self.assertEqual(set(conffiles), {CONFIGURATION, f"{LISTS}/README"})
+
+    def test_its_programs_are_hardened_and_stripped(self):
+        if not shutil.which("readelf"):
+            self.skipTest("readelf is not installed")
+        for program in PROGRAMS:
+            with self.subTest(program):
+                file = self.folder / program.lstrip("/")
+                dynamic = execute("readelf", "--wide", "--dynamic", file).out
+                self.assertRegex(dynamic, r"FLAGS_1.* NOW.* PIE")
+                self.assertNotIn("RPATH", dynamic)
+                for path in re.findall(r"RUNPATH.*\[(.*)\]", dynamic):
+                    self.assertEqual(path, "$ORIGIN")
+                sections = execute("readelf", "--wide", "--sections", file).out
+                self.assertNotIn(".debug_info", sections)
+                self.assertNotIn(".symtab", sections)
+                # Any x86-64 processor will do.
+                notes = execute("readelf", "--wide", "--notes", file).out
+                self.assertNotRegex(notes, r"x86 ISA needed:.*x86-64-v[234]")
+
+
+class OtherSystems(RootTest):
+    """Whether it installs and starts on other systems. Nothing is booted: they may want a newer kernel interface."""
+
+    def expect_to_start(self, root):
+        machine = self.scratch / root.name
+        self.addCleanup(shutil.rmtree, machine, ignore_errors=True)
+        execute("cp", "-a", root, machine, limit=120)
+        shutil.copy(self.deb, machine / "root/package.deb")
+        shutil.copy(AUTOPKGTEST / "cli", machine / "root/cli")
+        inside = (
+            "unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child", f"--root={machine}",
+            "--mount-proc", "env", "-i", f"PATH={PATH}", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive")
+        execute(*inside, "dpkg", "--install", "/root/package.deb", limit=120)
+        execute(*inside, "/root/cli", limit=60)
+
+    def test_it_starts_on_debian_13(self):
+        try:
+            root = debian_root("trixie", self.needed, self.roots)
+        except CommandFailed as error:
+            self.skipTest(f"the mirror has no Debian 13: {error}")
+        self.expect_to_start(root)
+
+    def test_it_starts_on_ubuntu_24_04(self):
+        if not pathlib.Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg").exists():
+            self.skipTest("ubuntu-archive-keyring is not installed; Debian 12 does not have it")
+        mirrors = ["deb http://archive.ubuntu.com/ubuntu noble main universe"]
+        self.expect_to_start(debian_root("noble", self.needed, self.roots, mirrors))

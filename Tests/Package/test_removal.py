@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stays when the package is removed, and when it is purged."""
+import icons
+from case import CACHE, CONFIGURATION, LISTS, MachineTest
+from machine import until
+
+# What the system notes of any package or unit.
+OF_THE_SYSTEM = (
+    "/var/lib/dpkg/", "/var/lib/apt/", "/var/cache/apt/", "/var/log/", "/var/cache/debconf/", "/run/systemd/",
+    "/run/log/", "/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/.pwd.lock", "/var/tmp/",
+    "/var/lib/systemd/timers/")
+
+
+class Removal(MachineTest):
+    is_installed = False
+
+    def files(self):
+        out = self.machine.run("find", "/etc", "/var", "/usr", "/run", "/lib/", "/opt", "/home", "/root", "/tmp").out
+        return {path for path in out.splitlines() if not path.startswith(OF_THE_SYSTEM)}
+
+    def test_remove_purge_and_install_again(self):
+        run, before = self.machine.run, self.files()
+        self.install(self.deb)
+        self.configure("# Mine.\n")
+        self.drop("mine", range(5))
+        self.sync("mine")
+        self.syncagent("pin", icons.url(9), "--wait")
+
+        with self.reading([0, 1, 2, 3, 4, 9]):
+            run("apt-get", "-qq", "-y", "remove", "syncagent", limit=60)
+        self.assertEqual(self.machine.show("ActiveState"), "inactive")
+        self.assertEqual(run("pgrep", "-u", "syncagent", check=False).out, "")
+        self.assertEqual(self.ready(), {0, 1, 2, 3, 4, 9})
+        self.assertEqual(self.machine.path(CONFIGURATION).read_text(), "# Mine.\n")
+        self.assertTrue(self.machine.path("/var/lib/syncagent/state.sqlite").exists())
+        self.assertFalse(self.machine.path("/usr/bin/syncagent").exists())
+
+        # Back from there, nothing was lost.
+        counts = self.origin.counts()
+        self.install(self.deb)
+        until("the agent", lambda: self.status()["inSync"])
+        self.assertEqual(self.ready(), {0, 1, 2, 3, 4, 9})
+        self.assertEqual(self.origin.counts(), counts)
+
+        run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)
+        own = {"/etc/syncagent", LISTS, f"{LISTS}/mine.plist"}
+        self.assertEqual(self.files() - before, own)
+        self.assertEqual(before - self.files(), set())
+        self.assertEqual(self.machine.path(f"{LISTS}/mine.plist").read_bytes(), icons.plist(range(5)))
+        self.assertEqual(self.machine.show("LoadState"), "not-found")
+
+        self.install(self.deb)
+        until("the agent", lambda: self.status()["inSync"])
+        self.assertEqual(self.ready(), set(range(5)))
+        self.assertEqual(self.machine.show("ActiveState", "UnitFileState"),
+                         {"ActiveState": "active", "UnitFileState": "enabled"})
+
+        # Without a list of the administrator, nothing stays at all.
+        self.machine.path(f"{LISTS}/mine.plist").unlink()
+        run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)
+        self.assertEqual(self.files() - before, set())
+        self.assertFalse(self.machine.path(CACHE).exists())

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What systemd does with the service: reload, watchdog, a death, a restart, a shutdown."""
+import json
+
+import icons
+from case import CACHE, LISTS, MachineTest
+from machine import until
+from reader import SteadyReader
+
+DROP_IN = "/run/systemd/system/syncagent.service.d/test.conf"
+
+
+class Service(MachineTest):
+    def setUp(self):
+        super().setUp()
+        self.drop("apps", range(20))
+        self.sync("apps")
+
+    def setting(self, key):
+        """The value in force."""
+        settings = json.loads(self.syncagent("config", "--json").out)["settings"]
+        return next(entry["value"] for entry in settings if entry["key"] == key)
+
+    def reload(self):
+        return self.machine.run("systemctl", "reload", "syncagent", check=False)
+
+    def signal(self, name):
+        self.machine.run("systemctl", "kill", "--kill-who=main", f"--signal={name}", "syncagent")
+
+    def test_a_reload_with_a_good_file_changes_settings(self):
+        before = self.pid()
+        self.configure(f'[network]\ndenyHosts = ["{icons.HOST}"]\n')
+        self.assertEqual(self.reload().code, 0)
+        until("the setting", lambda: self.setting("network.denyHosts") == icons.HOST)
+        self.expect_in_journal("host-refused")
+        self.drop("denied", range(30, 33))
+        until("the icons to be refused", lambda: "host-refused" in [p["code"] for p in self.status()["problems"]])
+        self.configure("")
+        self.assertEqual(self.reload().code, 0)
+        self.sync("denied")
+        self.assertLessEqual(set(range(30, 33)), self.ready())
+        self.assertEqual(self.pid(), before)
+
+    def test_a_reload_with_a_bad_file_fails_and_changes_nothing(self):
+        before = self.pid()
+        self.configure("[fetch]\nconcurrency = 7\n")
+        self.assertEqual(self.reload().code, 0)
+        until("the setting", lambda: self.setting("fetch.concurrency") in (7, "7"))
+        self.expect_in_journal("concurency", "Control process exited", "Reload failed", "configuration")
+        self.configure("[fetch]\nconcurency = 8\n")
+        self.assertNotEqual(self.reload().code, 0)
+        told = [str(entry["MESSAGE"]) for entry in self.machine.journal(self.cursor)]
+        self.assertTrue(any("concurency" in message for message in told), told)
+        # Also if somebody tells the agent without asking for a check first.
+        self.signal("HUP")
+        until("status to tell", lambda: "configuration-rejected" in [p["code"] for p in self.status()["problems"]])
+        self.assertIn("concurency", self.status()["configuration"]["error"])
+        self.assertIn(self.setting("fetch.concurrency"), (7, "7"))
+        self.drop("more", range(40, 43))
+        self.sync_despite_problems("more")
+        self.assertEqual((self.pid(), self.machine.show("ActiveState")), (before, "active"))
+        self.configure("")
+        self.assertEqual(self.reload().code, 0)
+        until("no problem", lambda: not self.status()["problems"])
+
+    def sync_despite_problems(self, name):
+        self.syncagent("sync", "--wait", f"{name}.plist", check=False)
+        until("the icons", lambda: set(range(40, 43)) <= self.ready())
+
+    def test_a_restart_with_a_bad_file_fails_once_and_says_why(self):
+        self.expect_in_journal("nonsense", "Failed with result", "Main process exited", "Failed to start")
+        self.configure("nonsense = 1\n")
+        with self.reading(range(20)):
+            result = self.machine.run("systemctl", "restart", "syncagent", check=False)
+            self.assertNotEqual(result.code, 0)
+            state = self.machine.show("ActiveState", "ExecMainStatus", "NRestarts")
+            self.assertEqual(state, {"ActiveState": "failed", "ExecMainStatus": "78", "NRestarts": "0"})
+            self.configure("")
+            self.machine.run("systemctl", "reset-failed", "syncagent")
+            self.machine.run("systemctl", "start", "syncagent")
+
+    def test_the_watchdog_restarts_an_agent_that_stands_still(self):
+        self.addCleanup(self.drop_in, None)
+        self.drop_in("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=2s\nRestartSec=100ms\nLimitCORE=0\n")
+        self.expect_in_journal("Watchdog timeout", "Failed with result 'watchdog'", "Main process exited", "SIGABRT")
+        before, counts = self.pid(), self.origin.counts()
+        with self.reading(range(20)):
+            self.signal("STOP")
+            self.await_active(other_than=before)
+            until("the agent", lambda: self.status()["inSync"])
+        self.assertEqual(self.machine.show("NRestarts"), "1")
+        self.assertEqual(self.origin.counts(), counts)
+        self.assertTrue(any("Watchdog timeout" in str(e["MESSAGE"]) for e in self.machine.journal(self.cursor)))
+
+    def drop_in(self, text):
+        if text:
+            self.machine.write(DROP_IN, text)
+        else:
+            self.machine.path(DROP_IN).unlink()
+        self.machine.run("systemctl", "daemon-reload")
+        self.machine.run("systemctl", "restart", "syncagent")
+
+    def test_after_kill_9_it_goes_on_where_it_was(self):
+        self.expect_in_journal("Main process exited", "Failed with result 'signal'")
+        before, counts = self.pid(), self.origin.counts()
+        restarts = int(self.machine.show("NRestarts"))
+        with self.reading(range(20)):
+            self.signal("KILL")
+            self.await_active(other_than=before)
+            until("the agent", lambda: self.status()["inSync"])
+        self.assertEqual(int(self.machine.show("NRestarts")), restarts + 1)
+        self.assertEqual(self.origin.counts(), counts)
+
+    def test_a_stop_ends_well_and_at_once(self):
+        self.machine.run("systemctl", "stop", "syncagent", limit=5)
+        state = self.machine.show("ActiveState", "Result", "ExecMainStatus")
+        self.assertEqual(state, {"ActiveState": "inactive", "Result": "success", "ExecMainStatus": "0"})
+        self.assertEqual(self.syncagent("status", check=False).code, 3)
+        self.assertLessEqual(set(range(20)), self.ready())
+        self.assertEqual(self.machine.run("cat", self.syncagent("path", icons.url(1)).out.strip()).code, 0)
+        self.machine.run("systemctl", "start", "syncagent")
+
+    def test_it_comes_up_with_the_machine(self):
+        with SteadyReader(self.machine.root / CACHE.lstrip("/"), range(20)):
+            self.machine.shut_down()
+            self.machine.boot()
+            type(self).origin = self.machine.serve_icons()
+            self.cursor = None
+            self.await_active()
+            until("the agent", lambda: self.status()["inSync"])
+        self.assertEqual(self.origin.counts(), {})
+
+
+class Sandbox(MachineTest):
+    def test_exposure_is_at_most_1_1(self):
+        out = self.machine.run("systemd-analyze", "security", "--json=short", "syncagent.service").out
+        for entry in json.loads(out):
+            if entry["exposure"]:
+                print(f"  {entry['exposure']}  {entry['name']}: {entry['description']}")
+        overall = self.machine.run("systemd-analyze", "security", "--threshold=11", "syncagent.service", check=False)
+        self.assertEqual(overall.code, 0, overall.out.splitlines()[-1])
+
+    def test_the_units_are_without_faults(self):
+        for options in ([], ["--user"]):
+            where = "/usr/lib/systemd/user" if options else "/lib/systemd/system"
+            result = self.machine.run(
+                "systemd-analyze", "verify", "--man=no", *options, f"{where}/syncagent.service",
+                environment=["XDG_RUNTIME_DIR=/tmp"])
+            self.assertEqual(result.out + result.err, "")
+
+    def test_the_agent_cannot_write_elsewhere(self):
+        pid = self.pid()
+        for path in ("/etc/syncagent/x", f"{LISTS}/x", "/usr/x", "/var/x", "/root/x"):
+            with self.subTest(path):
+                result = self.machine.run(
+                    "nsenter", "--target", pid, "--mount", "setpriv", "--reuid=syncagent", "--regid=syncagent",
+                    "--clear-groups", "touch", path, check=False)
+                self.assertRegex(result.err, "Permission denied|Read-only file system|No such file")
