@@ -6,7 +6,7 @@ import re
 import unittest
 
 import icons
-from machine import FOLDER, Machine, until
+from machine import FOLDER, Later, Machine, until
 from reader import CacheReader, SteadyReader
 
 CACHE = "/var/cache/syncagent"
@@ -24,12 +24,22 @@ class PackageTest(unittest.TestCase):
 
     maxDiff = None
 
+    def sentence(self):
+        """What the test shows."""
+        return f"{type(self).__name__}: {self._testMethodName.removeprefix('test_').replace('_', ' ')}"
+
+    def traces(self):
+        """What helps to understand why it failed."""
+        return ""
+
 
 class RootTest(PackageTest):
     """A test that needs root, and what makes Debian roots."""
     # Where they are kept, and which packages the package needs in them.
     roots: pathlib.Path
     needed: set[str]
+    # A root of Debian 13 with them.
+    newer: Later
 
 
 class MachineTest(RootTest):
@@ -69,13 +79,19 @@ class MachineTest(RootTest):
         unexpected = [line for line in lines if not any(re.search(pattern, line) for pattern in self.expected)]
         self.assertEqual(unexpected, [], "the journal has lines that it should not have")
 
+    def traces(self):
+        if not self.machine.leader:
+            return ""
+        return self.machine.run("journalctl", "--no-pager", "--lines=40", check=False).out
+
     @staticmethod
     def is_ours_and_bad(entry):
         message = str(entry.get("MESSAGE"))
         if "thread priority" in message or "libdispatch" in message:
             return True
         units = {entry.get(field) for field in ("_SYSTEMD_UNIT", "UNIT", "USER_UNIT", "_SYSTEMD_USER_UNIT")}
-        is_ours = "syncagent.service" in units or "syncagent" in message or entry.get("_COMM", "").startswith("syncagent")
+        command = entry.get("_COMM", "")
+        is_ours = "syncagent.service" in units or "syncagent" in message or command.startswith("syncagent")
         return is_ours and int(entry.get("PRIORITY", 6)) <= WARNING
 
     def expect_in_journal(self, *patterns):

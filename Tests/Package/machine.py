@@ -7,11 +7,13 @@ import itertools
 import json
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from typing import NamedTuple
 
@@ -21,8 +23,9 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # A public address: then the agent needs no setting to ask it. It exists inside the machine only.
 ORIGIN = "93.184.216.34"
-# What is to be ended if the suite is interrupted.
+# What is to be ended when the suite ends.
 running = []
+commands = set()
 numbers = itertools.count(1)
 
 
@@ -52,15 +55,14 @@ def execute(*command, limit=60, check=True, data=b"", **options):
         process = subprocess.Popen(
             [str(part) for part in command], stdin=stdin, stdout=out, stderr=err, start_new_session=True,
             preexec_fn=die_with_parent, **options)
+        commands.add(process)
         try:
             code = process.wait(limit)
-        except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
+        except subprocess.TimeoutExpired:
             code = None
+        finally:
+            end(process)
+            commands.discard(process)
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -71,6 +73,20 @@ def execute(*command, limit=60, check=True, data=b"", **options):
     return Result(code, *texts)
 
 
+def end(process):
+    """Ends a command, if it still runs, and whatever it started that is in its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def end_everything():
+    for process in list(commands):
+        end(process)
+    for machine in list(running):
+        machine.kill()
+
+
 def until(what, condition, limit=30):
     """Waits for a condition and returns its value. `what` completes the sentence "waited in vain for …"."""
     end = time.monotonic() + limit
@@ -79,6 +95,42 @@ def until(what, condition, limit=30):
             raise AssertionError(f"Waited {limit} s in vain for {what() if callable(what) else what}.")
         time.sleep(0.02)
     return value
+
+
+class Later:
+    """A value that is computed beside other work."""
+
+    def __init__(self, work, *arguments):
+        self.value = self.error = None
+        # Not one that is waited for if the suite is interrupted.
+        self.thread = threading.Thread(target=self._compute, args=(work, arguments), daemon=True)
+        self.thread.start()
+
+    def _compute(self, work, arguments):
+        try:
+            self.value = work(*arguments)
+        except Exception as error:
+            self.error = error
+
+    def get(self):
+        self.thread.join()
+        if self.error:
+            raise self.error
+        return self.value
+
+
+def what_is_missing():
+    """Why no machine can be made here."""
+    if os.geteuid() != 0:
+        return "root"
+    for tool in ("mmdebstrap", "systemd-nspawn", "nsenter", "unshare", "ip"):
+        if not shutil.which(tool):
+            return tool
+    try:
+        execute("unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "true")
+    except CommandFailed as error:
+        return f"namespaces: {error}"
+    return None
 
 
 def debian_root(suite, packages, folder, mirrors=None):
@@ -294,9 +346,10 @@ class Origin:
         return self._answer()
 
     def _answer(self):
-        line = self.process.stdout.readline()
+        is_there, _, _ = select.select([self.process.stdout], [], [], 20)
+        line = is_there and self.process.stdout.readline()
         if not line:
-            raise AssertionError("The origin has ended.")
+            raise AssertionError("The origin does not answer.")
         return json.loads(line)
 
     def counts(self):

@@ -3,7 +3,7 @@
 import stat
 
 import icons
-from case import CACHE, LISTS, MachineTest
+from case import CACHE, CONFIGURATION, LISTS, MachineTest
 
 
 class FirstSteps(MachineTest):
@@ -16,7 +16,7 @@ class FirstSteps(MachineTest):
 
         def type_in(command):
             result = machine.run("sh", "-c", f"cd; {command}", limit=120)
-            transcript.append(f"# {command}\n{result.out}")
+            transcript.append(f"# {command}\n{result.out}".rstrip())
             return result.out
 
         type_in(f"apt-get -qq install ./{self.deb.name}")
@@ -24,7 +24,9 @@ class FirstSteps(MachineTest):
         type_in("syncagent sync --wait apps.plist")
         path = type_in(f"syncagent path {icons.url(7)}").strip()
         type_in("syncagent status")
-        (self.scratch / "transcript").write_text("\n".join(transcript))
+        # dpkg shows how far it is.
+        lines = [line for line in "\n".join(transcript).splitlines() if "Reading database" not in line]
+        print("  " + "\n  ".join(lines))
         self.assertEqual(machine.path(path).read_bytes(), icons.png(7))
         self.assertEqual(self.ready(), set(range(10)))
 
@@ -53,10 +55,11 @@ class Installation(MachineTest):
     def test_its_folders_belong_to_who_writes_to_them(self):
         for path, owner, mode in (
                 ("/etc/syncagent", "root", "drwxr-xr-x"), (LISTS, "root", "drwxr-xr-x"),
-                ("/etc/syncagent/syncagent.toml", "root", "-rw-r--r--"), (f"{LISTS}/README", "root", "-rw-r--r--"),
+                (CONFIGURATION, "root", "-rw-r--r--"), (f"{LISTS}/README", "root", "-rw-r--r--"),
                 (CACHE, "syncagent", "drwxr-xr-x"), (f"{CACHE}/manifest.json", "syncagent", "-r--r--r--"),
                 ("/var/lib/syncagent", "syncagent", "drwx------"), ("/run/syncagent", "syncagent", "drwxr-xr-x"),
-                ("/run/syncagent/control.sock", "syncagent", "srw-rw-rw-"), ("/usr/bin/syncagent", "root", "-rwxr-xr-x"),
+                ("/run/syncagent/control.sock", "syncagent", "srw-rw-rw-"),
+                ("/usr/bin/syncagent", "root", "-rwxr-xr-x"),
                 ("/usr/libexec/syncagent/syncagent-watch", "root", "-rwxr-xr-x"),
                 ("/usr/libexec/syncagent/syncagent-parse", "root", "-rwxr-xr-x")):
             with self.subTest(path):
