@@ -31,14 +31,17 @@ let program: [LinkerSetting] = [
         .when(platforms: [.linux], configuration: .release))
 ]
 
-/// Has a program need no shared library, with random addresses all the same.
+/// Has a program need no shared library.
 ///
-/// It starts in a third of the time: the parser starts once for each list that changes.
+/// It starts in a third of the time: the parser starts once for each list that changes. Its addresses are random all the
+/// same if `Packaging/release` builds it: SwiftPM gives programs a RUNPATH otherwise, and such a program may have none.
 ///
 /// The two libraries are parts of FoundationEssentials, which names them only to what is built for the static library.
 let needingNoLibrary: [LinkerSetting] = [
     .unsafeFlags(
-        ["-static-executable", "-Xclang-linker", "-static-pie"], .when(platforms: [.linux], configuration: .release)),
+        ["-static-executable"]
+            + (Context.environment["SYNCAGENT_RELEASE"] == nil ? [] : ["-Xclang-linker", "-static-pie"]),
+        .when(platforms: [.linux], configuration: .release)),
     .linkedLibrary("_FoundationCollections", .when(platforms: [.linux], configuration: .release)),
     .linkedLibrary("_FoundationCShims", .when(platforms: [.linux], configuration: .release)),
 ]
