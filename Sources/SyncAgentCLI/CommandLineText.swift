@@ -9,6 +9,8 @@ enum CommandLineText {
     /// - Parameter arguments: The arguments without the program's name.
     /// - Returns: `nil` if the command exists, or none is named.
     static func flaw(in arguments: [String]) -> String? {
+        // What completion scripts ask with is the parser's own.
+        guard arguments.first != "---completion" else { return nil }
         let isHelp = arguments.first == "help"
         if let flaw = misplacedOptions(in: arguments) { return flaw }
         let words = isHelp ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : arguments

@@ -18,7 +18,8 @@ struct Configuration: ParsableArguments {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Use this value of a setting, such as fetch.maxBytes=1MiB; repeatable.", valueName: "key=value"))
+            "Use this value of a setting, such as fetch.maxBytes=1MiB; repeatable.", valueName: "key=value"),
+        completion: .offered(.settings))
     var assignments: [String] = []
 
     @Flag(exclusivity: .exclusive)
@@ -65,13 +66,13 @@ struct Configuration: ParsableArguments {
     /// The folders that the agent uses.
     func folders() throws -> AgentFolders { try place().folders }
 
-    private static func exists(_ path: FilePath) -> Bool {
+    static func exists(_ path: FilePath) -> Bool {
         var status = stat()
         // One that this user may not look at is there.
         return stat(path.string, &status) == 0 || errno == EACCES
     }
 
-    private static func currentDirectory() -> FilePath? {
+    static func currentDirectory() -> FilePath? {
         guard let here = getcwd(nil, 0) else { return nil }
         defer { free(here) }
         return FilePath(platformString: here)

@@ -85,7 +85,7 @@ enum EntryPoint {
             exit(code.rawValue)
         }
         do throws(ExitCode) {
-            if !text.isEmpty { try Message.output(help: text) }
+            if !text.isEmpty { try Message.output(help: CompletionScript.mended(text)) }
             exit(code.rawValue)
         } catch {
             exit(error.rawValue)

@@ -25,7 +25,9 @@ struct EvictCommand: AsyncParsableCommand {
     @Flag(help: "Only show which images would be evicted, which would stay, and why.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Only show whether the image of this URL would be evicted, and why.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp("Only show whether the image of this URL would be evicted, and why.", valueName: "url"),
+        completion: .offered(.retiredIcons))
     var explain: IconURL?
 
     @Flag(help: "Confirm a held eviction: its images are removed now. This cannot be undone.")

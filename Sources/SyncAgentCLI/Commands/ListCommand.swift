@@ -24,7 +24,9 @@ struct ListCommand: AsyncParsableCommand {
             configuration is wrong.
             """)
 
-    @Argument(help: "The file name of the list, such as apps.plist; by default all lists.")
+    @Argument(
+        help: "The file name of the list, such as apps.plist; by default all lists.",
+        completion: .offered(.listsAndPins))
     var list: ListName?
 
     @Flag(help: "Only show the icons of the list that failed, or whose last refresh did.")

@@ -20,7 +20,7 @@ struct PathCommand: AsyncParsableCommand {
             Exit code 1: the icon is not ready.
             """)
 
-    @Argument(help: "The URL, spelled as in the app list.")
+    @Argument(help: "The URL, spelled as in the app list.", completion: .offered(.readyIcons))
     var url: IconURL
 
     @Flag(help: "Print one JSON document: the image with its path, digest, type and size.")

@@ -22,7 +22,7 @@ struct PinCommand: AsyncParsableCommand {
             something else, such as a pause; 69 the agent is not running.
             """)
 
-    @Argument(help: "The URL, spelled as in an app list.")
+    @Argument(help: "The URL, spelled as in an app list.", completion: .offered(.icons))
     var url: IconURL
 
     @Flag(help: "Wait until the icon is ready, has failed, or waits for something else.")
@@ -90,7 +90,7 @@ struct UnpinCommand: AsyncParsableCommand {
             Exit codes: 1 the icon is not pinned, or the change is not published yet; 69 the agent is not running.
             """)
 
-    @Argument(help: "The URL, spelled as it was pinned.")
+    @Argument(help: "The URL, spelled as it was pinned.", completion: .offered(.pinnedIcons))
     var url: IconURL
 
     @Flag(help: "Print one JSON document: the pins that stay.")

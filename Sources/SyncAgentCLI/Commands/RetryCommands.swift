@@ -19,7 +19,9 @@ struct RetryCommand: AsyncParsableCommand {
             Exit codes: 1 a URL or list is unknown; 69 the agent is not running.
             """)
 
-    @Argument(help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"))
+    @Argument(
+        help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"),
+        completion: .offered(.failedIconsAndLists))
     var names: [String] = []
 
     @Flag(help: "All icons that failed.")
@@ -59,7 +61,9 @@ struct RefreshCommand: AsyncParsableCommand {
             Exit codes: 1 a URL or list is unknown; 69 the agent is not running.
             """)
 
-    @Argument(help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"))
+    @Argument(
+        help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"),
+        completion: .offered(.iconsAndLists))
     var names: [String]
 
     @Flag(help: "Print one JSON document.")

@@ -37,7 +37,9 @@ struct RunCommand: AsyncParsableCommand {
         transform: Self.network)
     var allowNetwork: [AddressRange] = []
 
-    @Option(help: ArgumentHelp("Log level: \(Self.levels).", valueName: "level"), transform: Self.level)
+    @Option(
+        help: ArgumentHelp("Log level: \(Self.levels).", valueName: "level"),
+        completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
     var logLevel: Logger.Level = .info
 
     @Flag(help: "Run as root. A bug in the agent then has the rights of root.")

@@ -22,7 +22,9 @@ struct WhyCommand: AsyncParsableCommand {
             Exit code 1: the URL is unknown.
             """)
 
-    @Argument(help: "The URL, spelled as in the app list; without its query, if only one icon fits.")
+    @Argument(
+        help: "The URL, spelled as in the app list; without its query, if only one icon fits.",
+        completion: .offered(.icons))
     var url: IconURL
 
     @Flag(help: "Print one JSON document.")

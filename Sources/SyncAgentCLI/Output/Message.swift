@@ -50,7 +50,8 @@ enum Message {
     /// Prints a path as it is, for programs.
     static func output(path: String) throws(ExitCode) { try write(path + "\n") }
 
-    /// Prints help, the version or a completion script, which have nothing from outside in them.
+    /// Prints help, the version, a completion script, or the words for one: they have nothing in them that acts on a
+    /// terminal.
     static func output(help: String) throws(ExitCode) { try write(help + "\n") }
 
     private static func write(_ text: String) throws(ExitCode) {

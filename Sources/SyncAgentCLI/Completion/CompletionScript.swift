@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The completion scripts, mended where the parser of arguments does not do right by URLs and settings.
+///
+/// In bash:
+/// - bash splits words at colons, and has the words of the URL counted as arguments: `__syncagent_whole_words` gives the
+///   script whole words, and takes the part off again that bash does not replace.
+/// - The words that the program offers were expanded by `compgen -W`, so a URL with `$(…)` in it would have been run.
+///   The program quotes them, and `__syncagent_add_offered` takes them as they are.
+/// - A trap on RETURN outlived the completion, and had each later `source` of a file restore options of the shell.
+/// - A URL is not shown as a file, by what follows its last slash, and a word that goes on gets no space.
+///
+/// In zsh, a setting gets no space before its value.
+enum CompletionScript {
+    private static let end = "complete -o filenames -F _syncagent syncagent"
+
+    /// The script as it is printed; other text stays as it is.
+    ///
+    /// That of bash has no `#!`: it is no program, but read by a shell.
+    static func mended(_ text: String) -> String {
+        let shebang = "#!/bin/bash\n"
+        if text.hasPrefix("#compdef ") { return text.replacing(zshOffer.old, with: zshOffer.new) }
+        guard text.hasPrefix(shebang), text.hasSuffix(end) else { return text }
+        return text.dropFirst(shebang.count).drop { $0 == "\n" }.dropLast(end.count)
+            .replacing("__syncagent_add_completions -W \"$(", with: "__syncagent_add_offered \"$(")
+            .replacing(" \"${words[@]}\"\n}", with: " \"${words[@]}\" 2>/dev/null\n}")
+            + functions
+    }
+
+    private static let zshOffer = (
+        old: "        __syncagent_complete \"${completions[@]:0:-1}\"\n",
+        new: """
+                if [[ "${completions[1]}" = *= ]]; then
+                    compadd -S '' -- "${completions[@]:0:-1}"
+                else
+                    __syncagent_complete "${completions[@]:0:-1}"
+                fi
+
+        """
+    )
+
+    private static let functions = #"""
+        # Adds the lines that the program printed: they fit the word, and are quoted.
+        __syncagent_add_offered() {
+            local line
+            compopt +o filenames
+            while IFS='' read -r line; do
+                [[ -n "${line}" && "${line}" = "${fixed}"* ]] || continue
+                COMPREPLY+=("${line#"${fixed}"}")
+                # It goes on.
+                [[ "${line}" != *[=/] ]] || compopt -o nospace
+            done <<<"${1}"
+        }
+
+        # Joins the words again that bash split at the characters : = @ of a URL, and completes the whole word.
+        __syncagent_whole_words() {
+            local -a words=()
+            local -i index current=0 begin=0 end=0 start=0
+            local word space previous=''
+            for index in "${!COMP_WORDS[@]}"; do
+                word="${COMP_WORDS[index]}"
+                space="${COMP_LINE:end}"
+                space="${space%%[![:space:]]*}"
+                if ((index > 0)) && [[ -z "${space}" && ("${word}" = [:=@]* || "${previous}" = *[:=@]) ]]; then
+                    words[${#words[@]} - 1]+="${word}"
+                else
+                    words+=("${word}")
+                    begin=$((end + ${#space}))
+                fi
+                ((index != COMP_CWORD)) || ((current = ${#words[@]} - 1, start = begin, 1))
+                end+=$((${#space} + ${#word}))
+                previous="${word}"
+            done
+
+            # What is typed of the word, and how much of it bash will not replace.
+            local -r typed="${COMP_LINE:start:COMP_POINT - start}"
+            local fixed="${typed%"${2}"}"
+            [[ "${fixed}" != [\'\"] ]] || fixed=''
+            local -a COMP_WORDS=("${words[@]}")
+            local -i COMP_CWORD="${current}"
+            _syncagent "${1}" "${fixed}${2}" "${words[current > 0 ? current - 1 : 0]}"
+            trap - RETURN
+        }
+
+        complete -o filenames -F __syncagent_whole_words syncagent
+        """#
+}

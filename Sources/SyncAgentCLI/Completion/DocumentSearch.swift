@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import Glibc
+import IconCache
+import SystemPackage
+
+/// Finds the entries of a cache whose URLs begin with some text, fast enough for somebody who types.
+///
+/// Documents have one app per line, with keys in a fixed order, so they are searched and not parsed. URLs that JSON has
+/// escapes in are left out, and so are those that nobody would type.
+struct DocumentSearch {
+    enum Status {
+        case ready, pending, failed
+    }
+
+    /// The longest URL that is found, in bytes.
+    private static let longest = 1000
+    /// How many bytes of older documents are read at most.
+    private static let mostOfThePast = 64 << 20
+
+    private let cache: IconCache
+    private let start: [UInt8]
+
+    init(in cache: FilePath, start: String) {
+        self.cache = IconCache(at: cache)
+        // It goes on, so its quote is not closed.
+        self.start = Array("\"icon\": \(JSON.quoted(start).dropLast())".utf8)
+    }
+
+    /// Finds the entries of the newest generation.
+    ///
+    /// - Parameters:
+    ///   - lists: The lists to look at; `nil` for all.
+    ///   - visit: Gets the URL of each in UTF-8, and its state.
+    /// - Throws: `IconCacheError` if the manifest cannot be read; documents that cannot be read are left out.
+    func entries(of lists: [ListName]? = nil, visit: (UnsafeRawBufferPointer, Status) -> Void) throws {
+        let snapshot = try cache.snapshot()
+        defer { snapshot.end() }
+        for (list, entry) in snapshot.manifest.lists where lists?.contains(list) ?? true {
+            search(entry.document, visit)
+        }
+    }
+
+    /// Finds the images that only older generations have, which are still on disk.
+    ///
+    /// - Parameter visit: Gets the URL of each in UTF-8.
+    /// - Throws: An error if the manifest cannot be read.
+    func retired(visit: (UnsafeRawBufferPointer) -> Void) throws {
+        let manifest = try cache.manifest()
+        var seen = Set(manifest.lists.values.map(\.document))
+        var current: Set<Int> = []
+        for document in seen { search(document) { url, _ in current.insert(Self.hash(url)) } }
+        var left = Self.mostOfThePast
+        let folder = cache.folder.appending(CacheLayout.generations)
+        let numbers = try FileManager.default.contentsOfDirectory(atPath: folder.string)
+            .compactMap(CacheLayout.generationNumber).filter { $0 != manifest.generation }
+        for number in numbers.sorted(by: >) where left > 0 {
+            let path = cache.folder.pushing(FilePath(CacheLayout.generation(number)))
+            guard let older = (try? FileBytes.read(path)).flatMap({ try? Manifest(json: $0) }) else { continue }
+            for list in older.lists.values where left > 0 && seen.insert(list.document).inserted {
+                left -= search(list.document) { url, status in
+                    if status == .ready, !current.contains(Self.hash(url)) { visit(url) }
+                }
+            }
+        }
+    }
+
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: bytes)
+        return hasher.finalize()
+    }
+
+    /// Searches a document, and returns its size.
+    @discardableResult
+    private func search(_ document: String, _ visit: (UnsafeRawBufferPointer, Status) -> Void) -> Int {
+        guard let json = try? FileBytes.read(cache.folder.pushing(FilePath(document))) else { return 0 }
+        json.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let line = rest.beginning(before: "\n")
+                rest = rest.dropping(line.count + 1)
+                visitEntry(on: line, visit)
+            }
+        }
+        return json.count
+    }
+
+    /// Quotes inside strings are escaped: wherever a key with its quotes is, it is a key.
+    private func visitEntry(
+        on line: UnsafeRawBufferPointer, _ visit: (UnsafeRawBufferPointer, Status) -> Void
+    ) {
+        guard let position = line.position(of: start) else { return }
+        let value = line.dropping(position + "\"icon\": \"".utf8.count)
+        let url = value.beginning(before: "\"")
+        guard url.count <= Self.longest, url.beginning(before: "\\").count == url.count,
+            let key = value.dropping(url.count).position(of: Self.status)
+        else { return }
+        switch value.dropping(url.count + key + Self.status.count).first {
+        case UInt8(ascii: "r"): visit(url, .ready)
+        case UInt8(ascii: "f"): visit(url, .failed)
+        default: visit(url, .pending)
+        }
+    }
+
+    private static let status = Array("\"status\": \"".utf8)
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes before a character, or all of them.
+    fileprivate func beginning(before mark: Unicode.Scalar) -> UnsafeRawBufferPointer {
+        guard let start = baseAddress, let found = memchr(start, CInt(mark.value), count) else { return self }
+        return UnsafeRawBufferPointer(start: start, count: UnsafeRawPointer(found) - start)
+    }
+
+    /// The bytes after so many.
+    fileprivate func dropping(_ length: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: self[Swift.min(length, count)...])
+    }
+
+    /// The offset of the first match of a pattern.
+    fileprivate func position(of pattern: [UInt8]) -> Int? {
+        guard let start = baseAddress, let first = pattern.first else { return nil }
+        var position = 0
+        while count - position >= pattern.count,
+            let found = memchr(start + position, CInt(first), count - position - pattern.count + 1)
+        {
+            let offset = UnsafeRawPointer(found) - start
+            if memcmp(found, pattern, pattern.count) == 0 { return offset }
+            position = offset + 1
+        }
+        return nil
+    }
+}
