@@ -275,8 +275,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache",
-                "ImageChecks", "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgentCLI", "SyncPlan", "TestSupport",
-                "WebAddresses", nioHTTP1, subprocess, system,
+                "ImageChecks", "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgent", "SyncAgentCLI", "SyncPlan",
+                "TestSupport", "WebAddresses", nioHTTP1, subprocess, system,
             ],
             swiftSettings: settings
         ),

@@ -3,7 +3,7 @@ import ArgumentParser
 
 /// How commands end; the numbers are those of the contract (and of `sysexits(3)` where they agree).
 enum Exit {
-    enum Code: Int32 {
+    enum Code: Int32, CaseIterable {
         case done = 0
         /// Done, but something is wrong.
         case attention = 1
