@@ -26,6 +26,8 @@ ORIGIN = "93.184.216.34"
 # What is to be ended when the suite ends.
 running = []
 commands = set()
+# Looked up before a fork, when other threads can hold no lock that this needs.
+prctl = ctypes.CDLL(None).prctl
 numbers = itertools.count(1)
 
 
@@ -41,7 +43,7 @@ class CommandFailed(AssertionError):
 
 def die_with_parent():
     """Between fork and exec: has the kernel end this process when the suite ends, however that is."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    prctl(1, signal.SIGKILL)
 
 
 def execute(*command, limit=60, check=True, data=b"", **options):

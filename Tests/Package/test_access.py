@@ -51,6 +51,13 @@ class Access(MachineTest):
         self.assertEqual(self.status()["state"], "running")
         self.assertEqual(self.ready() & set(range(50)), set(range(5)))
 
+    def test_a_stranger_reads_only_if_everyone_may(self):
+        self.configure('[control]\ngroup = "icon-admins"\nreaders = "group"\n')
+        self.machine.run("systemctl", "restart", "syncagent")
+        self.assertEqual(self.status(user="member")["pid"], self.pid())
+        self.assertFalse(self.status(user="stranger")["reachable"])
+        self.assertNotEqual(self.syncagent("events", user="stranger", check=False).code, 0)
+
     def test_a_stranger_does_not_write_to_what_readers_trust(self):
         for path in ("/var/cache/syncagent/x", "/var/cache/syncagent/icons/x", "/etc/syncagent/lists.d/x.plist",
                      "/var/lib/syncagent/x", "/run/syncagent/x"):

@@ -49,7 +49,7 @@ class Service(MachineTest):
         self.expect_in_journal("concurency", "Control process exited", "Reload failed", "configuration")
         self.configure("[fetch]\nconcurency = 8\n")
         self.assertNotEqual(self.reload().code, 0)
-        told = [str(entry["MESSAGE"]) for entry in self.machine.journal(self.cursor)]
+        told = [str(entry["MESSAGE"]) for entry in self.logged()]
         self.assertTrue(any("concurency" in message for message in told), told)
         # Also if somebody tells the agent without asking for a check first.
         self.signal("HUP")
@@ -90,7 +90,7 @@ class Service(MachineTest):
             until("the agent", lambda: self.status()["inSync"])
         self.assertEqual(self.machine.show("NRestarts"), "1")
         self.assertEqual(self.origin.counts(), counts)
-        self.assertTrue(any("Watchdog timeout" in str(e["MESSAGE"]) for e in self.machine.journal(self.cursor)))
+        self.assertTrue(any("Watchdog timeout" in str(e["MESSAGE"]) for e in self.logged()))
 
     def drop_in(self, text):
         if text:
@@ -125,7 +125,7 @@ class Service(MachineTest):
             self.machine.shut_down()
             self.machine.boot()
             type(self).origin = self.machine.serve_icons()
-            self.cursor = None
+            type(self).cursor = None
             self.await_active()
             until("the agent", lambda: self.status()["inSync"])
         self.assertEqual(self.origin.counts(), {})
