@@ -111,6 +111,19 @@ struct CompletionTests {
         }
     }
 
+    @Test(
+        "a URL is offered as tables show it",
+        arguments: [
+            "https://e.example/a", "https://e.example/a?x", "https://e.example/a#f", "https://e.example/a?x#f",
+            "https://e.example/a#f?x", "https://e.example?", "https://user:secret@e.example/a@2.png?x",
+            "http://e.example/ü?x", "data:image/png;base64,AAAA",
+        ] as [IconURL])
+    func spelling(url: IconURL) async throws {
+        try await Self.withCache([Sample.document("apps.plist", apps: [Self.app(url)])]) { home, _ in
+            #expect(Self.words(.icons, ["syncagent", "why", ""], in: home) == [shown(url)])
+        }
+    }
+
     @Test("what only older generations have is retired")
     func retired() async throws {
         let old = Sample.document(

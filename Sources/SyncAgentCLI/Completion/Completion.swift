@@ -51,8 +51,8 @@ struct Completion {
     private let line: [String]
     /// The word as far as the cursor.
     private let word: ShellInput
-    /// Whether the word goes beyond the mark of a query.
-    private let hasQuery: Bool
+    /// Whether the word has the mark of a query or of a fragment.
+    private let isBeyondPath: Bool
     private let shell: CompletionShell?
     private let environment: Environment
 
@@ -71,7 +71,7 @@ struct Completion {
         // Before version 4, fish takes the quotes away, and gives two of them for an empty word.
         let isPlain = shell == .fish && version?.hasPrefix("3") ?? false
         word = isPlain ? ShellInput(plain: typed == "''" ? "" : typed) : ShellInput(typed)
-        hasQuery = word.text.contains("?")
+        isBeyondPath = word.text.utf8.contains(where: Self.endsPath)
         line = isPlain ? words : words.map { ShellInput($0).text }
         self.shell = shell
         self.environment = environment
@@ -115,16 +115,22 @@ struct Completion {
     ///
     /// What is hidden may be a secret: only somebody who types the beginning of it gets it whole.
     private func add(_ url: UnsafeRawBufferPointer, to fold: inout CompletionFold) {
-        // Most have nothing to hide, and were found because they begin with the word.
-        if url.first == UInt8(ascii: "h"), !hasQuery, url.allSatisfy(Self.isPlain) { return fold.add(url) }
+        // Of most, nothing is hidden but a query: the rest was found because it begins with the word.
+        if url.first == UInt8(ascii: "h"), !isBeyondPath, url.allSatisfy(Self.isPlain) {
+            guard let end = url.firstIndex(where: Self.endsPath) else { return fold.add(url) }
+            let short = Array(url[..<end]) + (url[end] == UInt8(ascii: "?") ? Array("?…".utf8) : [])
+            return short.withUnsafeBytes { fold.add($0) }
+        }
         let whole = String(decoding: url, as: UTF8.self)
         let short = shown(IconURL(whole))
         add([short.hasPrefix(word.text) ? short : whole], to: &fold)
     }
 
+    private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
+
+    /// Whether a byte is no part of a user name, and does not act on a terminal.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x21..<0x7F).contains(byte) && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
-            && byte != UInt8(ascii: "@")
+        (0x21..<0x7F).contains(byte) && byte != UInt8(ascii: "@")
     }
 
     private func lists(withPins: Bool) -> [String] {
