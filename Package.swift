@@ -24,9 +24,8 @@ let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingB
 let program: [LinkerSetting] = [
     .unsafeFlags(
         [
-            "-use-ld=bfd", "-Xclang-linker",
-            "-Wl,--no-export-dynamic,-z,relro,-z,now,-z,pack-relative-relocs,-T,"
-                + Context.packageDirectory + "/Packaging/relro.ld",
+            "-use-ld=bfd", "-Xclang-linker", "-Wl,--no-export-dynamic,-z,relro,-z,now,-z,pack-relative-relocs",
+            "-Xlinker", "-T", "-Xlinker", Context.packageDirectory + "/Packaging/relro.ld",
         ],
         .when(platforms: [.linux], configuration: .release))
 ]

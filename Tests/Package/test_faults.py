@@ -41,6 +41,17 @@ class FullDisk(MachineTest):
             until("the other icons", lambda: set(range(50, 60)) <= self.ready(), 90)
             until("no problem", lambda: not self.status()["problems"])
 
+    def test_a_start_without_room_succeeds_once_there_is_some(self):
+        self.expect_in_journal("disk", "space", "minFree", "[Ff]ailed", "Cannot")
+        run = self.machine.run
+        run("systemctl", "stop", "syncagent")
+        run("mount", "-o", "remount,ro", CACHE)
+        run("systemctl", "start", "syncagent", check=False)
+        until("a second try", lambda: int(self.machine.show("NRestarts")) >= 2, 60)
+        run("mount", "-o", "remount,rw", CACHE)
+        self.await_active()
+        self.assertEqual(self.ready(), set(range(20)))
+
 
 class MissingLists(MachineTest):
     """The lists folder is a file system of its own."""

@@ -45,9 +45,11 @@ package final class CacheFolder: Sendable {
     }
 
     /// Whether the folder is empty, or an agent has used it as a cache.
+    ///
+    /// A file system of its own has `lost+found` in its root (`mke2fs(8)`).
     var isOurs: Bool {
         get throws(FileError) {
-            let names = Set(try names(in: ".").map(\.name))
+            let names = Set(try names(in: ".").map(\.name)).subtracting(["lost+found"])
             return names.isEmpty || names.contains(CacheLayout.tag) || names.contains(CacheLayout.lock)
         }
     }

@@ -19,6 +19,20 @@ struct CacheFolderTests {
         }
     }
 
+    @Test(
+        "a folder is taken as a cache if it is empty, has been one, or is a file system of its own",
+        arguments: [
+            ([], true), (["lost+found"], true), (["CACHEDIR.TAG", "notes"], true), (["lock", "lost+found"], true),
+            (["notes"], false), (["lost+found", "notes"], false), (["icons"], false),
+        ])
+    func isOurs(names: [String], isOurs: Bool) throws {
+        try withTemporaryFolder { path in
+            let folder = try CacheFolder(path)
+            for name in names { try makeFolder(path.appending(name)) }
+            #expect(try folder.isOurs == isOurs)
+        }
+    }
+
     @Test("a path that leads out of the folder, or is none, is refused by every call")
     func outside() async throws {
         try await withCache { cache, canary in
