@@ -6,7 +6,8 @@ import re
 import unittest
 
 import icons
-from machine import FOLDER, Later, Machine, until
+from commands import Later, until
+from machine import FOLDER, Machine
 from reader import CacheReader, SteadyReader
 
 CACHE = "/var/cache/syncagent"

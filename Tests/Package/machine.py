@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian roots, and machines that boot them: systemd in a container without a network but its own loopback."""
+"""Machines: systemd in a container without a network but its own loopback."""
 import contextlib
-import ctypes
-import hashlib
 import itertools
 import json
 import os
@@ -12,12 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
-import time
-from typing import NamedTuple
 
+import commands
 import icons
+from commands import CommandFailed, die_with_parent, execute, until
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -25,152 +21,14 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ORIGIN = "93.184.216.34"
 # What is to be ended when the suite ends.
 running = []
-commands = set()
-# Looked up before a fork, when other threads can hold no lock that this needs.
-prctl = ctypes.CDLL(None).prctl
 numbers = itertools.count(1)
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-class CommandFailed(AssertionError):
-    pass
-
-
-def die_with_parent():
-    """Between fork and exec: has the kernel end this process when the suite ends, however that is."""
-    prctl(1, signal.SIGKILL)
-
-
-def execute(*command, limit=60, check=True, data=b"", **options):
-    """Runs a command to its end, or ends it and all that it started.
-
-    Its output goes to files: a process that it leaves behind holds no pipe that somebody would wait for.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as stdin:
-        stdin.write(data)
-        stdin.seek(0)
-        process = subprocess.Popen(
-            [str(part) for part in command], stdin=stdin, stdout=out, stderr=err, start_new_session=True,
-            preexec_fn=die_with_parent, **options)
-        commands.add(process)
-        try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            end(process)
-            commands.discard(process)
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read().decode(errors="replace"))
-    if code is None or (check and code):
-        ended = f"took more than {limit} s" if code is None else f"ended with {code}"
-        raise CommandFailed(f"{' '.join(map(str, command))} {ended}.\n{texts[0]}{texts[1]}")
-    return Result(code, *texts)
-
-
-def end(process):
-    """Ends a command, if it still runs, and whatever it started that is in its group."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
 def end_everything():
-    for process in list(commands):
-        end(process)
+    for process in list(commands.running):
+        commands.end(process)
     for machine in list(running):
         machine.kill()
-
-
-def until(what, condition, limit=30):
-    """Waits for a condition and returns its value. `what` completes the sentence "waited in vain for …"."""
-    end = time.monotonic() + limit
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"Waited {limit} s in vain for {what() if callable(what) else what}.")
-        time.sleep(0.02)
-    return value
-
-
-class Later:
-    """A value that is computed beside other work."""
-
-    def __init__(self, work, *arguments):
-        self.value = self.error = None
-        # Not one that is waited for if the suite is interrupted.
-        self.thread = threading.Thread(target=self._compute, args=(work, arguments), daemon=True)
-        self.thread.start()
-
-    def _compute(self, work, arguments):
-        try:
-            self.value = work(*arguments)
-        except Exception as error:
-            self.error = error
-
-    def get(self):
-        self.thread.join()
-        if self.error:
-            raise self.error
-        return self.value
-
-
-def what_is_missing():
-    """Why no machine can be made here."""
-    if os.geteuid() != 0:
-        return "root"
-    for tool in ("mmdebstrap", "systemd-nspawn", "nsenter", "unshare", "ip"):
-        if not shutil.which(tool):
-            return tool
-    try:
-        execute("unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "true")
-    except CommandFailed as error:
-        return f"namespaces: {error}"
-    return None
-
-
-def debian_root(suite, packages, folder, mirrors=None):
-    """A root of a suite with these packages. It is made once; Debian's from the mirror that this machine uses."""
-    packages = sorted(packages)
-    name = hashlib.sha256(" ".join(packages).encode()).hexdigest()[:12]
-    root = folder / f"{suite}-{name}"
-    if root.exists():
-        return root
-    start = time.monotonic()
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{root.name}.part"
-    if part.exists():
-        shutil.rmtree(part)
-    # Options of apt such as a proxy come from this machine, and do not stay in the root.
-    dump = execute("apt-config", "dump", "Acquire").out.splitlines()
-    kept = ("Acquire::http", "Acquire::Check-", "Acquire::Retries", "Acquire::ForceIPv")
-    options = [f"--aptopt={line}" for line in dump if line.startswith(kept) and not line.endswith(' "";')]
-    execute(
-        "mmdebstrap", "--mode=root", "--variant=minbase", *options, f"--include={','.join(packages)}",
-        "--dpkgopt=path-exclude=/usr/share/locale/*", "--customize-hook=rm -f $1/etc/apt/apt.conf.d/99mmdebstrap",
-        suite, part, *(mirrors or own_mirrors(suite)), limit=400)
-    part.rename(root)
-    print(f"Made a root of {suite}: {time.monotonic() - start:.0f} s", flush=True)
-    return root
-
-
-def own_mirrors(suite):
-    """The mirrors of this machine, if it is a Debian that has some."""
-    form = "$(REPO_URI) $(LABEL)"
-    listed = execute("apt-get", "indextargets", "--format", form, "Created-By: Packages", "Origin: Debian", check=False)
-    known = dict(reversed(line.split(" ", 1)) for line in listed.out.splitlines())
-    if "Debian" not in known:
-        return []
-    lines = [f"deb {known['Debian']} {suite} main", f"deb {known['Debian']} {suite}-updates main"]
-    if "Debian-Security" in known:
-        lines.append(f"deb {known['Debian-Security']} {suite}-security main")
-    return lines
 
 
 class ControlGroup:

@@ -2,7 +2,7 @@
 """A full disk, a lists folder that goes away, and no network: what is on disk stays."""
 import icons
 from case import CACHE, LISTS, MachineTest
-from machine import until
+from commands import until
 
 
 class FullDisk(MachineTest):

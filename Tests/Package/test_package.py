@@ -9,7 +9,9 @@ import subprocess
 import tarfile
 
 from case import AUTOPKGTEST, CONFIGURATION, LISTS, PackageTest, RootTest
-from machine import PATH, CommandFailed, debian_root, execute
+from commands import CommandFailed, execute
+from machine import PATH
+from roots import debian_root
 
 DEPENDENCIES = {
     "init-system-helpers", "libc6", "libcurl4", "libgcc-s1", "libinotifytools0", "libsqlite3-0", "libssl3",

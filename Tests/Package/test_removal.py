@@ -2,7 +2,7 @@
 """What stays when the package is removed, and when it is purged."""
 import icons
 from case import CACHE, CONFIGURATION, LISTS, MachineTest
-from machine import until
+from commands import until
 
 # What the system notes of any package or unit.
 OF_THE_SYSTEM = (

@@ -2,7 +2,7 @@
 """Upgrades and downgrades: nothing is asked for again, and readers always find a valid manifest."""
 import icons
 from case import CONFIGURATION, MachineTest
-from machine import until
+from commands import until
 
 COUNT = 10_000
 EARLY = 3_000

@@ -4,7 +4,7 @@ import json
 
 import icons
 from case import MachineTest
-from machine import until
+from commands import until
 
 
 class UserService(MachineTest):
