@@ -28,6 +28,8 @@ struct ShellCompletionTests {
             try Sample.publish(1, [Sample.document("apps.plist", apps: apps)], in: cache)
             let script = folder.appending("script")
             try await write(Program.run(program.string, "--generate-completion-script", shell).output, to: script)
+            // A command is not taken for it.
+            try makeFolder(folder.appending("status"))
             for name in ["a.plist", "a.txt"] { try write("", to: folder.appending(name)) }
             let tool = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("Tools/complete")
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""

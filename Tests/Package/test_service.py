@@ -51,8 +51,6 @@ class Service(MachineTest):
         self.assertNotEqual(self.reload().code, 0)
         told = [str(entry["MESSAGE"]) for entry in self.logged()]
         self.assertTrue(any("concurency" in message for message in told), told)
-        # Also if somebody tells the agent without asking for a check first.
-        self.signal("HUP")
         until("status to tell", lambda: "configuration-rejected" in [p["code"] for p in self.status()["problems"]])
         self.assertIn("concurency", self.status()["configuration"]["error"])
         self.assertEqual(self.setting("fetch.concurrency"), "7")
@@ -134,7 +132,7 @@ class Sandbox(MachineTest):
             {entry["json_field"] for entry in json.loads(out) if entry["exposure"] and float(entry["exposure"])},
             {
                 "RootDirectoryOrRootImage", "RestrictAddressFamilies_AF_UNIX", "RestrictAddressFamilies_AF_INET_INET6",
-                "PrivateNetwork", "PrivateUsers", "DeviceAllow", "IPAddressDeny",
+                "PrivateNetwork", "PrivateUsers", "DeviceAllow", "IPAddressDeny", "ProcSubset",
             })
         self.exposure_is_at_most(12)
         # For those who do not use control.group.

@@ -224,9 +224,9 @@ extension SettingKey {
         sudo systemctl reload syncagent
         .Ed
         .Pp
-        Try a value once:
+        Try a value on a list that is not in force yet:
         .Bd -literal -offset indent
-        syncagent run --once --set fetch.concurrency=4
+        syncagent check --fetch --set fetch.maxBytes=1MiB apps.plist
         .Ed
         .Sh SEE ALSO
         .Xr syncagent 1 ,

@@ -8,10 +8,12 @@
 /// - The words that the program offers were expanded by `compgen -W`, so a URL with `$(…)` in it would have been run.
 ///   The program quotes them, and `__syncagent_add_offered` takes them as they are.
 /// - A trap on RETURN outlived the completion, and had each later `source` of a file restore options of the shell.
-/// - A URL is not shown as a file, by what follows its last slash, and a word that goes on gets no space.
+/// - Only files are shown as files: a command is not taken for a folder of that name, nor a URL for what follows its last
+///   slash. A word that goes on gets no space.
 ///
 /// In zsh, a setting gets no space before its value.
 enum CompletionScript {
+    private static let offer = "__syncagent_add_completions() {\n"
     private static let end = "complete -o filenames -F _syncagent syncagent"
 
     /// The script as it is printed; other text stays as it is.
@@ -22,6 +24,7 @@ enum CompletionScript {
         if text.hasPrefix("#compdef ") { return text.replacing(zshOffer.old, with: zshOffer.new) }
         guard text.hasPrefix(shebang), text.hasSuffix(end) else { return text }
         return text.dropFirst(shebang.count).drop { $0 == "\n" }.dropLast(end.count)
+            .replacing(offer, with: offer + "    [[ \"${1}\" = -W ]] || compopt -o filenames\n")
             .replacing("__syncagent_add_completions -W \"$(", with: "__syncagent_add_offered \"$(")
             .replacing(" \"${words[@]}\"\n}", with: " \"${words[@]}\" 2>/dev/null\n}")
             + functions
@@ -43,7 +46,6 @@ enum CompletionScript {
         # Adds the lines that the program printed: they fit the word, and are quoted.
         __syncagent_add_offered() {
             local line
-            compopt +o filenames
             while IFS='' read -r line; do
                 [[ -n "${line}" && "${line}" = "${fixed}"* ]] || continue
                 COMPREPLY+=("${line#"${fixed}"}")
@@ -82,6 +84,6 @@ enum CompletionScript {
             trap - RETURN
         }
 
-        complete -o filenames -F __syncagent_whole_words syncagent
+        complete -F __syncagent_whole_words syncagent
         """#
 }
