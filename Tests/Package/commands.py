@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 # What runs now.
 running = set()
+# Runs a command in a space of processes of its own: when it ends, or the suite, the kernel ends all that it started.
+CONTAINED = ("unshare", "--pid", "--mount-proc", "--fork", "--kill-child")
 # Looked up before a fork, when other threads can hold no lock that this needs.
 prctl = ctypes.CDLL(None).prctl
 

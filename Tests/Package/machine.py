@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -13,7 +14,7 @@ import sys
 
 import commands
 import icons
-from commands import CommandFailed, die_with_parent, execute, until
+from commands import CONTAINED, CommandFailed, die_with_parent, execute, until
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -29,6 +30,12 @@ def end_everything():
         commands.end(process)
     for machine in list(running):
         machine.kill()
+
+
+def children(process):
+    with contextlib.suppress(OSError):
+        return [int(child) for child in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return []
 
 
 class ControlGroup:
@@ -78,8 +85,8 @@ class Machine:
         # Without a manager of units on this machine, nobody else can make a control group.
         booted_by_systemd = os.path.isdir("/run/systemd/system")
         command = [
-            "systemd-nspawn", "--quiet", f"--directory={self.root}", f"--machine={self.name}", "--register=no",
-            "--private-network", "--boot", "--console=pipe", "--resolv-conf=off", "--timezone=off"]
+            *CONTAINED, "systemd-nspawn", "--quiet", f"--directory={self.root}", f"--machine={self.name}",
+            "--register=no", "--private-network", "--boot", "--console=pipe", "--resolv-conf=off", "--timezone=off"]
         if not booted_by_systemd:
             command.append("--keep-unit")
         with open(self.root.with_suffix(".console"), "ab") as console:
@@ -97,15 +104,15 @@ class Machine:
     def _first_process(self):
         if self.process.poll() is not None:
             raise AssertionError(f"systemd-nspawn ended with {self.process.returncode}.")
-        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        for child in children:
-            with contextlib.suppress(OSError):
-                status = pathlib.Path(f"/proc/{child}/status").read_text()
-                if any(line.split()[-1] == "1" and len(line.split()) == 3
-                       for line in status.splitlines() if line.startswith("NSpid:")):
-                    # It is a copy of systemd-nspawn until it has its root.
-                    if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "systemd":
-                        return int(child)
+        # unshare, systemd-nspawn, and what is the first process of two spaces: a copy of systemd-nspawn, until it has
+        # its root.
+        for nspawn in children(self.process.pid):
+            for child in children(nspawn):
+                with contextlib.suppress(OSError):
+                    status = pathlib.Path(f"/proc/{child}/status").read_text()
+                    name, known = (re.search(rf"^{key}:\t(.*)$", status, re.M)[1] for key in ("Name", "NSpid"))
+                    if name == "systemd" and known.split()[-1] == "1":
+                        return child
         return None
 
     def shut_down(self):

@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 
-from commands import CommandFailed, execute
+from commands import CONTAINED, CommandFailed, execute
 
 
 def what_is_missing():
@@ -39,7 +39,7 @@ def debian_root(suite, packages, folder, mirrors=None):
     kept = ("Acquire::http", "Acquire::Check-", "Acquire::Retries", "Acquire::ForceIPv")
     options = [f"--aptopt={line}" for line in dump if line.startswith(kept) and not line.endswith(' "";')]
     execute(
-        "mmdebstrap", "--mode=root", "--variant=minbase", *options, f"--include={','.join(packages)}",
+        *CONTAINED, "mmdebstrap", "--mode=root", "--variant=minbase", *options, f"--include={','.join(packages)}",
         "--dpkgopt=path-exclude=/usr/share/locale/*", "--customize-hook=rm -f $1/etc/apt/apt.conf.d/99mmdebstrap",
         suite, part, *(mirrors or own_mirrors(suite)), limit=400)
     part.rename(root)
