@@ -60,3 +60,23 @@ class Removal(MachineTest):
         run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)
         self.assertEqual(self.files() - before, set())
         self.assertFalse(self.machine.path(CACHE).exists())
+
+    def test_purge_spares_what_is_not_ours(self):
+        run = self.machine.run
+        self.install(self.deb)
+        run("systemctl", "stop", "syncagent")
+        for options, kept in ((["lost+found"], False), (["photo.jpg"], True)):
+            run("mount", "-t", "tmpfs", "none", CACHE)
+            self.addCleanup(run, "umount", CACHE, check=False)
+            if not kept:
+                run("systemctl", "start", "syncagent")
+                run("systemctl", "stop", "syncagent")
+            for name in options:
+                self.machine.write(f"{CACHE}/{name}", "x")
+            # A mount point cannot be removed, which is no reason to fail.
+            run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)
+            self.assertEqual(run("ls", "-A", CACHE).out.split(), options if kept else [])
+            run("umount", CACHE)
+            self.install(self.deb)
+            run("systemctl", "stop", "syncagent")
+        run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)
