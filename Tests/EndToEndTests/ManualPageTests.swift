@@ -118,7 +118,8 @@ struct ManualPageTests {
 
     @Test("files that a page names are where the program has them", arguments: ManualPage.names)
     func files(name: String) throws {
-        let known = try Self.places()
+        // What the unit hides, and where `Packaging/install` puts documents.
+        let known = try Self.places() + ["/home", "/tmp", "/usr/share/doc/syncagent"]
         for path in try ManualPage(name).words(after: "Pa")
         where path.hasPrefix("/") || path.hasPrefix("$") || path.hasPrefix("~") {
             let isKnown = known.contains { $0 == path || $0.hasPrefix(path + "/") || path == $0 + "/*.plist" }

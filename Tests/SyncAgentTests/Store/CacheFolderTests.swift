@@ -25,8 +25,8 @@ struct CacheFolderTests {
             ([], true), (["lost+found"], true), (["CACHEDIR.TAG", "notes"], true), (["lock", "lost+found"], true),
             (["notes"], false), (["lost+found", "notes"], false), (["icons"], false),
         ])
-    func isOurs(names: [String], isOurs: Bool) throws {
-        try withTemporaryFolder { path in
+    func isOurs(names: [String], isOurs: Bool) async throws {
+        try await withTemporaryFolder { path in
             let folder = try CacheFolder(path)
             for name in names { try makeFolder(path.appending(name)) }
             #expect(try folder.isOurs == isOurs)
