@@ -13,6 +13,9 @@ let settings: [SwiftSetting] = [
 /// A download crosses to no other thread for what is there already.
 let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
+/// Small rather than fast: commands that people type, and what is read at their start.
+let small = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 /// How the programs of a release are linked.
 ///
 /// Only programs have these flags: a library that had some of their kind could not be used by other packages.
@@ -110,7 +113,7 @@ let package = Package(
             dependencies: [
                 "AppLists", "CacheFormat", "SyncPlan", "WebAddresses", .product(name: "TOMLKit", package: "TOMLKit"),
             ],
-            swiftSettings: settings
+            swiftSettings: small
         ),
 
         // Effects: one folder per outside thing.
@@ -150,7 +153,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: settings, linkerSettings: program
+            swiftSettings: small, linkerSettings: program
         ),
 
         // How the servers of the agent and of the demo end, and how they are asked.
@@ -162,7 +165,7 @@ let package = Package(
         .target(
             name: "DemoOrigin",
             dependencies: ["ImageChecks", "LocalHTTP", "WebAddresses", hummingbird, lifecycle, logging, nioCore],
-            swiftSettings: settings
+            swiftSettings: small
         ),
 
         // The HTTP client.
