@@ -104,6 +104,8 @@ class Service(MachineTest):
             until("the agent", lambda: self.status()["inSync"])
         self.assertEqual(int(self.machine.show("NRestarts")), restarts + 1)
         self.assertEqual(self.origin.counts(), counts)
+        # It could tell that from an end of the machine, after which numbers of events may be missing.
+        self.assertIn('"agent-killed"', self.syncagent("events", "--json").out)
 
     def test_a_stop_ends_well_and_at_once(self):
         self.machine.run("systemctl", "stop", "syncagent", limit=5)
