@@ -28,7 +28,7 @@ let program: [LinkerSetting] = [
     .unsafeFlags(
         [
             "-use-ld=bfd", "-Xclang-linker", "-Wl,--no-export-dynamic,-z,relro,-z,now,-z,pack-relative-relocs",
-            "-Xlinker", "-T", "-Xlinker", Context.packageDirectory + "/Packaging/relro.ld",
+            "-Xlinker", "-T", "-Xlinker", Context.packageDirectory + "/Packaging/program.ld",
         ],
         .when(platforms: [.linux], configuration: .release))
 ]
