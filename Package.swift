@@ -101,6 +101,9 @@ let package = Package(
         .target(name: "AppLists", dependencies: ["CacheFormat", "WebAddresses"], swiftSettings: settings),
         .target(name: "ImageChecks", swiftSettings: settings),
 
+        // Keys, and what they sign: values, and no file.
+        .target(name: "Signatures", dependencies: ["CCrypto", "CacheFormat"], swiftSettings: settings),
+
         // Decisions: values in, values out.
         .target(
             name: "SyncPlan", dependencies: ["AppLists", "CacheFormat", "ImageChecks", "WebAddresses", deque, heap],
@@ -174,7 +177,7 @@ let package = Package(
             swiftSettings: settings),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
 
-        // SHA-256, and certificates.
+        // SHA-256, Ed25519, and certificates.
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
 
         // What is remembered over a restart.
@@ -215,6 +218,9 @@ let package = Package(
             name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "WebAddresses"], swiftSettings: settings),
         .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "TestSupport"], swiftSettings: settings),
         .testTarget(
+            name: "SignaturesTests", dependencies: ["Signatures", "TestSupport", system],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncPlanTests",
             dependencies: ["AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "SyncPlan", "WebAddresses"],
             swiftSettings: settings),
@@ -254,8 +260,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AgentSettings", "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan",
-                "WebAddresses",
+                "AgentSettings", "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "Signatures",
+                "SyncPlan", "WebAddresses",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: settings
         ),

@@ -10,7 +10,7 @@ package struct FuzzTarget: Sendable {
     package let run: @Sendable ([UInt8]) throws -> Void
 
     /// All of them, sorted by name.
-    package static let all = [data, dates, documents, fields, images, lists, records, settings, toml, urls]
+    package static let all = [data, dates, documents, fields, images, lists, records, settings, signatures, toml, urls]
 }
 
 /// What does not hold.

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCrypto
+
+/// Ed25519 (RFC 8032) of libcrypto (`EVP_PKEY-ED25519(7ssl)`).
+enum Ed25519 {
+    /// How keys and signatures in files name it.
+    static let name = Array("Ed".utf8)
+
+    /// The public key of a secret key's 32 bytes.
+    static func publicKey(of seed: [UInt8]) -> [UInt8] {
+        let key = secretKey(seed)
+        defer { EVP_PKEY_free(key) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        var count = bytes.count
+        let isDone = EVP_PKEY_get_raw_public_key(key, &bytes, &count) == 1 && count == bytes.count
+        precondition(isDone, "libcrypto has no public key of a secret one")
+        return bytes
+    }
+
+    /// The 64 bytes that sign a message.
+    static func sign(_ message: [UInt8], with seed: [UInt8]) -> [UInt8] {
+        let key = secretKey(seed)
+        let context = EVP_MD_CTX_new()
+        defer {
+            EVP_MD_CTX_free(context)
+            EVP_PKEY_free(key)
+        }
+        var signature = [UInt8](repeating: 0, count: 64)
+        var count = signature.count
+        let isDone =
+            EVP_DigestSignInit(context, nil, nil, nil, key) == 1
+            && EVP_DigestSign(context, &signature, &count, message, message.count) == 1 && count == signature.count
+        precondition(isDone, "libcrypto does not sign with Ed25519")
+        return signature
+    }
+
+    /// Whether 64 bytes sign a message.
+    static func verify(_ signature: [UInt8], of message: [UInt8], with publicKey: [UInt8]) -> Bool {
+        let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, publicKey, publicKey.count)
+        let context = EVP_MD_CTX_new()
+        defer {
+            EVP_MD_CTX_free(context)
+            EVP_PKEY_free(key)
+            // What it says of a wrong signature would be taken for an error of the next TLS connection on this thread.
+            ERR_clear_error()
+        }
+        return key != nil && EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1
+            && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    }
+
+    /// The key of libcrypto, to be freed.
+    private static func secretKey(_ seed: [UInt8]) -> OpaquePointer {
+        guard let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count) else {
+            preconditionFailure("libcrypto has no Ed25519")
+        }
+        return key
+    }
+}
