@@ -106,7 +106,8 @@ let package = Package(
 
         // Decisions: values in, values out.
         .target(
-            name: "SyncPlan", dependencies: ["AppLists", "CacheFormat", "ImageChecks", "WebAddresses", deque, heap],
+            name: "SyncPlan",
+            dependencies: ["AppLists", "CacheFormat", "ImageChecks", "Signatures", "WebAddresses", deque, heap],
             swiftSettings: settings
         ),
 
@@ -114,7 +115,8 @@ let package = Package(
         .target(
             name: "AgentSettings",
             dependencies: [
-                "AppLists", "CacheFormat", "SyncPlan", "WebAddresses", .product(name: "TOMLKit", package: "TOMLKit"),
+                "AppLists", "CacheFormat", "Signatures", "SyncPlan", "WebAddresses",
+                .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: small
         ),
@@ -123,8 +125,8 @@ let package = Package(
         .target(
             name: "SyncAgent",
             dependencies: [
-                "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks", "SyncPlan",
-                "Transfers", "WebAddresses", system, logging, metrics, deque, heap,
+                "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks",
+                "Signatures", "SyncPlan", "Transfers", "WebAddresses", system, logging, metrics, deque, heap,
             ],
             swiftSettings: stayingOnThread
         ),

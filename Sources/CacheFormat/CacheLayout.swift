@@ -10,6 +10,7 @@ package enum CacheLayout {
     package static let lists = "lists"
     package static let icons = "icons"
     package static let byURL = "by-url"
+    package static let signatures = "signatures"
     package static let staging = "staging"
     package static let tag = "CACHEDIR.TAG"
     package static let lock = "lock"
@@ -28,6 +29,11 @@ package enum CacheLayout {
     package static func image(_ digest: Digest, suffix: String) -> String {
         let hex = digest.hex
         return "\(icons)/\(hex.prefix(2))/\(hex).\(suffix)"
+    }
+
+    /// The signature of a manifest with this digest, in a signed copy: `signatures/<sha256>.minisig`.
+    package static func signature(_ digest: Digest) -> String {
+        "\(signatures)/\(digest.hex).minisig"
     }
 
     /// The link to a URL's current image, which is found without reading a document: `by-url/ab/<sha256 of the URL>`.

@@ -54,6 +54,9 @@ public struct Digest: Hashable, Sendable {
     /// The first byte: the number of the two-digit folder.
     package var fan: Int { Int(a >> 56) }
 
+    /// The first 16 bytes, which distinguish digests of other people's data as well as all 32 do.
+    package var half: (UInt64, UInt64) { (a, b) }
+
     /// Computes the digest of bytes.
     public static func of(_ bytes: [UInt8]) -> Digest {
         var hash = SHA256()

@@ -9,8 +9,8 @@ enum CurlFailure {
     static let closed = FetchFailure(
         .connectionClosed, "the server closed the connection before the response was complete")
 
-    /// Why a transfer ended, of which libcurl says this.
-    static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer) -> any Error {
+    /// Why a transfer with these limits ended, of which libcurl says this.
+    static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer, _ limits: RequestLimits) -> any Error {
         let reason = String(cString: curl_easy_strerror(code))
         var answer = 0
         if curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &answer) == CURLE_OK, answer >= 300 {
@@ -19,7 +19,7 @@ enum CurlFailure {
         switch code {
         // What libcurl says of a line of a head that is longer than 100 KiB, too.
         case CURLE_OUT_OF_MEMORY: return FetchFailure.protocolViolation("a head that is too long", .passing)
-        case CURLE_OPERATION_TIMEDOUT: return FetchFailure.timeout("fetch.connectTimeout to connect")
+        case CURLE_OPERATION_TIMEDOUT: return FetchFailure.timeout("\(limits.table).connectTimeout to connect")
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return FetchFailure(.dns, "the host name cannot be resolved")
         case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:

@@ -11,8 +11,6 @@ package final class CurlMulti: Transport {
         package var userAgent = ""
         /// A PEM file of trusted certificates; `nil` for the system's.
         package var caFile: String?
-        /// How long a connection may take to establish; 5 s by default.
-        package var connectTimeout: Duration = .seconds(5)
         /// The limit on the duration of a transfer, which its owner enforces; 120 s by default.
         package var totalTimeout: Duration = .seconds(120)
         /// The number of connections kept for later requests; 64 by default.
@@ -148,7 +146,7 @@ package final class CurlMulti: Transport {
             if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.noteAnswer() }
             let failure: (any Error)? =
                 if code != CURLE_OK {
-                    transfer.failure ?? CurlFailure.error(code, handle)
+                    transfer.failure ?? CurlFailure.error(code, handle, transfer.limits)
                 } else {
                     // libcurl accepts a truncated head.
                     transfer.hasHead ? nil : CurlFailure.closed
@@ -229,7 +227,6 @@ package final class CurlMulti: Transport {
         curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0)
         curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(options.connectTimeout / .milliseconds(1)))
         // Names are resolved before; if libcurl ever resolves one, it does not wait for that at the end.
         curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
         // How long libcurl keeps the addresses it was given: longer than any transfer.

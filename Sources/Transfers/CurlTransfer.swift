@@ -14,6 +14,7 @@ final class CurlTransfer: Transfer {
     private let fields: CurlList
     private let entry: CurlList?
     private let mayMultiplex: Bool
+    let limits: RequestLimits
     private var reader = HeadReader()
     /// The reason why a callback ended the transfer; libcurl knows only that one did.
     private(set) var failure: (any Error)?
@@ -37,6 +38,7 @@ final class CurlTransfer: Transfer {
         self.receiver = receiver
         policy = request.route.policy
         mayMultiplex = request.mayMultiplex
+        limits = request.limits
         entry = request.route.entry.map { CurlList([$0]) }
         set(request)
     }
@@ -50,6 +52,7 @@ final class CurlTransfer: Transfer {
             curl_set_pointer(handle, option, this)
         }
         curl_set_text(handle, CURLOPT_URL, request.url)
+        curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectTimeout / .milliseconds(1)))
         curl_set_long(
             handle, CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         // Wait for a connection that can be shared.

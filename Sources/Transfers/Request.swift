@@ -40,14 +40,18 @@ package struct TransferRequest {
     package var route: Route
     /// Whether HTTP/2 may be negotiated.
     package var mayMultiplex: Bool
+    /// How long connecting may take; the receiver's owner sees to the other limits.
+    package var limits: RequestLimits
 
     package init(
-        url: String, fields: [(name: String, value: String)], proxy: Proxy?, route: Route, mayMultiplex: Bool
+        url: String, fields: [(name: String, value: String)], proxy: Proxy?, route: Route, mayMultiplex: Bool,
+        limits: RequestLimits
     ) {
         self.url = url
         self.fields = fields
         self.proxy = proxy
         self.route = route
         self.mayMultiplex = mayMultiplex
+        self.limits = limits
     }
 }

@@ -7,7 +7,7 @@ import WebAddresses
 extension SettingKey {
     /// Every setting, in the order of the documentation.
     package static let all: [SettingKey] =
-        lists + cache + fetch + network + images + control
+        lists + cache + fetch + network + images + upstream + control
 
     private static let lists: [SettingKey] = [
         .duration(

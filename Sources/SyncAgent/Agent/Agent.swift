@@ -98,14 +98,15 @@ package struct Agent: Sendable {
             known: known, old: old, clock: clock, logger: logger, metrics: metrics)
         let journal = EventJournal(in: folders.state, logger: logger)
         let loop = AgentLoop(clock: clock, logger: logger, journal: journal) { post in
-            SystemEffects(
-                downloads: Downloads(
-                    settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
-                    metrics: metrics
-                ) { post($0.map(Reconciler.Event.init)) },
-                staging: staging, publisher: publisher,
+            let downloads = Downloads(
+                settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
+                metrics: metrics
+            ) { post($0.map(Reconciler.Event.init)) }
+            return SystemEffects(
+                downloads: downloads, staging: staging, publisher: publisher,
                 evictor: Evictor(folder, thread: thread, logger: logger, metrics: metrics),
-                inspector: CacheInspector(publisher, lock: locks[0], logger: logger), database: store,
+                inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
+                poller: UpstreamPoller(downloads: downloads, clock: clock), database: store,
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
                 metrics: metrics)
         }

@@ -16,6 +16,7 @@ final class ActiveDownload: TransferReceiver {
     /// When it is given up.
     let deadline: ContinuousClock.Instant
     let begun = ContinuousClock.now
+    let limits: RequestLimits
     private let limit: ByteCount
     private let clock: AgentClock
     private let turn: TurnRequests
@@ -51,10 +52,11 @@ final class ActiveDownload: TransferReceiver {
     private(set) var bodyEnd: Result<Void, any Error>?
     private var waiter: CheckedContinuation<Void, Never>?
 
-    init(_ request: FetchRequest, limits: Settings.Fetch, clock: AgentClock, turn: TurnRequests) {
+    init(_ request: FetchRequest, _ settings: Settings, clock: AgentClock, turn: TurnRequests) {
         self.request = request
+        limits = request.upstream == nil ? settings.fetch.limits : settings.upstream.limits
         deadline = begun + limits.totalTimeout
-        limit = limits.maxBytes
+        limit = settings.fetch.maxBytes
         self.clock = clock
         self.turn = turn
     }

@@ -9,7 +9,7 @@ extension Downloads {
     func finish(_ download: ActiveDownload, _ body: Download.Body) {
         let bytes = download.takeHeld()
         do {
-            let image = try inspector.image(of: bytes)
+            let image = try inspector.image(of: bytes, for: download.request)
             if let name = staging.hold(bytes) {
                 end(download, .image(StagedImage(name: name, image: image), body.response))
             } else {
@@ -53,7 +53,7 @@ extension Downloads {
                 }
             }
             guard body.length == nil || body.length == download.count else { throw NotTheRest() }
-            let staged = try await end(name, body)
+            let staged = try await end(name, body, of: download.request)
             guard !download.hasEnded else { return await staging.discard([staged.name]) }
             end(download, .image(staged, body.response))
         } catch {
@@ -75,9 +75,9 @@ extension Downloads {
         return file
     }
 
-    private func end(_ file: String, _ body: Download.Body) async throws -> StagedImage {
+    private func end(_ file: String, _ body: Download.Body, of request: FetchRequest) async throws -> StagedImage {
         do {
-            return try await staging.end(file) { [inspector] in try inspector.image(of: $0) }
+            return try await staging.end(file) { [inspector] in try inspector.image(of: $0, for: request) }
         } catch is ImageRejection where body.length != nil {
             // Together the two parts are no image: that says nothing of what the server has.
             throw NotTheRest()
@@ -102,8 +102,18 @@ private struct NotTheRest: Error {}
 
 extension ImageInspector {
     /// What the bytes are as an image of the cache.
-    func image(of bytes: [UInt8]) throws(ImageRejection) -> AppListDocument.Image {
-        AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
+    ///
+    /// - Throws: ``ImageRejection``, or ``FetchFailure/upstreamMismatch`` if they are not the image that was asked for.
+    func image(of bytes: [UInt8], for request: FetchRequest) throws -> AppListDocument.Image {
+        do {
+            return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
+        } catch {
+            // What an upstream damaged says nothing of the image that it has.
+            if let file = request.upstream?.file, Digest.of(bytes) != file.sha256 {
+                throw FetchFailure.upstreamMismatch
+            }
+            throw error
+        }
     }
 }
 

@@ -32,7 +32,6 @@ extension CurlMulti.Options {
         self.init()
         userAgent = fetch.userAgent
         caFile = fetch.caFile
-        connectTimeout = fetch.connectTimeout
         totalTimeout = fetch.totalTimeout
         connections = 2 * fetch.concurrency
         connectionsPerHost = isProxied ? fetch.concurrency : fetch.perHost

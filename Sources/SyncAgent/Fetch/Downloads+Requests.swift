@@ -53,7 +53,8 @@ extension Downloads {
         // While something was waited for, it may have been given up.
         if let error = download.givenUp { throw error }
         let (target, proxy) = beginRequest(of: download)
-        let route = try await resolver.route(to: target, through: proxy)
+        let route = try await resolver.route(
+            to: target, through: proxy, isUpstream: download.request.upstream != nil)
         if let error = download.givenUp { throw error }
         send(download, to: target, through: proxy, by: route)
     }
@@ -61,7 +62,8 @@ extension Downloads {
     /// Sends the next request of a download, if the way there is known.
     private func askAtOnce(_ download: ActiveDownload) -> Bool {
         let (target, proxy) = beginRequest(of: download)
-        guard proxy == nil, let route = resolver.knownRoute(to: target) else { return false }
+        guard proxy == nil, let route = resolver.knownRoute(to: target, isUpstream: download.request.upstream != nil)
+        else { return false }
         send(download, to: target, through: proxy, by: route)
         return true
     }
@@ -81,9 +83,10 @@ extension Downloads {
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
         let request = TransferRequest(
             url: target.url, fields: fields, proxy: proxy, route: route,
-            mayMultiplex: target.isSecure && !http1Origins.contains(target.origin))
+            mayMultiplex: target.isSecure && !http1Origins.contains(target.origin),
+            limits: download.limits)
         download.transfer = transport.begin(request, download)
-        check(by: .now + min(settings.fetch.idleTimeout, settings.fetch.connectTimeout))
+        check(by: .now + min(download.limits.idleTimeout, download.limits.connectTimeout))
     }
 
     /// Sends the next request of a download, whose last answer called for one.

@@ -14,12 +14,13 @@ extension Downloads {
         for download in active.values where download.givenUp == nil {
             if let due = checkTimes(of: download, now) { check(by: due) }
         }
+        for document in documents.values { if let due = checkTimes(of: document, now) { check(by: due) } }
     }
 
     /// - Returns: When the next limit applies; `nil` if none does any more.
     private func checkTimes(of download: ActiveDownload, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard download.deadline > now else {
-            giveUp(download, because: FetchFailure.timeout("fetch.totalTimeout"))
+            giveUp(download, because: FetchFailure.timeout("\(download.limits.table).totalTimeout"))
             return nil
         }
         guard let transfer = download.transfer else { return download.deadline }
@@ -29,18 +30,41 @@ extension Downloads {
             goOn(with: download, after: nil)
             return download.deadline
         }
-        let idleEnd = idleEnd(of: transfer, now)
+        let idleEnd = idleEnd(of: transfer, download.limits, now)
         guard idleEnd <= now else { return min(download.deadline, idleEnd) }
-        let failure = FetchFailure.timeout("fetch.idleTimeout to send more data")
+        let failure = FetchFailure.silence(download.limits)
         note(failure, of: transfer, download)
-        transport.breakOff(transfer, afterSilenceOf: settings.fetch.idleTimeout)
+        transport.breakOff(transfer, afterSilenceOf: download.limits.idleTimeout)
         giveUp(download, because: failure)
         return nil
     }
 
+    /// The same for a document.
+    private func checkTimes(of document: DocumentTransfer, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard document.deadline > now else {
+            giveUp(document, because: FetchFailure.timeout("\(document.limits.table).totalTimeout"))
+            return nil
+        }
+        guard let transfer = document.transfer else { return document.deadline }
+        let idleEnd = idleEnd(of: transfer, document.limits, now)
+        guard idleEnd <= now else { return min(document.deadline, idleEnd) }
+        document.transfer = nil
+        transport.breakOff(transfer, afterSilenceOf: document.limits.idleTimeout)
+        giveUp(document, because: FetchFailure.silence(document.limits))
+        return nil
+    }
+
     /// When a transfer has been silent for too long; while it connects, another limit counts.
-    private func idleEnd(of transfer: any Transfer, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        guard !transfer.isPaused, let last = transfer.lastActivity else { return now + settings.fetch.idleTimeout }
-        return last + settings.fetch.idleTimeout
+    private func idleEnd(
+        of transfer: any Transfer, _ limits: RequestLimits, _ now: ContinuousClock.Instant
+    ) -> ContinuousClock.Instant {
+        guard !transfer.isPaused, let last = transfer.lastActivity else { return now + limits.idleTimeout }
+        return last + limits.idleTimeout
+    }
+}
+
+extension FetchFailure {
+    fileprivate static func silence(_ limits: RequestLimits) -> FetchFailure {
+        .timeout("\(limits.table).idleTimeout to send more data")
     }
 }

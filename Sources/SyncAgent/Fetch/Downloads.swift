@@ -47,6 +47,8 @@ package actor Downloads {
     private let nextTurn = TurnRequests()
     var http1Origins = HTTP1Origins()
     private(set) var active: [IconURL: ActiveDownload] = [:]
+    /// The documents of upstreams that are under way.
+    var documents: [ObjectIdentifier: DocumentTransfer] = [:]
     private var ended: [End] = []
     /// When the limits on time are looked at again; `nil` if they apply to nothing.
     var nextCheck: ContinuousClock.Instant?
@@ -108,6 +110,7 @@ package actor Downloads {
     /// Gives up what is under way, closes all connections and ends the thread; what begins later has no end.
     package func shutdown() async {
         for download in active.values { giveUp(download, because: CancellationError()) }
+        for document in documents.values { giveUp(document, because: CancellationError()) }
         await withCheckedContinuation { shutdownWaiter = $0 }
         transport.closeConnections()
         thread.stop()
@@ -118,7 +121,7 @@ package actor Downloads {
         case .begin(let requests):
             for request in requests {
                 precondition(active[request.url] == nil, "one download at a time for a URL")
-                let download = ActiveDownload(request, limits: settings.fetch, clock: clock, turn: nextTurn)
+                let download = ActiveDownload(request, settings, clock: clock, turn: nextTurn)
                 active[request.url] = download
                 check(by: download.deadline)
                 if !beginAtOnce(download) { Task { await begin(download) } }
@@ -166,7 +169,7 @@ package actor Downloads {
         let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)
         ended.append(End(url: download.url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed))
         metrics.noteDownload(
-            outcome, from: download.request.source, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
+            outcome, of: download.request, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
             in: .now - download.begun)
     }
 
@@ -181,6 +184,7 @@ package actor Downloads {
             take(command)
         }
         for (transfer, failure) in transport.perform() {
+            if let document = transfer.receiver as? DocumentTransfer { end(document, failure) }
             guard let download = transfer.receiver as? ActiveDownload, download.transfer === transfer else { continue }
             download.transfer = nil
             if let failure { note(failure, of: transfer, download) }
@@ -201,7 +205,7 @@ package actor Downloads {
             report(ended)
             ended = []
         }
-        if active.isEmpty, transport.isIdle {
+        if active.isEmpty, documents.isEmpty, transport.isIdle {
             shutdownWaiter?.resume()
             shutdownWaiter = nil
         }

@@ -69,13 +69,13 @@ package final class AgentMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: How it ended.
-    ///   - source: What its URL is.
+    ///   - request: What was asked for.
     ///   - trail: The way there, if it was not straight.
     ///   - isMultiplexed: Whether every answer came over HTTP/2; `nil` if there was none.
     ///   - bytes: How much of response bodies came.
     ///   - time: How long it took.
     func noteDownload(
-        _ outcome: FetchOutcome, from source: IconSource, by trail: FetchTrail?, isMultiplexed: Bool?, bytes: Int,
+        _ outcome: FetchOutcome, of request: FetchRequest, by trail: FetchTrail?, isMultiplexed: Bool?, bytes: Int,
         in time: Duration
     ) {
         let end: MetricLabel.Outcome
@@ -88,14 +88,15 @@ package final class AgentMetrics: Sendable {
             end = .failed
             downloadFailures.increment(MetricLabel.code(of: failure.code))
         }
-        downloads[end]?.increment(Self.origin(of: source, trail))
+        downloads[end]?.increment(Self.origin(of: request, trail))
         if let isMultiplexed { downloadResponses.increment(isMultiplexed ? .http2 : .http1) }
         if bytes > 0 { receivedBytes.increment(by: bytes) }
         downloadDurations[end]?.record(time)
     }
 
-    private static func origin(of source: IconSource, _ trail: FetchTrail?) -> MetricLabel.Origin {
-        if case .inline = source { return .inline }
+    private static func origin(of request: FetchRequest, _ trail: FetchTrail?) -> MetricLabel.Origin {
+        if case .inline = request.source { return .inline }
+        if request.upstream != nil { return .upstream }
         guard let trail else { return .public }
         if trail.hops.contains(where: { $0.proxy != nil }) { return .proxied }
         return trail.hops.contains { $0.allowedBy != nil } ? .allowed : .public

@@ -24,6 +24,8 @@ enum MetricLabel {
         case proxied
         /// No server: the URL carries the image.
         case inline
+        /// One that `upstream.urls` names.
+        case upstream
     }
 
     /// The version of HTTP that all servers of a download answered with.

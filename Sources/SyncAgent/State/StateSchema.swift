@@ -18,5 +18,6 @@ extension StateStore {
             + [StoredValue.pause, .hold, .folder, .newest].map(\.schema)).joined(separator: "\n"),
         StoredLists.table,
         StoredRejections.table,
+        StoredUpstreams.table,
     ]
 }

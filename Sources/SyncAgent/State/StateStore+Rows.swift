@@ -11,7 +11,10 @@ extension StateStore {
             try StoredLists.store(changes, in: database)
             try StoredRejections.store(changes, in: database)
             try StoredGenerations.store(changes, in: database, clock: clock)
-            if let values = changes.values { try StoredValue.store(values, in: database, clock: clock) }
+            if let values = changes.values {
+                try StoredValue.store(values, in: database, clock: clock)
+                try StoredUpstreams.store(values.upstreams, in: database)
+            }
         }
     }
 }
@@ -28,6 +31,7 @@ extension Remembered {
         rejections = try StoredRejections.load(from: database)
         superseded = try StoredGenerations.load(from: database, clock: clock)
         values = try StoredValue.load(from: database, clock: clock)
+        values.upstreams = try StoredUpstreams.load(from: database)
     }
 }
 

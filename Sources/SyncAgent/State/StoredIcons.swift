@@ -59,7 +59,7 @@ extension IconMemo {
         // A code of another version is forgotten with its failure: the icon is downloaded again, and all else stays.
         let failure = try row.optionalText("failure").flatMap(FetchFailure.Code.init(rawValue:)).map { code in
             IconRecord.Failure(
-                code: code, message: try row.text("message"), attempts: min(max(try row.count("attempts"), 1), 1000),
+                code: code, message: try row.text("message"), attempts: min(try row.count("attempts"), 1000),
                 nextAttempt: try row.optionalTime("next_attempt"))
         }
         let trail = try row.optionalText("trail").map { text in

@@ -10,21 +10,22 @@ package struct AddressPolicy: Sendable {
     package var allowed: [AddressRange]
     /// Addresses that are refused whatever is allowed.
     package var denied: [IPAddress]
-    /// Whether private, shared and loopback addresses are allowed, as they are for hosts that `network.allowHosts` names.
+    /// The setting that allows private, shared and loopback addresses: `network.allowHosts` for hosts that it names,
+    /// `upstream.urls` for upstreams; `nil` if they are not allowed.
     ///
     /// Link-local addresses never are, nor others at which clouds give credentials to the machines in them: no name in
     /// DNS has any business to lead there.
-    package var opensLocalNetworks: Bool
+    package var localSetting: String?
     /// The prefixes by which the network translates to IPv4, as far as they are known.
     package var translations: [NAT64Prefix]
 
     package init(
-        allowed: [AddressRange] = [], denied: [IPAddress] = [], opensLocalNetworks: Bool = false,
+        allowed: [AddressRange] = [], denied: [IPAddress] = [], localSetting: String? = nil,
         translations: [NAT64Prefix] = []
     ) {
         self.allowed = allowed
         self.denied = denied
-        self.opensLocalNetworks = opensLocalNetworks
+        self.localSetting = localSetting
         self.translations = translations
     }
 
@@ -59,8 +60,8 @@ package struct AddressPolicy: Sendable {
         if allowed.contains(where: { $0.contains(address) || $0.contains(effective) }) {
             return .allowed(by: "network.allow")
         }
-        return opensLocalNetworks && special.isLocal
-            ? .allowed(by: "network.allowHosts") : .refused(.notPublic(effective, special))
+        if let localSetting, special.isLocal { return .allowed(by: localSetting) }
+        return .refused(.notPublic(effective, special))
     }
 
     /// Why an address may not be connected to; `nil` if it may.

@@ -11,6 +11,15 @@ package struct Download: Sendable {
         var maxRedirects: Int
         var allowDowngrade: Bool
 
+        /// The rules for a request.
+        ///
+        /// An upstream may not redirect: only its own address is allowed.
+        package func of(_ request: FetchRequest) -> Rules {
+            var rules = self
+            if request.upstream != nil { rules.maxRedirects = 0 }
+            return rules
+        }
+
         package init(_ settings: Settings) {
             policy = settings.network
             maxBytes = settings.fetch.maxBytes
@@ -68,10 +77,10 @@ package struct Download: Sendable {
     ) throws(FetchFailure) {
         self.request = request
         self.start = start
-        self.rules = rules
+        self.rules = rules.of(request)
         self.partial = partial
         condition = request.condition
-        chain = try rules.chain(from: start)
+        chain = try self.rules.chain(from: start)
     }
 
     /// Where the next request goes.
@@ -96,6 +105,7 @@ package struct Download: Sendable {
             if let date = condition.validators.lastModified { fields.append(("If-Modified-Since", date)) }
         }
         if let partial, partial.canGoOn(at: target) { fields += partial.requestFields }
+        if request.upstream?.bypassesCaches == true { fields.append(("Cache-Control", "no-cache")) }
         return fields
     }
 
@@ -146,7 +156,7 @@ package struct Download: Sendable {
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
         // Where there is an image already, a part of its successor is not worth its room.
-        let isNew = request.condition == nil
+        let isNew = request.condition == nil && request.upstream == nil
         let kept =
             isNew ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
         return .take(Body(response: response, announced: announced, partial: kept))
@@ -169,6 +179,7 @@ package struct Download: Sendable {
             throw .encoded(coding)
         }
         guard let length = head.fields.first("content-length").flatMap({ Int($0) }) else { return nil }
+        if let file = request.upstream?.file, file.bytes != length { throw .upstreamMismatch }
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         return length
     }

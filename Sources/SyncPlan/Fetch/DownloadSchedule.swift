@@ -91,15 +91,23 @@ struct DownloadSchedule: Sendable {
 
     /// A download ended: it makes room for others, and tells of its origin.
     ///
+    /// - Parameters:
+    ///   - url: The icon.
+    ///   - outcome: How its download ended.
+    ///   - isMultiplexed: Whether all answers came over HTTP/2; `nil` if that is not known.
+    ///   - isOrigin: Whether the origin was asked, and no upstream.
+    ///   - now: The present time.
+    ///   - generator: The source of jitter.
+    ///   - unstored: Takes note of origins that are to be remembered.
     /// - Returns: Whether it was invalidated.
     mutating func finish(
-        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, at now: Timestamp,
+        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, ofOrigin isOrigin: Bool, at now: Timestamp,
         using generator: inout SeededGenerator, noting unstored: inout UnstoredChanges
     ) -> Bool {
         if case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
-            note(outcome, of: origin, at: now, using: &generator, &unstored)
+            if isOrigin { note(outcome, of: origin, at: now, using: &generator, &unstored) }
         }
         return invalidated.remove(url) != nil
     }

@@ -63,6 +63,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var condition: Condition?
     /// Whether it may go on where an earlier attempt was cut.
     package var mayResume = true
+    /// The image of an upstream that is asked for; `nil` if the origin is asked.
+    package var upstream: UpstreamRequest?
 }
 
 extension FetchRequest {

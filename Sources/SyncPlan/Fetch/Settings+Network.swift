@@ -32,6 +32,6 @@ extension Settings.Network {
     /// What a host may resolve to.
     package func addresses(for host: String) -> AddressPolicy {
         let denied = denyHosts.compactMap { if case .address(let address) = $0 { address } else { nil } }
-        return AddressPolicy(allowed: allow, denied: denied, opensLocalNetworks: isAllowed(host))
+        return AddressPolicy(allowed: allow, denied: denied, localSetting: isAllowed(host) ? "network.allowHosts" : nil)
     }
 }

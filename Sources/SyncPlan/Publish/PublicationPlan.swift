@@ -17,6 +17,7 @@ struct PublicationPlan: Sendable {
         var lists: [ListName] { publication.documents.map(\.list) }
     }
 
+    private var settings: Settings.Publish
     /// The newest manifest; `nil` before the first one.
     private(set) var manifest: Manifest?
     /// The highest number that a generation was given; 0 if none was.
@@ -36,18 +37,31 @@ struct PublicationPlan: Sendable {
     private(set) var isInDoubt = false
 
     /// - Parameters:
+    ///   - settings: What was configured.
     ///   - manifest: The newest manifest; `nil` if there is none.
     ///   - newest: The highest number that a generation was given.
     ///   - outdated: The lists whose documents name images that are not on disk.
     ///   - now: The present time.
-    init(_ manifest: Manifest? = nil, newest: Int = 0, outdated: Set<ListName> = [], at now: Timestamp) {
+    init(
+        _ settings: Settings.Publish = Settings.Publish(), _ manifest: Manifest? = nil, newest: Int = 0,
+        outdated: Set<ListName> = [], at now: Timestamp
+    ) {
+        self.settings = settings
         self.manifest = manifest
         self.newest = newest
         damaged = outdated
         for list in outdated { window.noteChange(of: list, at: now) }
     }
 
+    mutating func configure(_ settings: Settings.Publish) { self.settings = settings }
+
     // MARK: What changed
+
+    /// When a generation is published although nothing changed; `nil` while there is something to publish.
+    var heartbeat: Timestamp? {
+        guard isSettled, let manifest else { return nil }
+        return manifest.published + settings.heartbeat
+    }
 
     /// Something changed that the document of a list tells.
     mutating func noteChange(of list: ListName, at now: Timestamp) {
@@ -194,6 +208,10 @@ struct PublicationPlan: Sendable {
         // What is found damaged from now on is for the next one.
         damaged.subtract(mended)
         var publication = contents.publication(newest, catalog, ledger)
+        // Readers refuse what is older than what they have seen, and what is more than this far ahead.
+        if let last = manifest?.published, last <= now + UpstreamMemo.tolerance {
+            publication.published = max(now, last)
+        }
         publication.ignoresRoom = !mended.isEmpty
         staged.subtract(contents.staged.keys)
         rewritten.subtract(names)

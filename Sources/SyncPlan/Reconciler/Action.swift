@@ -29,6 +29,8 @@ extension Reconciler {
         case measureSpace(trial: Int)
         /// See whether everything that is expected in the cache folder is there; ends with `.inspected`.
         case inspect(CacheExpectation)
+        /// Look at an upstream; ends with `.polled`.
+        case poll(UpstreamPoll)
     }
 
     /// What nothing waits for; one is done after the other.

@@ -9,6 +9,8 @@ extension Reconciler {
         /// A download ended; with the way there if it was not straight, and whether all its answers came over HTTP/2 if that
         /// is known.
         case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
+        /// A look at an upstream ended.
+        case polled(UpstreamAnswer)
         /// A publication ended.
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some are kept for readers that hold a lease on them, and
@@ -56,6 +58,8 @@ extension Reconciler {
             applyScan(scan, now: now, to: &actions)
         case .fetched(let url, let outcome, let trail, let isMultiplexed):
             applyFetch(outcome, trail, isMultiplexed: isMultiplexed, of: url, now: now, to: &actions)
+        case .polled(let answer):
+            applyPoll(answer, now: now)
         case .published(let result):
             applyPublication(result, now: now, to: &actions)
         case .released(let result):

@@ -8,17 +8,21 @@ extension Reconciler {
     mutating func consider(_ url: IconURL, now: Timestamp) {
         guard let place = catalog.icons.index(of: url) else { return }
         switch FetchPlan(for: catalog.icons[place].icon, now: now) {
-        case .fetch(let reason): enqueue(url, reason, now: now)
-        case .fresh(let time), .waiting(let time):
-            // A list that comes and goes must not leave a note each time.
-            guard catalog.icons[place].icon.noted != time else { break }
-            catalog.updateIcon(at: place) { $0.noted = time }
-            downloads.note(url, dueAt: time, amongst: catalog.tally.noted) { [catalog] in catalog.icons[$0]?.noted }
+        case .fetch(let reason): supply(url, reason, now: now)
+        case .fresh(let time), .waiting(let time): noteDue(url, at: time)
         case .refused, .inline, .unreferenced, .underWay: break
         }
     }
 
-    /// The same for all icons at the start; a refused URL is judged again, because another version may allow it.
+    /// Notes when an icon is looked at again.
+    mutating func noteDue(_ url: IconURL, at time: Timestamp) {
+        // A list that comes and goes must not leave a note each time.
+        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.noted != time else { return }
+        catalog.updateIcon(at: place) { $0.noted = time }
+        downloads.note(url, dueAt: time, amongst: catalog.tally.noted) { [catalog] in catalog.icons[$0]?.noted }
+    }
+
+    /// Considers all icons at the start; a refused URL is judged again, because another version may allow it.
     mutating func considerAll(now: Timestamp) {
         var notes: [(url: IconURL, time: Timestamp)] = []
         notes.reserveCapacity(catalog.icons.count)
@@ -45,6 +49,7 @@ extension Reconciler {
             let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
             if case .queued = icon.phase {
                 downloads.remove(url)
+                upstreams.drop(url)
                 catalog.updateIcon(at: index) { $0.phase = .idle }
             } else if icon.failure?.code.dependsOnSettings == true {
                 catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now }
@@ -55,13 +60,22 @@ extension Reconciler {
         }
     }
 
-    private mutating func enqueue(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
+    /// Has an icon wait for its turn.
+    ///
+    /// - Parameters:
+    ///   - url: The icon.
+    ///   - reason: Why it is asked for.
+    ///   - request: The image of the upstream that is asked; `nil` for the origin.
+    ///   - now: The present time.
+    mutating func enqueue(_ url: IconURL, _ reason: FetchReason, from request: UpstreamRequest?, now: Timestamp) {
         do {
             let source = try settings.network.source(of: url)
-            let origin = source.origin
+            // An upstream has a queue of its own, also if icons come from its server, too.
+            let origin = request?.url.description ?? source.origin
             downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
             catalog.updateIcon(url) { $0.phase = .queued(source, origin: origin) }
         } catch {
+            upstreams.forget(url)
             let before = catalog.icons[url]?.state ?? .pending
             noteFailure(error, of: url, now: now)
             noteState(of: url, was: before, now: now)
@@ -74,6 +88,14 @@ extension Reconciler {
                 case .queued(let source, _) = icon.phase
             else { preconditionFailure("the queue has the icons whose phase says so") }
             catalog.updateIcon(at: place) { $0.phase = .fetching }
+            if let request = upstreams.request(for: url) {
+                actions.append(
+                    .fetch(
+                        FetchRequest(
+                            url: url, source: .server(request.target), reason: icon.fetchReason, mayResume: false,
+                            upstream: request)))
+                continue
+            }
             let condition = icon.image == nil ? nil : icon.response?.condition
             actions.append(
                 .fetch(
@@ -93,20 +115,28 @@ extension Reconciler {
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL, now: Timestamp,
         to actions: inout [Action]
     ) {
+        let isUpstream = upstreams.request(for: url) != nil
         let isInvalid = downloads.finish(
-            url, outcome, isMultiplexed: isMultiplexed, at: now, using: &generator, noting: &unstored)
+            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isUpstream, at: now, using: &generator,
+            noting: &unstored)
+        guard let (outcome, answer) = end(outcome, of: url, now: now, to: &actions) else {
+            catalog.updateIcon(url) { $0.phase = .idle }
+            consider(url, now: now)
+            return forgetIfDone(url, now: now)
+        }
         guard let place = catalog.icons.index(of: url) else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let before = catalog.icons[place].icon.state
         let isReferenced = catalog.icons[place].icon.isReferenced
         let image = catalog.icons[place].icon.image?.sha256
-        let shared = catalog.share(trail?.leavingOut(url))
+        // Each image of an upstream has a way of its own, which its response tells.
+        let shared = isUpstream ? nil : catalog.share(trail?.leavingOut(url))
         let judged = judged(outcome, ofIconAt: place)
         var news: (image: StagedImage, answer: IconRecord.Answer)?
         if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isInvalid {
             // Judged now, and not when it is published: then all others wait for it.
-            news = (staged, judge(response))
+            news = (staged, answer ?? judge(response))
             publishing.stage(url)
         }
         catalog.updateIcon(at: place) {
@@ -127,7 +157,7 @@ extension Reconciler {
                 actions.append(.background(.discard([staged.name])))
                 if staged.image.sha256 == image {
                     noteRecovery(of: url)
-                    noteFresh(url, judge(response), now: now)
+                    noteFresh(url, answer ?? judge(response), now: now)
                 } else if isReferenced {
                     noteFailure(FetchFailure(.disk, "a publication failed meanwhile"), of: url, now: now)
                 }

@@ -157,6 +157,7 @@ extension Reconciler {
     mutating func forgetIfDone(_ url: IconURL, now: Timestamp) {
         guard let place = catalog.icons.index(of: url), !catalog.icons[place].icon.isReferenced else { return }
         let icon = catalog.icons[place].icon
+        if icon.phase == .idle { upstreams.forget(url) }
         guard !icon.hasImage, !icon.hasStaged, icon.phase == .idle else { return }
         catalog.forgetIcon(url)
         unstored.note(icon: url, at: now)

@@ -16,6 +16,8 @@ package struct Reconciler: Sendable {
     var folder: ListsFolder
     /// When each icon is asked for.
     var downloads: DownloadSchedule
+    /// Which icons come from an upstream.
+    var upstreams: UpstreamPlan
     var partials: PartialImages
     /// Whether there is room, and what waits for it.
     var space = SpaceGate()
@@ -60,9 +62,13 @@ package struct Reconciler: Sendable {
         folder = ListsFolder(settings.lists, identity: restored.memory.values.folder)
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
         downloads.isPaused = restored.memory.values.isPaused
+        upstreams = UpstreamPlan(
+            settings.upstream, memos: restored.memory.values.upstreams, triesOnce: triesOnce, at: now,
+            using: &generator)
         partials = PartialImages(Set(restored.partials.map(\.url)))
         publishing = PublicationPlan(
-            restored.manifests.last, newest: restored.newestGeneration, outdated: known.outdatedLists, at: now)
+            settings.publish, restored.manifests.last, newest: restored.newestGeneration, outdated: known.outdatedLists,
+            at: now)
         retention = Retention(settings, ledger: ledger, hold: restored.knownHold)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored, now: now)
@@ -89,8 +95,14 @@ package struct Reconciler: Sendable {
         folder.configure(new.lists)
         downloads.configure(new.fetch)
         retention.configure(new)
+        upstreams.configure(new.upstream, at: now, using: &generator)
+        publishing.configure(new.publish)
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: now) }
-        if new.network != old.network || new.fetch != old.fetch || new.images != old.images { judgeAgain(now: now) }
+        if new.network != old.network || new.fetch != old.fetch || new.images != old.images
+            || new.upstream != old.upstream
+        {
+            judgeAgain(now: now)
+        }
     }
 
     /// Does all that has become due.
@@ -101,10 +113,12 @@ package struct Reconciler: Sendable {
             consider(due.url, now: now)
         }
         downloads.wakeOrigins(at: now)
+        if downloads.mayStart { lookAtUpstreams(now: now, to: &actions) }
         retention.note(time: now)
         if looksForSpace, let trial = space.look(at: now) { actions.append(.start(.measureSpace(trial: trial))) }
         if space.isOpen { startDownloads(to: &actions) }
         if !isStopping, folder.takeLook(at: now) { actions.append(.look) }
+        if folder.isScanned, !isStopping, let due = publishing.heartbeat, due <= now { publishing.noteChange(at: now) }
         if folder.isScanned, isStoreIdle { useStore(now: now, to: &actions) }
         advancePurge(now: now, to: &actions)
         unstored.note(values: remembered, at: now)
@@ -119,8 +133,10 @@ package struct Reconciler: Sendable {
         var times = [downloads.nextWake, unstored.due]
         if looksForSpace { times.append(space.nextLook) }
         if !isStopping { times.append(folder.nextLook) }
+        if downloads.mayStart { times.append(upstreams.nextWake) }
         if folder.isScanned, isStoreIdle {
             times.append(publishing.window.due(during: traffic))
+            if !isStopping { times.append(publishing.heartbeat) }
             if mayEvict { times.append(retention.nextStep) }
         }
         return times.compactMap(\.self).min()
@@ -133,9 +149,12 @@ package struct Reconciler: Sendable {
 
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
-        guard isStopping || folder.isSettled, isIdle, isStoreIdle else { return false }
+        guard isStopping || folder.isSettled && !isAskingUpstreams, isIdle, isStoreIdle else { return false }
         return !folder.isScanned || publishing.window.due(during: .ending) == nil || hasGivenUpPublishing
     }
+
+    /// Whether a run that ends when all is done waits for what upstreams say.
+    private var isAskingUpstreams: Bool { triesOnce && downloads.mayStart && upstreams.isBeginning }
 
     /// Whether a publication failed, and no other one is waited for.
     ///
@@ -191,7 +210,7 @@ package struct Reconciler: Sendable {
     var remembered: RememberedValues {
         RememberedValues(
             isPaused: downloads.isPaused, hold: retention.brake.hold, folder: folder.identity,
-            newestGeneration: publishing.newest)
+            newestGeneration: publishing.newest, upstreams: upstreams.accepted)
     }
 
     /// The versions of lists that need not be parsed again.

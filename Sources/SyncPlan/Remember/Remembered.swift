@@ -26,14 +26,17 @@ package struct RememberedValues: Equatable, Sendable {
     package var folder: FolderIdentity?
     /// The highest number that a generation was given; 0 if none was.
     package var newestGeneration: Int
+    /// The manifests of upstreams that were accepted last.
+    package var upstreams: [UpstreamMemo]
 
     package init(
         isPaused: Bool = false, hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
-        newestGeneration: Int = 0
+        newestGeneration: Int = 0, upstreams: [UpstreamMemo] = []
     ) {
         self.isPaused = isPaused
         self.hold = hold
         self.folder = folder
         self.newestGeneration = newestGeneration
+        self.upstreams = upstreams
     }
 }

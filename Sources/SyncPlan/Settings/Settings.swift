@@ -218,6 +218,8 @@ package struct Settings: Equatable, Sendable {
     package var dashboard = Dashboard()
     package var serve = Serve()
     package var metrics = Metrics()
+    package var upstream = Upstream()
+    package var publish = Publish()
 
     package init() {}
 }

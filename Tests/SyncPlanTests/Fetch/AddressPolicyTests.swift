@@ -94,7 +94,7 @@ struct AddressPolicyTests {
         ])
     func local(text: String, isAllowed: Bool) throws {
         let address = try #require(IPAddress(text))
-        #expect((AddressPolicy(opensLocalNetworks: true).refusal(of: address) == nil) == isAllowed)
+        #expect((AddressPolicy(localSetting: "network.allowHosts").refusal(of: address) == nil) == isAllowed)
         let refusal = AddressPolicy().refusal(of: address)?.text(for: "icons.corp")
         #expect(refusal?.contains("or icons.corp to network.allowHosts") == (refusal == nil ? nil : isAllowed))
     }
@@ -103,7 +103,7 @@ struct AddressPolicyTests {
     func denied(text: String) throws {
         let ranges = [try #require(AddressRange("0.0.0.0/0")), try #require(AddressRange("::/0"))]
         let address = try #require(IPAddress(text))
-        var policy = AddressPolicy(allowed: ranges, opensLocalNetworks: true)
+        var policy = AddressPolicy(allowed: ranges, localSetting: "network.allowHosts")
         #expect(policy.refusal(of: address) == nil)
         policy.denied = [try #require(IPAddress("10.1.2.3")), try #require(IPAddress("8.8.8.8"))]
         #expect(policy.refusal(of: address)?.text(for: "a").contains("network.denyHosts") == true)

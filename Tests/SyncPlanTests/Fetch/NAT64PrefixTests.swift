@@ -94,7 +94,7 @@ struct NAT64PrefixTests {
     func denied() throws {
         let prefix = try Self.prefix("2a0c:64::", 96)
         var policy = AddressPolicy(
-            allowed: [try #require(AddressRange("::/0"))], opensLocalNetworks: true, translations: [prefix])
+            allowed: [try #require(AddressRange("::/0"))], localSetting: "network.allowHosts", translations: [prefix])
         for text in [
             "2a0c:64::10.1.2.3", "64:ff9b:1::10.1.2.3", "64:ff9b:1:0a01:2:300::", "64:ff9b:1:50a:1:203::",
             "64:ff9b:1:5:a:102:300::",

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Signatures
+import SyncPlan
+
+extension SettingKey {
+    /// The settings of the upstreams, and of what other agents read.
+    static let upstream: [SettingKey] = [
+        .list(
+            "upstream.urls", "URLs of folders such as https://icons.example.com/fleet/, without a query", "URLs",
+            \.upstream.urls,
+            "The folders that have a copy of another agent's cache. They are asked for each icon, in this order, before its origin.",
+            { UpstreamURL($0) }, { $0.description }),
+        .duration(
+            "upstream.poll", \.upstream.poll, atLeast: .milliseconds(100),
+            "How often the manifest of each upstream is requested (±10 %). It is requested more often while icons wait for it."
+        ),
+        .duration(
+            "upstream.wait", \.upstream.wait, "How long an icon that no upstream has waits before its origin is asked."),
+        .duration(
+            "upstream.spread", \.upstream.spread,
+            "The longest random delay after `upstream.wait`. It keeps the machines of a fleet from asking an origin together."
+        ),
+        .value(
+            "upstream.fallback", "origin or never", "`origin` or `never`", \.upstream.fallback,
+            "Whether the origin of an icon is asked after that, or never: then the icon stays pending until an upstream has it.",
+            { Settings.Upstream.Fallback(rawValue: $0) }, \.rawValue),
+        .duration(
+            "upstream.connectTimeout", \.upstream.connectTimeout, atLeast: .milliseconds(1),
+            "How long connecting to an upstream may take, including TLS."),
+        .duration(
+            "upstream.idleTimeout", \.upstream.idleTimeout, atLeast: .milliseconds(1),
+            "How long an upstream may send nothing."),
+        .duration(
+            "upstream.totalTimeout", \.upstream.totalTimeout, atLeast: .milliseconds(1),
+            "How long one request to an upstream may take, including the body."),
+        .count(
+            "upstream.breakAfter", \.upstream.breakAfter, 1...1000,
+            "How many failures in a row open the circuit breaker of an upstream."),
+        .duration(
+            "upstream.breakFor", \.upstream.breakFor, atLeast: .milliseconds(1),
+            "The limit of the first time for which the circuit breaker is open. It doubles with each opening (full jitter)."
+        ),
+        .duration(
+            "upstream.breakMax", \.upstream.breakMax, atLeast: .milliseconds(1), "The highest limit of that time."),
+        .duration(
+            "upstream.missTTL", \.upstream.missTTL, atLeast: .milliseconds(1),
+            "How long an upstream is not asked again for a file that it did not deliver."),
+        .duration(
+            "upstream.maxAge", \.upstream.maxAge, atLeast: .seconds(1),
+            """
+            How long after its publication a manifest is believed. An older one is stale: its images are used, but origins \
+            are asked for refreshes and for what it calls failed.
+            """),
+        .list(
+            "upstream.publicKeys", "public keys of minisign or signify, such as RWQ… (56 characters)", "public keys",
+            \.upstream.publicKeys,
+            "The keys of which one must have signed each manifest. Without keys, no signature is required.",
+            { try? PublicKey($0) }, { $0.description }),
+        .duration(
+            "publish.heartbeat", \.publish.heartbeat, atLeast: .seconds(1),
+            "How long after a publication the next one follows although nothing changed, so that readers can tell idle from dead."
+        ),
+    ]
+}

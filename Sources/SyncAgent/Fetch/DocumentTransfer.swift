@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Transfers
+
+/// A request for a document of an upstream, whose body is held in memory.
+///
+/// It belongs to the thread of the downloads.
+final class DocumentTransfer: TransferReceiver {
+    let limits: RequestLimits
+    /// When it is given up.
+    let deadline: ContinuousClock.Instant
+    /// The most bytes that are taken.
+    private let maxBytes: Int
+    /// The transfer under way; `nil` before and after.
+    var transfer: (any Transfer)?
+    private var head: ResponseHead?
+    private var body: [UInt8] = []
+    private var refusal: FetchFailure?
+    private var waiter: CheckedContinuation<Downloads.Document, any Error>?
+    private var end: Result<Downloads.Document, any Error>?
+
+    var hasEnded: Bool { end != nil }
+
+    init(limits: RequestLimits, maxBytes: Int) {
+        self.limits = limits
+        self.maxBytes = maxBytes
+        deadline = .now + limits.totalTimeout
+    }
+
+    func take(_ head: ResponseHead) -> Bool {
+        self.head = head
+        if let coding = head.fields["content-encoding"].first(where: { $0.lowercased() != "identity" }) {
+            refusal = .encoded(coding)
+        } else if let length = head.fields.first("content-length").flatMap({ Int($0) }), length > maxBytes {
+            refusal = tooLarge
+        }
+        // The bodies of other answers are not wanted.
+        return refusal == nil && head.status == 200
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        guard body.count + bytes.count <= maxBytes else {
+            refusal = tooLarge
+            return .refused
+        }
+        body.append(contentsOf: bytes)
+        return .taken
+    }
+
+    private var tooLarge: FetchFailure {
+        FetchFailure(.tooLarge, "the document is larger than \(maxBytes >> 20) MiB", .passing)
+    }
+
+    /// Its transfer ended, with this failure if it is not complete.
+    func finish(_ failure: (any Error)?) {
+        if let refusal {
+            finish(.failure(refusal))
+        } else if let head, head.status != 200 {
+            finish(.success(Downloads.Document(head: head, body: [])))
+        } else if let failure {
+            finish(.failure(failure))
+        } else if let head {
+            finish(.success(Downloads.Document(head: head, body: body)))
+        } else {
+            finish(.failure(FetchFailure.protocolViolation("a response without a head")))
+        }
+    }
+
+    func finish(_ result: Result<Downloads.Document, any Error>) {
+        guard end == nil else { return }
+        end = result
+        body = []
+        waiter?.resume(with: result)
+        waiter = nil
+    }
+
+    /// Waits for the end.
+    func wait(isolation: isolated Downloads) async throws -> Downloads.Document {
+        if let end { return try end.get() }
+        return try await withCheckedThrowingContinuation { waiter = $0 }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import SyncPlan
+import Transfers
+import WebAddresses
+
+// The documents of upstreams: requests beside the downloads, with the same transport, addresses and proxies.
+extension Downloads {
+    /// The largest document accepted: one of a list with 50,000 entries has about 20 MiB.
+    private static let maxDocument = 64 << 20
+
+    /// A response with its whole body.
+    struct Document: Sendable {
+        var head: ResponseHead
+        /// Empty for other statuses than 200.
+        var body: [UInt8]
+    }
+
+    /// Requests a document of an upstream.
+    ///
+    /// - Returns: The response, or why there is no complete one; errors do not leave the thread of the downloads.
+    func document(
+        at target: FetchTarget, fields: [(name: String, value: String)]
+    ) async -> Result<Document, UpstreamFailure> {
+        let document = DocumentTransfer(limits: settings.upstream.limits, maxBytes: Self.maxDocument)
+        let id = ObjectIdentifier(document)
+        documents[id] = document
+        defer { documents[id] = nil }
+        check(by: document.deadline)
+        do {
+            try settings.network.judge(target)
+            let proxy = proxies.proxy(for: target)
+            let route = try await resolver.route(to: target, through: proxy, isUpstream: true)
+            let request = TransferRequest(
+                url: target.url, fields: fields, proxy: proxy, route: route,
+                mayMultiplex: target.isSecure && !http1Origins.contains(target.origin), limits: document.limits)
+            if !document.hasEnded {
+                document.transfer = transport.begin(request, document)
+                check(by: .now + min(document.limits.idleTimeout, document.limits.connectTimeout))
+            }
+            return .success(try await document.wait(isolation: self))
+        } catch let refusal as AddressPolicy.Refusal {
+            return .failure(UpstreamFailure(FetchFailure.address(refusal, of: target.host)))
+        } catch {
+            guard case .failed(let failure) = FetchOutcome(error) else {
+                return .failure(UpstreamFailure(agent: "this machine lacks the means to ask it (\(error))"))
+            }
+            return .failure(UpstreamFailure(failure))
+        }
+    }
+
+    /// The transfer of a document ended.
+    func end(_ document: DocumentTransfer, _ failure: (any Error)?) {
+        document.transfer = nil
+        document.finish(failure)
+    }
+
+    /// Gives a document up.
+    func giveUp(_ document: DocumentTransfer, because error: any Error) {
+        if let transfer = document.transfer { transport.cancel(transfer) }
+        document.transfer = nil
+        document.finish(.failure(error))
+    }
+}

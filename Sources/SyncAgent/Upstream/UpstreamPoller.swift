@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Signatures
+import SyncPlan
+import WebAddresses
+
+/// Looks at upstreams: requests a manifest, its signature, and the documents that are not known.
+struct UpstreamPoller: Sendable {
+    /// How many documents are requested at once.
+    private static let concurrency = 4
+
+    let downloads: Downloads
+    let clock: AgentClock
+
+    func poll(_ poll: UpstreamPoll) async -> UpstreamAnswer {
+        UpstreamAnswer(url: poll.url, await outcome(of: poll))
+    }
+
+    private func outcome(of poll: UpstreamPoll) async -> UpstreamAnswer.Outcome {
+        switch await downloads.document(at: poll.url.manifest, fields: poll.fields) {
+        case .failure(let failure): return .failed(failure)
+        case .success(let response):
+            switch response.head.status {
+            case 200: return await outcome(of: poll, response)
+            case 304 where poll.validators != nil: return .unchanged
+            default: return .failed(UpstreamFailure(.status(of: response.head, at: clock.now)))
+            }
+        }
+    }
+
+    private func outcome(of poll: UpstreamPoll, _ response: Downloads.Document) async -> UpstreamAnswer.Outcome {
+        let digest = Digest.of(response.body)
+        do throws(UpstreamFailure) {
+            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: clock.now) else {
+                return .unchanged
+            }
+            try await checkSignature(of: response.body, digest, poll)
+            let stored = StoredResponse(
+                url: poll.url.manifest.url, fields: response.head.fields, requestTime: clock.now,
+                responseTime: clock.now)
+            return .accepted(
+                UpstreamContents(
+                    memo, stored.validators, manifest, new: try await documents(of: manifest, poll), old: poll.index))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func checkSignature(
+        of manifest: [UInt8], _ digest: Digest, _ poll: UpstreamPoll
+    ) async throws(UpstreamFailure) {
+        guard !poll.keys.isEmpty else { return }
+        let path = poll.url.file(CacheLayout.signature(digest))
+        let text = try await file(at: path, as: .signature, "its manifest is not signed: \(path.url)")
+        do {
+            try verify(try Signature(text: text), of: manifest, by: poll.keys)
+        } catch {
+            throw UpstreamFailure(.signature, "the signature of its manifest is not accepted: \(error)")
+        }
+    }
+
+    /// The documents of a manifest that are not known.
+    private func documents(
+        of manifest: Manifest, _ poll: UpstreamPoll
+    ) async throws(UpstreamFailure) -> [Digest: AppListDocument] {
+        let new = manifest.lists.values.filter { poll.index?.documents[$0.sha256] == nil }
+        let rest = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }.values.map(\.self)
+        let found = await withTaskGroup(
+            of: (Digest, Result<AppListDocument, UpstreamFailure>).self,
+            returning: Result<[Digest: AppListDocument], UpstreamFailure>.self
+        ) { group in
+            var documents: [Digest: AppListDocument] = [:]
+            for number in 0..<rest.count {
+                let list = rest[number]
+                if number >= Self.concurrency, let (digest, result) = await group.next() {
+                    switch result {
+                    case .success(let document): documents[digest] = document
+                    case .failure(let failure):
+                        group.cancelAll()
+                        return .failure(failure)
+                    }
+                }
+                group.addTask { (list.sha256, await document(of: list, poll)) }
+            }
+            while let (digest, result) = await group.next() {
+                switch result {
+                case .success(let document): documents[digest] = document
+                case .failure(let failure): return .failure(failure)
+                }
+            }
+            return .success(documents)
+        }
+        return try found.get()
+    }
+
+    private func document(
+        of list: Manifest.List, _ poll: UpstreamPoll
+    ) async -> Result<AppListDocument, UpstreamFailure> {
+        do throws(UpstreamFailure) {
+            let path = poll.url.file(list.document)
+            let bytes = try await file(
+                at: path, as: .incomplete, "its manifest names \(list.document), which is missing")
+            return .success(try poll.document(bytes, of: list))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A file that the manifest calls for.
+    private func file(
+        at target: FetchTarget, as refusal: UpstreamFailure.Refusal, _ message: String
+    ) async throws(UpstreamFailure) -> [UInt8] {
+        let fields = [(name: "Accept", value: "*/*"), (name: "Accept-Encoding", value: "identity")]
+        let response = try await downloads.document(at: target, fields: fields).get()
+        guard response.head.status != 200 else { return response.body }
+        let failure = FetchFailure.status(of: response.head, at: clock.now)
+        throw UpstreamVerdict(failure) == .miss ? UpstreamFailure(refusal, message) : UpstreamFailure(failure)
+    }
+}
+
+extension FetchFailure {
+    /// A status other than the wanted one.
+    fileprivate static func status(of head: ResponseHead, at now: Timestamp) -> FetchFailure {
+        .status(head.status, retryAfter: RetryAfter(head.fields, receivedAt: now)?.delay)
+    }
+}

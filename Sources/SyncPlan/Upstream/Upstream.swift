@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Signatures
+
+/// What is known of one upstream.
+struct Upstream: Sendable {
+    let url: UpstreamURL
+    /// The manifest that was accepted last, also by an earlier run.
+    private(set) var accepted: UpstreamMemo?
+    /// What it says of icons; `nil` before its manifest was accepted in this run.
+    private(set) var index: UpstreamIndex?
+    private var validators: Validators?
+    private(set) var breaker = CircuitBreaker()
+    /// The images that it did not deliver, and until when it is not asked for them.
+    private var misses: [Digest: Timestamp] = [:]
+    /// Why its manifest was not accepted the last time, or why it refuses this machine; `nil` if it is well.
+    private(set) var failure: UpstreamFailure?
+
+    // MARK: Polls
+
+    private(set) var isPolling = false
+    /// When the last look began.
+    private(set) var lastPoll: Timestamp?
+    /// When the manifest is requested next.
+    private(set) var nextPoll: Timestamp
+    /// How many looks there were since the last icon began to wait.
+    private var hurriedPolls = 0
+    /// Whether the next look is to pass by the caches on the way.
+    private var bypassesCaches = false
+    /// When a look last did.
+    private var lastBypass: Timestamp?
+
+    init(_ url: UpstreamURL, accepted: UpstreamMemo?, firstPoll: Timestamp) {
+        self.url = url
+        self.accepted = accepted
+        nextPoll = firstPoll
+    }
+
+    /// How many looks there are while icons wait, at first, in the time from one look to the next otherwise.
+    private static let hurry = 15.0
+    /// The same of the time within which the first one follows.
+    private static let haste = 90.0
+
+    /// Asks soon because icons begin to wait: within a ninetieth of `poll`, then after a fifteenth, and ever later.
+    mutating func hurry(_ poll: Duration, from now: Timestamp, using generator: inout some RandomNumberGenerator) {
+        hurriedPolls = 0
+        let delay = poll / Self.haste
+        guard !isPolling, nextPoll > now + delay else { return }
+        let start = max(now, lastPoll.map { $0 + delay } ?? now)
+        nextPoll = min(nextPoll, start + delay * Double.random(in: 0...1, using: &generator))
+        waitForBreaker()
+    }
+
+    /// Asks now, unless it was asked since a time.
+    ///
+    /// - Returns: Whether it is asked.
+    mutating func pollNow(unlessSince time: Timestamp, at now: Timestamp) -> Bool {
+        if isPolling { return true }
+        guard lastPoll.map({ $0 < time }) ?? true, !breaker.isOpen else { return false }
+        nextPoll = min(nextPoll, now)
+        return true
+    }
+
+    private mutating func schedule(
+        _ poll: Duration, isHurried: Bool, from now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        let gap = isHurried ? min(poll, poll / Self.hurry * Double(1 << min(hurriedPolls, 20))) : poll
+        nextPoll = now + gap * Double.random(in: 0.9...1.1, using: &generator)
+        waitForBreaker()
+    }
+
+    private mutating func waitForBreaker() {
+        if let probe = breaker.probe { nextPoll = max(nextPoll, probe) }
+    }
+
+    /// Begins a look if one is due.
+    mutating func takePoll(_ keys: [PublicKey], at now: Timestamp) -> UpstreamPoll? {
+        guard !isPolling, nextPoll <= now else { return nil }
+        isPolling = true
+        lastPoll = now
+        hurriedPolls += 1
+        if bypassesCaches { lastBypass = now }
+        defer { bypassesCaches = false }
+        return UpstreamPoll(
+            url: url, validators: index == nil ? nil : validators, bypassesCaches: bypassesCaches, accepted: accepted,
+            index: index, keys: keys)
+    }
+
+    /// A look ended.
+    ///
+    /// - Parameter isHurried: Whether icons wait.
+    mutating func end(
+        _ outcome: UpstreamAnswer.Outcome, _ settings: Settings.Upstream, isHurried: Bool, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        isPolling = false
+        switch outcome {
+        case .unchanged:
+            failure = nil
+            breaker.close()
+        case .accepted(let contents):
+            failure = nil
+            breaker.close()
+            // Of another generation, what was missing may be there.
+            misses = [:]
+            (accepted, index, validators) = (contents.memo, contents.index, contents.validators)
+        case .failed(let failure):
+            self.failure = failure
+            switch failure.cause {
+            case .request(let cause): note(UpstreamVerdict(cause), settings, at: now, using: &generator)
+            // An old copy in a cache on the way.
+            case .refusal: askForNew(settings.missTTL, at: now)
+            case .agent: break
+            }
+        }
+        schedule(settings.poll, isHurried: isHurried, from: now, using: &generator)
+        if bypassesCaches { nextPoll = min(nextPoll, now + .seconds(1)) }
+        waitForBreaker()
+    }
+
+    /// Has caches on the way ask the server the next time, if they were not told so of late.
+    private mutating func askForNew(_ interval: Duration, at now: Timestamp) {
+        guard lastBypass.map({ $0 + interval <= now }) ?? true else { return }
+        bypassesCaches = true
+    }
+
+    private mutating func note(
+        _ verdict: UpstreamVerdict, _ settings: Settings.Upstream, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        switch verdict {
+        case .miss, .rejected, .unknown: break
+        case .configuration: breaker.wait(settings.breakMax, atMost: settings.breakMax, from: now)
+        case .wait(let delay): breaker.wait(delay, atMost: settings.breakMax, from: now)
+        case .unavailable: breaker.noteFailure(settings, at: now, using: &generator)
+        }
+    }
+
+    // MARK: Images
+
+    /// An image came.
+    mutating func noteImage() { breaker.reset() }
+
+    /// An image did not come: it is not asked for again for a while.
+    mutating func noteFailure(
+        _ failure: FetchFailure, of file: UpstreamFile, _ settings: Settings.Upstream, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        let verdict = UpstreamVerdict(failure)
+        if misses.count >= 1000 { misses = misses.filter { $0.value > now } }
+        misses[file.sha256] = now + settings.missTTL
+        note(verdict, settings, at: now, using: &generator)
+        switch verdict {
+        case .miss:
+            // The manifest names it: perhaps a newer one does not.
+            askForNew(settings.missTTL, at: now)
+            if bypassesCaches { nextPoll = min(nextPoll, now) }
+        case .configuration: self.failure = UpstreamFailure(failure)
+        case .rejected, .wait, .unavailable, .unknown: break
+        }
+        // The probe of an open circuit breaker.
+        if let probe = breaker.probe { nextPoll = probe }
+    }
+
+    /// Until when an image is not asked for; `nil` if it may be.
+    func missEnd(of file: UpstreamFile, at now: Timestamp) -> Timestamp? {
+        misses[file.sha256].flatMap { $0 > now ? $0 : nil }
+    }
+
+    // MARK: What it says
+
+    /// Until when its manifest counts for freshness and failures; `nil` if there is none in this run.
+    func freshUntil(_ maxAge: Duration) -> Timestamp? {
+        index == nil ? nil : accepted.map { $0.published + maxAge }
+    }
+
+    func isFresh(_ maxAge: Duration, at now: Timestamp) -> Bool { freshUntil(maxAge).map { $0 > now } ?? false }
+}

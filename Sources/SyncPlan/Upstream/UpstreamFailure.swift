@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an upstream is of no use, or its manifest is not accepted.
+package struct UpstreamFailure: Error, Equatable, Sendable {
+    /// What is refused although the upstream answers.
+    package enum Refusal: String, CaseIterable, Sendable {
+        /// Its manifest was published more than 1 h ahead of this machine's clock.
+        case ahead = "manifest-ahead"
+        /// Two manifests have the same generation and time.
+        case conflict = "manifest-conflict"
+        /// It is not a manifest, or names what is not a document.
+        case damaged = "manifest-damaged"
+        /// A document that the manifest names is not there, or has another digest.
+        case incomplete = "manifest-incomplete"
+        /// An older manifest than the one accepted before.
+        case rollback = "manifest-rollback"
+        /// No key of `upstream.publicKeys` signed the manifest.
+        case signature = "manifest-signature"
+    }
+
+    /// Its cause.
+    package enum Cause: Equatable, Sendable {
+        /// A request failed.
+        case request(FetchFailure)
+        case refusal(Refusal)
+        /// This machine cannot make the request: no memory, no descriptors.
+        case agent
+    }
+
+    package var cause: Cause
+    /// What happened, as a clause about the upstream.
+    package var message: String
+
+    package init(_ refusal: Refusal, _ message: String) {
+        cause = .refusal(refusal)
+        self.message = message
+    }
+
+    package init(_ failure: FetchFailure) {
+        cause = .request(failure)
+        message = failure.message
+    }
+
+    /// What failed on this machine.
+    package init(agent message: String) {
+        cause = .agent
+        self.message = message
+    }
+
+    /// The stable code.
+    package var code: String {
+        switch cause {
+        case .request(let failure): failure.code.rawValue
+        case .refusal(let refusal): refusal.rawValue
+        case .agent: "out-of-resources"
+        }
+    }
+}
+
+/// What a failed request tells of the upstream, which decides when it is asked again.
+package enum UpstreamVerdict: Equatable, Sendable {
+    /// The file is not there (404, 403, 410).
+    case miss
+    /// It is the image that the manifest names, and is not accepted here.
+    case rejected
+    /// The upstream refuses this machine (401, 407), or its address is refused: somebody has to change a configuration.
+    case configuration
+    /// It asks to wait (429, 503 with `Retry-After`).
+    case wait(Duration)
+    /// It does not answer, or not with the file: the circuit breaker counts it.
+    case unavailable
+    /// This machine could not ask.
+    case unknown
+
+    package init(_ failure: FetchFailure) {
+        self =
+            switch failure.code {
+            case .http(403), .http(404), .http(410): .miss
+            case .http(401), .http(407), .url, .fetch(.addressRefused): .configuration
+            case .http(429), .http(503):
+                failure.retryAfter.map { $0 > .zero ? .wait($0) : .unavailable } ?? .unavailable
+            case .fetch(.disk): .unknown
+            case .image, .fetch(.tooLarge): .rejected
+            case .http, .fetch: .unavailable
+            }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// What the documents of an upstream say of URLs.
+package struct UpstreamIndex: Equatable, Sendable {
+    /// What an upstream says of a URL.
+    package enum Entry: Equatable, Sendable {
+        case ready(UpstreamFile)
+        case pending
+        case failed(FetchFailure.Code)
+
+        /// Which of two counts if documents of one generation differ.
+        fileprivate var rank: Int {
+            switch self {
+            case .ready: 2
+            case .failed: 1
+            case .pending: 0
+            }
+        }
+    }
+
+    /// One document: what it says of each URL.
+    package struct Document: Equatable, Sendable {
+        fileprivate var entries: [(key: Key, entry: Entry)]
+
+        package init(_ document: AppListDocument) {
+            entries = document.apps.map { (Key($0.icon), Entry($0.state)) }
+        }
+
+        package static func == (a: Document, b: Document) -> Bool {
+            a.entries.elementsEqual(b.entries) { $0.key == $1.key && $0.entry == $1.entry }
+        }
+    }
+
+    /// Half of the SHA-256 of a URL: the text of the URL is not kept.
+    fileprivate struct Key: Hashable, Sendable {
+        private let high, low: UInt64
+
+        init(_ url: IconURL) { (high, low) = Digest.of(url.text).half }
+    }
+
+    /// The documents by digest.
+    package private(set) var documents: [Digest: Document]
+    private var entries: [Key: Entry] = [:]
+
+    package init(_ documents: [Digest: Document] = [:]) {
+        self.documents = documents
+        entries.reserveCapacity(documents.values.reduce(0) { $0 + $1.entries.count })
+        for document in documents.values {
+            for (key, entry) in document.entries {
+                if let other = entries[key], other.rank >= entry.rank { continue }
+                entries[key] = entry
+            }
+        }
+    }
+
+    package subscript(url: IconURL) -> Entry? { entries[Key(url)] }
+
+    /// How many URLs it knows.
+    package var count: Int { entries.count }
+}
+
+/// An image of an upstream.
+package struct UpstreamFile: Hashable, Sendable {
+    package var sha256: Digest
+    /// Its size.
+    package var bytes: Int
+    /// The suffix of its name, with which the path follows from the digest.
+    private var suffix: String
+
+    package init(_ image: AppListDocument.Image) {
+        (sha256, bytes, suffix) = (image.sha256, image.bytes, String(image.path.suffix(while: { $0 != "." })))
+    }
+
+    /// The path in the folder of the upstream.
+    package var path: String { CacheLayout.image(sha256, suffix: suffix) }
+}
+
+extension UpstreamIndex.Entry {
+    fileprivate init(_ state: AppListDocument.State) {
+        switch state {
+        case .ready(let image):
+            let file = UpstreamFile(image)
+            // A path of another form was written by no agent.
+            self = file.path == image.path ? .ready(file) : .pending
+        case .pending: self = .pending
+        // A code of a later version tells this one nothing.
+        case .failed(let code): self = FetchFailure.Code(rawValue: code).map(Self.failed) ?? .pending
+        }
+    }
+}
+
+extension StringProtocol {
+    fileprivate func suffix(while holds: (Character) -> Bool) -> SubSequence {
+        var start = endIndex
+        while start > startIndex, case let before = index(before: start), holds(self[before]) { start = before }
+        return self[start...]
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+package import WebAddresses
+
+/// What is to be done for an icon that is due, where there are upstreams.
+enum UpstreamDecision: Equatable, Sendable {
+    /// An upstream has its image.
+    case take(UpstreamRequest)
+    /// The image on disk is the one that an upstream has: it is fresh until then.
+    case confirmed(file: UpstreamFile, by: UpstreamURL, until: Timestamp)
+    /// An upstream says that the icon failed, which counts until then.
+    case failed(FetchFailure, until: Timestamp)
+    /// It is looked at again when an upstream says something new, or then if that is a time.
+    case wait(until: Timestamp?)
+    /// The origin is asked.
+    case origin
+}
+
+/// A request for an image that an upstream has.
+package struct UpstreamRequest: Equatable, Sendable {
+    package var url: UpstreamURL
+    package var file: UpstreamFile
+    /// Whether caches on the way are told to ask the server, because they had something else.
+    package var bypassesCaches = false
+
+    /// What is requested.
+    package var target: FetchTarget { url.file(file.path) }
+}
+
+/// What an upstream has to say of an icon, for people.
+package struct UpstreamOpinion: Codable, Equatable, Sendable {
+    /// The URL of the upstream's folder.
+    package var url: String
+    /// `ready`, `pending`, `failed` or `unknown`; `unread` before its manifest was accepted.
+    package var says: String
+    /// Why it is not asked for the image now, as a clause; `nil` if nothing is in the way.
+    package var obstacle: String?
+
+    package init(url: String, says: String, obstacle: String? = nil) {
+        (self.url, self.says, self.obstacle) = (url, says, obstacle)
+    }
+}

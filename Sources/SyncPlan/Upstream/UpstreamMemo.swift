@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// The manifest of an upstream that was accepted last; it is remembered over a restart, so that no older one is accepted.
+package struct UpstreamMemo: Hashable, Sendable {
+    /// How far ahead of this machine's clock a manifest may be.
+    static let tolerance: Duration = .seconds(3600)
+
+    /// The URL of the folder.
+    package var url: String
+    package var published: Timestamp
+    package var generation: Int
+    /// The digest of the manifest's bytes.
+    package var sha256: Digest
+
+    package init(url: String, published: Timestamp, generation: Int, sha256: Digest) {
+        (self.url, self.published, self.generation, self.sha256) = (url, published, generation, sha256)
+    }
+
+    /// Decides whether another manifest may take the place of this one.
+    ///
+    /// `published` counts first: an agent whose cache and state were removed begins with generation 1 again.
+    func judge(_ new: UpstreamMemo) throws(UpstreamFailure) {
+        let (old, next) = ((published, generation), (new.published, new.generation))
+        if next < old {
+            throw UpstreamFailure(
+                .rollback,
+                "it has generation \(new.generation) of \(new.published), older than \(generation) of \(published)")
+        }
+        if next == old, new.sha256 != sha256 {
+            throw UpstreamFailure(.conflict, "it has another manifest than before for generation \(generation)")
+        }
+    }
+
+    /// Refuses a manifest of the future: it would keep out all that follow.
+    func judge(at now: Timestamp) throws(UpstreamFailure) {
+        guard published > now + Self.tolerance else { return }
+        throw UpstreamFailure(
+            .ahead, "its manifest was published at \(published), more than 1 h ahead of this machine's clock")
+    }
+}

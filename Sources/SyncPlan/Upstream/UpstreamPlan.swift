@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// Whether an icon comes from an upstream or from its origin, and when each upstream is looked at.
+struct UpstreamPlan: Sendable {
+    /// An icon that no upstream has.
+    private struct Wait: Sendable {
+        /// When its origin is asked, if none has it until then.
+        var end: Timestamp
+        /// Whether all upstreams were looked at for the last time before that.
+        var isLast = false
+        /// Whether an upstream has it, whose circuit breaker is open.
+        var isBlocked = false
+    }
+
+    private(set) var settings: Settings.Upstream
+    /// Whether nothing is waited for, because the run ends when all is done.
+    private let triesOnce: Bool
+    private(set) var upstreams: [Upstream] = []
+    private var waits: [IconURL: Wait] = [:]
+    /// The images that are queued, or under way.
+    private var requests: [IconURL: UpstreamRequest] = [:]
+    /// The manifests that were accepted for upstreams that may come back.
+    private var memos: [String: UpstreamMemo] = [:]
+
+    init(
+        _ settings: Settings.Upstream, memos: [UpstreamMemo], triesOnce: Bool, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        self.settings = settings
+        self.triesOnce = triesOnce
+        self.memos = Dictionary(memos.map { ($0.url, $0) }) { a, _ in a }
+        setUpstreams(at: now, using: &generator)
+    }
+
+    /// Goes on with other settings.
+    mutating func configure(
+        _ settings: Settings.Upstream, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
+        guard settings != self.settings else { return }
+        let isKept = settings.urls == self.settings.urls && settings.publicKeys == self.settings.publicKeys
+        self.settings = settings
+        waits = [:]
+        if !isKept { setUpstreams(at: now, using: &generator) }
+    }
+
+    private mutating func setUpstreams(at now: Timestamp, using generator: inout some RandomNumberGenerator) {
+        // The machines of a fleet that start together do not ask together.
+        let delay = triesOnce ? .zero : settings.poll * Double.random(in: 0...1, using: &generator)
+        upstreams = settings.urls.map { Upstream($0, accepted: memos[$0.description], firstPoll: now + delay) }
+    }
+
+    /// Whether there are upstreams at all.
+    var isEmpty: Bool { upstreams.isEmpty }
+
+    // MARK: Looks
+
+    /// When something is due, if nothing happens before.
+    var nextWake: Timestamp? { upstreams.lazy.filter { !$0.isPolling }.map(\.nextPoll).min() }
+
+    var isPolling: Bool { upstreams.contains(where: \.isPolling) }
+
+    /// Whether the first look at an upstream is still to end.
+    var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
+
+    mutating func takePolls(at now: Timestamp) -> [UpstreamPoll] {
+        upstreams.indices.compactMap { upstreams[$0].takePoll(settings.publicKeys, at: now) }
+    }
+
+    /// Has all upstreams looked at now, because somebody asked for it.
+    mutating func pollNow(at now: Timestamp) {
+        for index in upstreams.indices { _ = upstreams[index].pollNow(unlessSince: now, at: now) }
+    }
+
+    /// A look ended.
+    ///
+    /// - Returns: The icons to be looked at again: what upstreams say of them is new.
+    mutating func end(
+        _ answer: UpstreamAnswer, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> [IconURL] {
+        // It may have been configured away meanwhile.
+        guard let place = upstreams.firstIndex(where: { $0.url == answer.url }) else { return [] }
+        upstreams[place].end(
+            answer.outcome, settings, isHurried: !waits.isEmpty, at: now, using: &generator)
+        var changes: [IconURL] = []
+        if case .accepted(let contents) = answer.outcome {
+            memos[contents.memo.url] = contents.memo
+            changes = contents.changes
+        }
+        return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
+    }
+
+    // MARK: Icons
+
+    /// Decides where an icon comes from that is due.
+    mutating func decide(
+        for url: IconURL, _ icon: IconRecord, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> UpstreamDecision {
+        // It is asked for once more.
+        if let request = requests[url] { return .take(request) }
+        var failed: UpstreamDecision?
+        var missEnd: Timestamp?
+        var isBlocked = false
+        for upstream in upstreams {
+            guard let entry = upstream.index?[url] else { continue }
+            let freshUntil = upstream.freshUntil(settings.maxAge) ?? now
+            switch entry {
+            case .pending: continue
+            case .failed(let code):
+                guard freshUntil > now, failed == nil else { continue }
+                let failure = FetchFailure(code, "the upstream \(upstream.url) reports \(code)")
+                failed = .failed(failure, until: freshUntil)
+            case .ready(let file):
+                guard icon.accepts(file.sha256) else { continue }
+                if let image = icon.image {
+                    // What is stale confirms nothing, and takes the place of nothing.
+                    guard freshUntil > now else { continue }
+                    if image.sha256 == file.sha256 {
+                        waits[url] = nil
+                        return .confirmed(file: file, by: upstream.url, until: freshUntil)
+                    }
+                }
+                if upstream.breaker.isOpen {
+                    isBlocked = true
+                } else if let end = upstream.missEnd(of: file, at: now) {
+                    missEnd = min(missEnd ?? end, end)
+                } else {
+                    let request = UpstreamRequest(url: upstream.url, file: file)
+                    requests[url] = request
+                    return .take(request)
+                }
+            }
+        }
+        if let failed, missEnd == nil, !isBlocked {
+            waits[url] = nil
+            return failed
+        }
+        var wait = waits[url] ?? newWait(at: now, using: &generator)
+        wait.isBlocked = isBlocked
+        defer { waits[url] = wait }
+        return originDecision(for: &wait, until: missEnd, at: now)
+    }
+
+    /// An icon begins to wait.
+    private mutating func newWait(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> Wait {
+        for index in upstreams.indices { upstreams[index].hurry(settings.poll, from: now, using: &generator) }
+        return Wait(end: now + settings.wait + settings.spread * Double.random(in: 0...1, using: &generator))
+    }
+
+    /// Decides whether the origin of an icon is asked that waits.
+    ///
+    /// All upstreams are asked before that if they were not of late: what the machine waited for may have come.
+    private mutating func originDecision(
+        for wait: inout Wait, until missEnd: Timestamp?, at now: Timestamp
+    ) -> UpstreamDecision {
+        guard settings.fallback == .origin else { return .wait(until: missEnd) }
+        if triesOnce { return isBeginning ? .wait(until: nil) : .origin }
+        guard wait.end <= now else { return .wait(until: min(missEnd ?? wait.end, wait.end)) }
+        if !wait.isLast {
+            wait.isLast = true
+            var isAsked = false
+            for index in upstreams.indices {
+                isAsked = upstreams[index].pollNow(unlessSince: now + (.zero - settings.poll / 15), at: now) || isAsked
+            }
+            if isAsked { wait.end = now + settings.totalTimeout }
+        } else if !isPolling {
+            wait.end = now
+        }
+        return wait.end > now ? .wait(until: wait.end) : .origin
+    }
+
+    /// The request of an icon that is queued, or under way; `nil` if it goes to its origin.
+    func request(for url: IconURL) -> UpstreamRequest? { requests[url] }
+
+    /// Whether an upstream has an image of the icon.
+    func has(_ url: IconURL) -> Bool {
+        upstreams.contains { if case .ready? = $0.index?[url] { true } else { false } }
+    }
+
+    /// Whether a URL, as it was sent, is that of a file of an upstream.
+    func contains(_ url: String) -> Bool { upstreams.contains { $0.url.contains(url) } }
+
+    /// The manifests that were accepted, by the URL of their upstream.
+    var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
+
+    /// A request is not made.
+    mutating func drop(_ url: IconURL) { requests[url] = nil }
+
+    /// Forgets an icon that no list names, or that has what it waited for.
+    mutating func forget(_ url: IconURL) {
+        requests[url] = nil
+        waits[url] = nil
+    }
+
+    /// Asks the origin without waiting, because somebody asked for the icon now.
+    mutating func waive(_ url: IconURL, at now: Timestamp) {
+        if waits[url] != nil { waits[url]?.end = now }
+    }
+
+    /// A request to an upstream ended.
+    ///
+    /// - Returns: What came of it.
+    mutating func finish(
+        _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> UpstreamEnd? {
+        guard let request = requests.removeValue(forKey: url) else { return nil }
+        guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn(failure(outcome)) }
+        switch outcome {
+        case .image(let staged, _) where staged.image.sha256 == request.file.sha256:
+            upstreams[place].noteImage()
+            waits[url] = nil
+            return .image(request, until: upstreams[place].freshUntil(settings.maxAge) ?? now)
+        case .image, .failed:
+            let failure = failure(outcome) ?? .upstreamMismatch
+            if failure.code == FetchFailure.upstreamMismatch.code, !request.bypassesCaches {
+                var again = request
+                again.bypassesCaches = true
+                requests[url] = again
+                return .again(failure)
+            }
+            if UpstreamVerdict(failure) == .rejected { return .rejected(failure) }
+            upstreams[place].noteFailure(failure, of: request.file, settings, at: now, using: &generator)
+            return .goOn(failure)
+        case .notModified, .noRoom, .cancelled: return .goOn(nil)
+        }
+    }
+
+    private func failure(_ outcome: FetchOutcome) -> FetchFailure? {
+        if case .failed(let failure) = outcome { failure } else { nil }
+    }
+}
+
+/// How a request to an upstream ended.
+enum UpstreamEnd: Equatable, Sendable {
+    /// With the image, which is fresh until then.
+    case image(UpstreamRequest, until: Timestamp)
+    /// Not with the image: it is asked for once more.
+    case again(FetchFailure)
+    /// With the image that the manifest names, which is not accepted here.
+    case rejected(FetchFailure)
+    /// Not with the image, for this reason, if it is one of the upstream: what is next is decided anew.
+    case goOn(FetchFailure?)
+}
+
+extension FetchFailure {
+    /// What came is not the image that the manifest of an upstream names.
+    package static let upstreamMismatch = FetchFailure(
+        .digestMismatch, "the upstream sent another image than its manifest names", .passing)
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import Signatures
+
+/// A look at an upstream: its manifest is requested, and the documents in it that are not known.
+package struct UpstreamPoll: Sendable {
+    package var url: UpstreamURL
+    /// What makes the request for the manifest conditional; `nil` if it has to come.
+    package var validators: Validators?
+    /// Whether caches on the way are told to ask the server.
+    package var bypassesCaches: Bool
+    /// The manifest that was accepted last.
+    package var accepted: UpstreamMemo?
+    /// What is known of the upstream.
+    package var index: UpstreamIndex?
+    /// The keys of which one must have signed the manifest; none if no signature is asked for.
+    package var keys: [PublicKey]
+
+    /// The fields of the request for the manifest.
+    package var fields: [(name: String, value: String)] {
+        var fields = [
+            (name: "Accept", value: "application/json,*/*;q=0.1"), (name: "Accept-Encoding", value: "identity"),
+        ]
+        if bypassesCaches { fields.append(("Cache-Control", "no-cache")) }
+        if let tag = validators?.etag { fields.append(("If-None-Match", tag)) }
+        if let date = validators?.lastModified { fields.append(("If-Modified-Since", date)) }
+        return fields
+    }
+
+    /// What follows from the bytes of a manifest.
+    ///
+    /// - Returns: The manifest; `nil` if it is the one that is known.
+    /// - Throws: ``UpstreamFailure`` if it is not accepted.
+    package func judge(
+        _ bytes: [UInt8], digest: Digest, now: Timestamp
+    ) throws(UpstreamFailure) -> (manifest: Manifest, memo: UpstreamMemo)? {
+        if index != nil, accepted?.sha256 == digest { return nil }
+        let manifest: Manifest
+        do {
+            manifest = try Manifest(json: bytes)
+        } catch {
+            throw UpstreamFailure(.damaged, "its manifest cannot be read: \(error)")
+        }
+        let memo = UpstreamMemo(
+            url: url.description, published: manifest.published, generation: manifest.generation, sha256: digest)
+        try memo.judge(at: now)
+        try accepted?.judge(memo)
+        return (manifest, memo)
+    }
+
+    /// Reads a document that the manifest names.
+    package func document(_ bytes: [UInt8], of list: Manifest.List) throws(UpstreamFailure) -> AppListDocument {
+        guard Digest.of(bytes) == list.sha256 else {
+            throw UpstreamFailure(.incomplete, "\(list.document) does not have its digest")
+        }
+        do {
+            return try AppListDocument(json: bytes)
+        } catch {
+            throw UpstreamFailure(.damaged, "\(list.document) cannot be read: \(error)")
+        }
+    }
+}
+
+/// What came of a look at an upstream.
+package struct UpstreamAnswer: Sendable {
+    package enum Outcome: Sendable {
+        /// The manifest is the one that is known.
+        case unchanged
+        case accepted(UpstreamContents)
+        case failed(UpstreamFailure)
+    }
+
+    package var url: UpstreamURL
+    package var outcome: Outcome
+
+    package init(url: UpstreamURL, _ outcome: Outcome) {
+        self.url = url
+        self.outcome = outcome
+    }
+}
+
+/// A manifest of an upstream that was accepted, with its documents.
+package struct UpstreamContents: Sendable {
+    package var memo: UpstreamMemo
+    /// What makes the next request conditional.
+    package var validators: Validators
+    package var index: UpstreamIndex
+    /// The URLs of which the upstream says something else than before.
+    package var changes: [IconURL]
+
+    /// Takes the documents of a manifest in.
+    ///
+    /// - Parameters:
+    ///   - memo: The manifest.
+    ///   - validators: The validators of the response that brought it.
+    ///   - manifest: The same manifest.
+    ///   - new: The documents that were not known before, by digest.
+    ///   - old: What was known before.
+    package init(
+        _ memo: UpstreamMemo, _ validators: Validators, _ manifest: Manifest, new: [Digest: AppListDocument],
+        old: UpstreamIndex?
+    ) {
+        self.memo = memo
+        self.validators = validators
+        var documents = new.mapValues { UpstreamIndex.Document($0) }
+        for list in manifest.lists.values where documents[list.sha256] == nil {
+            documents[list.sha256] = old?.documents[list.sha256]
+        }
+        let index = UpstreamIndex(documents)
+        var seen: Set<IconURL> = []
+        changes = new.values.flatMap { document in
+            document.apps.lazy.map(\.icon).filter { url in
+                index[url] != old?[url] && seen.insert(url).inserted
+            }
+        }
+        self.index = index
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+package import WebAddresses
+
+/// The URL of a folder on a server that has a copy of another agent's cache.
+package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
+    /// The longest URL accepted, in bytes: the paths in the folder follow it.
+    private static let maxLength = 2048
+
+    /// The folder; its URL ends with “/”.
+    package let folder: FetchTarget
+
+    /// Reads the URL of a folder, with or without its last “/”; `nil` if it may not be requested, or has a query.
+    package init?(_ text: String) {
+        guard text.utf8.count <= Self.maxLength, !text.contains("?"), !text.contains("#"),
+            let folder = try? FetchTarget(text.hasSuffix("/") ? text : text + "/")
+        else { return nil }
+        self.folder = folder
+    }
+
+    /// A file in the folder.
+    package func file(_ path: String) -> FetchTarget {
+        guard let target = try? FetchTarget(folder.url + path) else {
+            preconditionFailure("paths of a cache need no escapes")
+        }
+        return target
+    }
+
+    package var manifest: FetchTarget { file(CacheLayout.manifest) }
+
+    /// Whether a URL, as it is sent, is that of a file in the folder.
+    package func contains(_ url: String) -> Bool { url.utf8.starts(with: folder.url.utf8) }
+
+    package var description: String { folder.url }
+}
