@@ -29,6 +29,7 @@ extension OpenAPI {
                         "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,
                         "code": .textOrNull,
                         "origins": .list(of: .object(["name": .anyText, "icons": .count, "until": .anyText])),
+                        "awaitingUpstream": .count,
                     ]),
                     "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
                     "eviction": .object(["state": .anyText, "reason": .textOrNull]),
@@ -53,6 +54,12 @@ extension OpenAPI {
                             "code": .anyText, "severity": .one(of: "problem", "notice"), "count": .count,
                             "sentence": .anyText, "detail": .textOrNull, "example": .textOrNull,
                             "commands": .list(of: .anyText),
+                        ])),
+                    "upstreams": .list(
+                        of: .object([
+                            "url": .anyText, "state": .one(of: "fresh", "stale", "broken", "refused", "unknown"),
+                            "generation": .countOrNull, "published": .textOrNull, "lastPoll": .textOrNull,
+                            "nextPoll": .textOrNull, "error": .textOrNull, "code": .textOrNull,
                         ])),
                     "refreshFailures": .list(
                         of: .object([
@@ -111,7 +118,8 @@ extension OpenAPI {
                         "url": .anyText, "status": .countOrNull, "allowedBy": .textOrNull, "proxy": .textOrNull,
                     ])),
                 "pinned": .flag, "holds": .list(of: .object(["code": .anyText, "reason": .anyText])),
-                "rule": .textOrNull, "eviction": .textOrNull,
+                "rule": .textOrNull, "eviction": .textOrNull, "source": .textOrNull,
+                "upstreams": .list(of: .object(["url": .anyText, "says": .anyText, "obstacle": .textOrNull])),
             ])
         ),
         (

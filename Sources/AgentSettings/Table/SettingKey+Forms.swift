@@ -92,7 +92,7 @@ extension SettingKey {
 
     static func list<Element>(
         _ name: String, _ form: String, _ label: String,
-        _ path: any WritableKeyPath<Settings, [Element]> & Sendable, _ summary: String,
+        _ path: any WritableKeyPath<Settings, [Element]> & Sendable, atMost limit: Int = .max, _ summary: String,
         _ parse: @escaping @Sendable (String) -> Element?, _ format: @escaping @Sendable (Element) -> String
     ) -> SettingKey {
         SettingKey(
@@ -103,6 +103,7 @@ extension SettingKey {
                 for part in parts {
                     guard let value = parse(part) else { return part }
                     values.append(value)
+                    if values.count > limit { return part }
                 }
                 settings[keyPath: path] = values
                 return nil

@@ -6,8 +6,9 @@ extension SettingKey {
     /// The settings of the upstreams, and of what other agents read.
     static let upstream: [SettingKey] = [
         .list(
-            "upstream.urls", "URLs of folders such as https://icons.example.com/fleet/, without a query", "URLs",
-            \.upstream.urls,
+            "upstream.urls", "at most 4 URLs of folders such as https://icons.example.com/fleet/, without a query",
+            "URLs",
+            \.upstream.urls, atMost: Settings.Upstream.maxCount,
             "The folders that have a copy of another agent's cache. They are asked for each icon, in this order, before its origin.",
             { UpstreamURL($0) }, { $0.description }),
         .duration(

@@ -106,7 +106,7 @@ package struct Agent: Sendable {
                 downloads: downloads, staging: staging, publisher: publisher,
                 evictor: Evictor(folder, thread: thread, logger: logger, metrics: metrics),
                 inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
-                poller: UpstreamPoller(downloads: downloads, clock: clock), database: store,
+                database: store,
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
                 metrics: metrics)
         }

@@ -197,6 +197,10 @@ struct EventLog: Sendable {
             logger.notice("configuration reloaded", metadata: ["changed": "\(changed)"])
         case .configurationRejected(let reason):
             logger.error("configuration rejected, keeping the old one", metadata: ["reason": "\(reason)"])
+        case .upstreamChanged(let url, .fresh, _): logger.notice("upstream in use", metadata: ["upstream": "\(url)"])
+        case .upstreamChanged(let url, let state, let reason):
+            logger.warning(
+                "upstream \(state.rawValue)", metadata: ["upstream": "\(url)", "reason": "\(reason)"])
         case .purged: logger.notice("cache purged")
         case .purgeFailed(let report):
             logger.error(

@@ -9,7 +9,6 @@ struct SystemEffects: AgentEffects {
     let publisher: Publisher
     let evictor: Evictor
     let inspector: CacheInspector
-    let poller: UpstreamPoller
     let database: StateStore
     let relist: @Sendable () async -> Void
     var metrics = AgentMetrics()
@@ -38,7 +37,7 @@ struct SystemEffects: AgentEffects {
         case .remove(let plan): return .removed(failed: await evictor.remove(plan))
         case .measureSpace(let trial): return .space(await staging.measure(trial: trial))
         case .inspect(let expected): return .inspected(await inspector.inspect(expected))
-        case .poll(let poll): return .polled(await poller.poll(poll))
+        case .poll(let poll): return .polled(await UpstreamPoller(downloads: downloads).poll(poll))
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
 import Transfers
 
@@ -9,6 +10,8 @@ final class DocumentTransfer: TransferReceiver {
     let limits: RequestLimits
     /// When it is given up.
     let deadline: ContinuousClock.Instant
+    private let clock: AgentClock
+    private let sent: Timestamp
     /// The most bytes that are taken.
     private let maxBytes: Int
     /// The transfer under way; `nil` before and after.
@@ -21,8 +24,10 @@ final class DocumentTransfer: TransferReceiver {
 
     var hasEnded: Bool { end != nil }
 
-    init(limits: RequestLimits, maxBytes: Int) {
+    init(limits: RequestLimits, maxBytes: Int, clock: AgentClock) {
         self.limits = limits
+        self.clock = clock
+        sent = clock.now
         self.maxBytes = maxBytes
         deadline = .now + limits.totalTimeout
     }
@@ -56,14 +61,18 @@ final class DocumentTransfer: TransferReceiver {
         if let refusal {
             finish(.failure(refusal))
         } else if let head, head.status != 200 {
-            finish(.success(Downloads.Document(head: head, body: [])))
+            finish(.success(document(head, [])))
         } else if let failure {
             finish(.failure(failure))
         } else if let head {
-            finish(.success(Downloads.Document(head: head, body: body)))
+            finish(.success(document(head, body)))
         } else {
             finish(.failure(FetchFailure.protocolViolation("a response without a head")))
         }
+    }
+
+    private func document(_ head: ResponseHead, _ body: [UInt8]) -> Downloads.Document {
+        Downloads.Document(head: head, body: body, sent: sent, received: clock.now)
     }
 
     func finish(_ result: Result<Downloads.Document, any Error>) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
 import Transfers
 import WebAddresses
@@ -13,15 +14,32 @@ extension Downloads {
         var head: ResponseHead
         /// Empty for other statuses than 200.
         var body: [UInt8]
+        /// When the request was sent, and when the response was complete.
+        var sent, received: Timestamp
     }
 
     /// Requests a document of an upstream.
     ///
+    /// - Parameters:
+    ///   - path: Its path in the folder.
+    ///   - upstream: The upstream.
+    ///   - fields: The fields of the request.
     /// - Returns: The response, or why there is no complete one; errors do not leave the thread of the downloads.
     func document(
-        at target: FetchTarget, fields: [(name: String, value: String)]
+        _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)]
     ) async -> Result<Document, UpstreamFailure> {
-        let document = DocumentTransfer(limits: settings.upstream.limits, maxBytes: Self.maxDocument)
+        let result = await request(upstream.file(path), fields)
+        let file: MetricLabel.UpstreamFile = path == CacheLayout.manifest ? .manifest : .document
+        metrics.noteUpstream(
+            place(of: upstream), file, MetricLabel.UpstreamResult(result), bytes: (try? result.get())?.body.count ?? 0)
+        return result
+    }
+
+    private func request(
+        _ target: FetchTarget, _ fields: [(name: String, value: String)]
+    ) async -> Result<Document, UpstreamFailure> {
+        let document = DocumentTransfer(
+            limits: settings.upstream.limits, maxBytes: Self.maxDocument, clock: clock)
         let id = ObjectIdentifier(document)
         documents[id] = document
         defer { documents[id] = nil }
@@ -59,5 +77,24 @@ extension Downloads {
         if let transfer = document.transfer { transport.cancel(transfer) }
         document.transfer = nil
         document.finish(.failure(error))
+    }
+}
+
+extension MetricLabel.UpstreamResult {
+    fileprivate init(_ result: Result<Downloads.Document, UpstreamFailure>) {
+        switch result {
+        case .success(let document) where document.head.status == 200: self = .ok
+        case .success(let document) where document.head.status == 304: self = .notModified
+        case .success(let document): self.init(FetchFailure(document.head, at: document.received))
+        case .failure(let failure):
+            if case .request(let cause) = failure.cause { self.init(cause) } else { self = .cancelled }
+        }
+    }
+}
+
+extension FetchFailure {
+    /// A status other than the wanted one.
+    init(_ head: ResponseHead, at now: Timestamp) {
+        self = .status(head.status, retryAfter: RetryAfter(head.fields, receivedAt: now)?.delay)
     }
 }

@@ -39,7 +39,7 @@ package actor Downloads {
     let staging: Staging
     let clock: AgentClock
     private(set) var inspector: ImageInspector
-    private let metrics: AgentMetrics
+    let metrics: AgentMetrics
     private let idleTime: Duration
     private let report: @Sendable ([End]) -> Void
 
@@ -171,7 +171,14 @@ package actor Downloads {
         metrics.noteDownload(
             outcome, of: download.request, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
             in: .now - download.begun)
+        if let upstream = download.request.upstream {
+            metrics.noteUpstream(
+                place(of: upstream.url), .icon, MetricLabel.UpstreamResult(outcome), bytes: download.received)
+        }
     }
+
+    /// The place of an upstream in the settings.
+    func place(of upstream: UpstreamURL) -> Int? { settings.upstream.urls.firstIndex(of: upstream) }
 
     // MARK: Go on
 

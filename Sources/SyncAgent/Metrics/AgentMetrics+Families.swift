@@ -20,6 +20,17 @@ extension MetricFamily {
         Label(
             name: "outcome",
             values: [MetricLabel.Outcome.downloaded, .notModified, .failed].map(\.rawValue)))
+    static let originDownloads = counter(
+        "syncagent_origin_downloads_total", "Downloads from origins that ended, by the reason for which they began.",
+        Label("reason", FetchReason.self))
+    static let upstreamRequests = counter(
+        "syncagent_upstream_requests_total",
+        "Requests to upstreams that ended, by place in upstream.urls, kind of file and result.",
+        Label(name: "upstream", values: MetricLabel.upstreams), Label("file", MetricLabel.UpstreamFile.self),
+        Label("result", MetricLabel.UpstreamResult.self))
+    static let upstreamBytes = counter(
+        "syncagent_upstream_received_bytes_total", "Bytes of response bodies that upstreams sent.",
+        Label(name: "upstream", values: MetricLabel.upstreams))
     static let publications = counter(
         "syncagent_publications_total", "Publications, by outcome.",
         Label("outcome", MetricLabel.Publication.self))
@@ -52,8 +63,9 @@ extension MetricFamily {
     private static let diskBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
     static let pushed = [
-        downloads, downloadFailures, downloadResponses, receivedBytes, downloadDuration, publications,
-        publicationDuration, flushDuration, flushFailures, evictedImages, evictedGenerations, evictionFailures,
+        downloads, downloadFailures, downloadResponses, receivedBytes, downloadDuration, originDownloads,
+        upstreamRequests, upstreamBytes, publications, publicationDuration, flushDuration, flushFailures, evictedImages,
+        evictedGenerations, evictionFailures,
         listReads, parserFailures, watcherFailures, controlRequests,
     ]
 }
@@ -108,13 +120,27 @@ extension MetricFamily {
         "syncagent_watch_polling", "1 while the lists folder is polled, because inotify does not report all changes.")
     static let watchOverflows = counter(
         "syncagent_watch_overflows_total", "Overflows of the inotify queue of the lists folder.")
+    static let upstreamState = gauge(
+        "syncagent_upstream_state", "1 for the present state of each upstream, 0 for the others.",
+        Label(name: "upstream", values: MetricLabel.upstreams),
+        Label("state", StatusReport.Upstream.State.self))
+    static let upstreamGeneration = gauge(
+        "syncagent_upstream_generation", "The newest generation of each upstream that was accepted.",
+        Label(name: "upstream", values: MetricLabel.upstreams))
+    static let upstreamPublished = gauge(
+        "syncagent_upstream_published_timestamp_seconds",
+        "When that generation was published, since 1970; time() minus this is the age of the manifest.",
+        Label(name: "upstream", values: MetricLabel.upstreams))
+    static let awaitingUpstream = gauge(
+        "syncagent_awaiting_upstream", "Icons that no upstream has, and whose origins are asked later or never.")
     static let lastScan = gauge(
         "syncagent_last_scan_timestamp_seconds", "When the lists folder was listed last, since 1970.", isVolatile: true)
 
     static let pulled = [
         up, buildInfo, collected, paused, inSync, configurationOK, lists, icons, staleIcons, oldestStaleIcon,
         retiredIcons, queue, shortage, generation, lastPublication, publicationFailing, cacheBytes, cacheImages,
-        diskFree, diskSize, diskReserve, eviction, watchPolling, watchOverflows, lastScan,
+        diskFree, diskSize, diskReserve, eviction, watchPolling, watchOverflows, lastScan, upstreamState,
+        upstreamGeneration, upstreamPublished, awaitingUpstream,
     ]
 }
 

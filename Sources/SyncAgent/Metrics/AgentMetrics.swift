@@ -17,6 +17,10 @@ package final class AgentMetrics: Sendable {
     private let downloadResponses: Counters<MetricLabel.HTTPVersion>
     private let receivedBytes: Counter
     private let downloadDurations: [MetricLabel.Outcome: Timer]
+    private let originDownloads: Counters<FetchReason>
+    /// By place of the upstream, then by kind of file.
+    private let upstreamRequests: [[MetricLabel.UpstreamFile: Counters<MetricLabel.UpstreamResult>]]
+    private let upstreamBytes: Counters<String>
     private let publications: Counters<MetricLabel.Publication>
     private let publicationDuration: Timer
     private let flushDuration: Timer
@@ -44,6 +48,14 @@ package final class AgentMetrics: Sendable {
             uniqueKeysWithValues: [MetricLabel.Outcome.downloaded, .notModified, .failed].map {
                 ($0, Timer(.downloadDuration, [$0.rawValue], registry))
             })
+        originDownloads = Counters(.originDownloads, registry)
+        upstreamRequests = MetricLabel.upstreams.map { place in
+            Dictionary(
+                uniqueKeysWithValues: MetricLabel.UpstreamFile.allCases.map {
+                    ($0, Counters(.upstreamRequests, after: [place, $0.rawValue], registry))
+                })
+        }
+        upstreamBytes = Counters(.upstreamBytes, MetricLabel.upstreams, registry)
         publications = Counters(.publications, registry)
         publicationDuration = Timer(.publicationDuration, [], registry)
         flushDuration = Timer(.flushDuration, [], registry)
@@ -92,6 +104,21 @@ package final class AgentMetrics: Sendable {
         if let isMultiplexed { downloadResponses.increment(isMultiplexed ? .http2 : .http1) }
         if bytes > 0 { receivedBytes.increment(by: bytes) }
         downloadDurations[end]?.record(time)
+        if request.upstream == nil, case .server = request.source { originDownloads.increment(request.reason) }
+    }
+
+    /// Notes a request to an upstream that ended.
+    ///
+    /// - Parameters:
+    ///   - place: The place of the upstream in `upstream.urls`, from 0; `nil` if it is there no more.
+    ///   - file: What was requested.
+    ///   - result: What came of it.
+    ///   - bytes: How much of the body came.
+    func noteUpstream(_ place: Int?, _ file: MetricLabel.UpstreamFile, _ result: MetricLabel.UpstreamResult, bytes: Int)
+    {
+        guard let place, upstreamRequests.indices.contains(place) else { return }
+        upstreamRequests[place][file]?.increment(result)
+        if bytes > 0 { upstreamBytes.increment(MetricLabel.upstreams[place], by: bytes) }
     }
 
     private static func origin(of request: FetchRequest, _ trail: FetchTrail?) -> MetricLabel.Origin {

@@ -28,6 +28,52 @@ enum MetricLabel {
         case upstream
     }
 
+    /// The place of an upstream in `upstream.urls`.
+    static let upstreams = (1...Settings.Upstream.maxCount).map(String.init)
+
+    /// What is requested from an upstream.
+    enum UpstreamFile: String, CaseIterable, Sendable {
+        case manifest
+        /// A list document, or a signature.
+        case document
+        case icon
+    }
+
+    /// What came of a request to an upstream.
+    enum UpstreamResult: String, CaseIterable, Sendable {
+        case ok
+        case notModified = "not-modified"
+        /// The file is not there.
+        case miss
+        /// The upstream refuses this machine.
+        case refused
+        /// It asks to wait.
+        case throttled
+        /// It does not answer, or with something else.
+        case unavailable
+        case cancelled
+
+        init(_ failure: FetchFailure) {
+            switch UpstreamVerdict(failure) {
+            case .miss: self = .miss
+            case .rejected: self = .ok
+            case .configuration: self = .refused
+            case .wait: self = .throttled
+            case .unavailable: self = .unavailable
+            case .unknown: self = .cancelled
+            }
+        }
+
+        init(_ outcome: FetchOutcome) {
+            switch outcome {
+            case .image: self = .ok
+            case .notModified: self = .notModified
+            case .failed(let failure): self.init(failure)
+            case .noRoom, .cancelled: self = .cancelled
+            }
+        }
+    }
+
     /// The version of HTTP that all servers of a download answered with.
     enum HTTPVersion: String, CaseIterable, Sendable {
         case http1 = "1.1"

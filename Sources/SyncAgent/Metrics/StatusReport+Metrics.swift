@@ -32,12 +32,35 @@ extension StatusReport {
                 .eviction, MetricFamily.eviction.labels[0].values.map { ($0, $0 == eviction.state ? 1 : 0) }),
             MetricReading(.watchPolling, watch.mode == "polling"),
             MetricReading(.watchOverflows, Double(watch.overflows)),
+            MetricReading(.awaitingUpstream, Double(downloads.awaitingUpstream ?? 0)),
         ]
+        readings += upstreamMetrics
         // Without a generation there is nothing to tell: a time of 0 would look like a very old one.
         if let generation { readings.append(MetricReading(.generation, Double(generation))) }
         if let time = published.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastPublication, time)) }
         if let time = watch.lastScan.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastScan, time)) }
         return readings
+    }
+}
+
+extension StatusReport {
+    /// What there is to tell of each upstream.
+    private var upstreamMetrics: [MetricReading] {
+        let upstreams = zip(MetricLabel.upstreams, upstreams ?? [])
+        func reading(_ family: MetricFamily, _ value: (Upstream) -> Double?) -> MetricReading {
+            MetricReading(family, upstreams.compactMap { place, upstream in value(upstream).map { (place, $0) } })
+        }
+        let states = upstreams.flatMap { place, upstream in
+            Upstream.State.allCases.map { state in
+                MetricReading.Series(
+                    labels: [place, state.rawValue], value: .number(state.rawValue == upstream.state ? 1 : 0))
+            }
+        }
+        return [
+            MetricReading(.upstreamState, states),
+            reading(.upstreamGeneration) { $0.generation.map(Double.init) },
+            reading(.upstreamPublished) { $0.published.flatMap { Timestamp($0) }.map { $0.sinceEpoch / .seconds(1) } },
+        ]
     }
 }
 

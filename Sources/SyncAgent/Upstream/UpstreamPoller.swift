@@ -10,20 +10,19 @@ struct UpstreamPoller: Sendable {
     private static let concurrency = 4
 
     let downloads: Downloads
-    let clock: AgentClock
 
     func poll(_ poll: UpstreamPoll) async -> UpstreamAnswer {
         UpstreamAnswer(url: poll.url, await outcome(of: poll))
     }
 
     private func outcome(of poll: UpstreamPoll) async -> UpstreamAnswer.Outcome {
-        switch await downloads.document(at: poll.url.manifest, fields: poll.fields) {
+        switch await downloads.document(CacheLayout.manifest, of: poll.url, fields: poll.fields) {
         case .failure(let failure): return .failed(failure)
         case .success(let response):
             switch response.head.status {
             case 200: return await outcome(of: poll, response)
             case 304 where poll.validators != nil: return .unchanged
-            default: return .failed(UpstreamFailure(.status(of: response.head, at: clock.now)))
+            default: return .failed(UpstreamFailure(FetchFailure(response.head, at: response.received)))
             }
         }
     }
@@ -31,13 +30,12 @@ struct UpstreamPoller: Sendable {
     private func outcome(of poll: UpstreamPoll, _ response: Downloads.Document) async -> UpstreamAnswer.Outcome {
         let digest = Digest.of(response.body)
         do throws(UpstreamFailure) {
-            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: clock.now) else {
+            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: downloads.clock.now) else {
                 return .unchanged
             }
             try await checkSignature(of: response.body, digest, poll)
             let stored = StoredResponse(
-                url: poll.url.manifest.url, fields: response.head.fields, requestTime: clock.now,
-                responseTime: clock.now)
+                fields: response.head.fields, requestTime: response.sent, responseTime: response.received)
             return .accepted(
                 UpstreamContents(
                     memo, stored.validators, manifest, new: try await documents(of: manifest, poll), old: poll.index))
@@ -50,8 +48,8 @@ struct UpstreamPoller: Sendable {
         of manifest: [UInt8], _ digest: Digest, _ poll: UpstreamPoll
     ) async throws(UpstreamFailure) {
         guard !poll.keys.isEmpty else { return }
-        let path = poll.url.file(CacheLayout.signature(digest))
-        let text = try await file(at: path, as: .signature, "its manifest is not signed: \(path.url)")
+        let path = CacheLayout.signature(digest)
+        let text = try await file(path, of: poll.url, as: .signature, "its manifest is not signed: \(path) is missing")
         do {
             try verify(try Signature(text: text), of: manifest, by: poll.keys)
         } catch {
@@ -97,9 +95,8 @@ struct UpstreamPoller: Sendable {
         of list: Manifest.List, _ poll: UpstreamPoll
     ) async -> Result<AppListDocument, UpstreamFailure> {
         do throws(UpstreamFailure) {
-            let path = poll.url.file(list.document)
             let bytes = try await file(
-                at: path, as: .incomplete, "its manifest names \(list.document), which is missing")
+                list.document, of: poll.url, as: .incomplete, "its manifest names \(list.document), which is missing")
             return .success(try poll.document(bytes, of: list))
         } catch {
             return .failure(error)
@@ -108,19 +105,12 @@ struct UpstreamPoller: Sendable {
 
     /// A file that the manifest calls for.
     private func file(
-        at target: FetchTarget, as refusal: UpstreamFailure.Refusal, _ message: String
+        _ path: String, of upstream: UpstreamURL, as refusal: UpstreamFailure.Refusal, _ message: String
     ) async throws(UpstreamFailure) -> [UInt8] {
         let fields = [(name: "Accept", value: "*/*"), (name: "Accept-Encoding", value: "identity")]
-        let response = try await downloads.document(at: target, fields: fields).get()
+        let response = try await downloads.document(path, of: upstream, fields: fields).get()
         guard response.head.status != 200 else { return response.body }
-        let failure = FetchFailure.status(of: response.head, at: clock.now)
+        let failure = FetchFailure(response.head, at: response.received)
         throw UpstreamVerdict(failure) == .miss ? UpstreamFailure(refusal, message) : UpstreamFailure(failure)
-    }
-}
-
-extension FetchFailure {
-    /// A status other than the wanted one.
-    fileprivate static func status(of head: ResponseHead, at now: Timestamp) -> FetchFailure {
-        .status(head.status, retryAfter: RetryAfter(head.fields, receivedAt: now)?.delay)
     }
 }

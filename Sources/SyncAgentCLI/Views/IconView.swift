@@ -32,6 +32,10 @@ struct IconView {
         add("next", report.next)
         for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }
         add("because", report.rule)
+        add("from", report.source)
+        for opinion in report.upstreams ?? [] {
+            add("upstream", "\(opinion.url): \(opinion.says)" + (opinion.obstacle.map { ", \($0)" } ?? ""))
+        }
         add("evicted", report.eviction)
         for (index, hop) in report.trail.enumerated() { add(index == 0 ? "requests" : "", Self.text(of: hop)) }
         if let failure = report.failure {

@@ -177,7 +177,18 @@ struct StatusView {
         } else if report.publication.error == nil {
             figures.append(("generation", "nothing has been published yet"))
         }
-        return figures + [("agent", StyledText(agent))]
+        return figures + upstreams + [("agent", StyledText(agent))]
+    }
+
+    private var upstreams: [(title: String, text: StyledText)] {
+        (report.upstreams ?? []).map { upstream in
+            let generation = upstream.generation.map { ", generation \(grouped($0))" } ?? ""
+            let published = upstream.published.map { ", published \($0)" } ?? ""
+            let next = upstream.nextPoll.map { ", next poll \($0)" } ?? ""
+            let text = "\(upstream.url) is \(upstream.state)\(generation)\(published)\(next)"
+            let style: Style? = upstream.needsAttention ? .red : upstream.state == "fresh" ? nil : .yellow
+            return ("upstream", StyledText(RelativeTime.text(in: text, now: now), style))
+        }
     }
 
     private var agent: String {

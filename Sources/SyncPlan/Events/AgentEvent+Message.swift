@@ -54,6 +54,13 @@ extension AgentEvent {
                 : "The configuration was read again. Changed: \(changed.joined(separator: ", "))."
         case .configurationRejected(let reason):
             "The configuration is not accepted, the old one stays in force: \(reason)"
+        case .upstreamChanged(let url, .fresh, _), .upstreamChanged(let url, .unknown, _):
+            "The upstream \(url) is in use: its manifest is accepted."
+        case .upstreamChanged(let url, .stale, let reason):
+            "The upstream \(url) is stale: \(reason). Its images are still used."
+        case .upstreamChanged(let url, .broken, let reason):
+            "The upstream \(url) fails and is not asked for a while: \(reason)."
+        case .upstreamChanged(let url, .refused, let reason): "The upstream \(url) is refused: \(reason)."
         case .purged: PurgeReport(.done).sentence
         case .purgeFailed(let report): report.sentence
         }

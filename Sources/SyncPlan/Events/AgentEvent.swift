@@ -50,6 +50,8 @@ package enum AgentEvent: Equatable, Sendable {
     /// The configuration was read again; which settings have other values now.
     case configurationReloaded(changed: [String])
     case configurationRejected(reason: String)
+    /// An upstream is in another state, for this reason if something is wrong.
+    case upstreamChanged(UpstreamURL, StatusReport.Upstream.State, reason: String)
     case purged
     /// A purge ended, and not everything is removed.
     case purgeFailed(PurgeReport)
@@ -93,6 +95,10 @@ extension AgentEvent {
         case stateReplaced = "state-replaced"
         case configurationReloaded = "configuration-reloaded"
         case configurationRejected = "configuration-rejected"
+        case upstreamFresh = "upstream-fresh"
+        case upstreamStale = "upstream-stale"
+        case upstreamBroken = "upstream-broken"
+        case upstreamRefused = "upstream-refused"
         case purged
         case purgeFailed = "purge-failed"
         /// Events are missing; only readers get it, see ``EventGap``.
@@ -137,6 +143,13 @@ extension AgentEvent {
         case .stateReplaced: .stateReplaced
         case .configurationReloaded: .configurationReloaded
         case .configurationRejected: .configurationRejected
+        case .upstreamChanged(_, let state, _):
+            switch state {
+            case .fresh, .unknown: .upstreamFresh
+            case .stale: .upstreamStale
+            case .broken: .upstreamBroken
+            case .refused: .upstreamRefused
+            }
         case .purged: .purged
         case .purgeFailed: .purgeFailed
         }

@@ -14,6 +14,8 @@ struct ToldConditions: Equatable, Sendable {
     var failure: String?
     /// Whether downloads wait for room.
     var isBlocked = false
+    /// The states of the upstreams that were read, or failed.
+    var upstreams: [UpstreamURL: StatusReport.Upstream.State] = [:]
 }
 
 extension Reconciler {
@@ -30,7 +32,10 @@ extension Reconciler {
             } else {
                 .active
             }
-        return ToldConditions(eviction: eviction, failure: publishing.failure, isBlocked: space.waitsFor != nil)
+        let known = upstreams.states(at: lastTime).filter { $0.state != .unknown }
+        return ToldConditions(
+            eviction: eviction, failure: publishing.failure, isBlocked: space.waitsFor != nil,
+            upstreams: Dictionary(known.map { ($0.url, $0.state) }) { a, _ in a })
     }
 
     /// Tells of the conditions that have changed.
@@ -50,6 +55,11 @@ extension Reconciler {
             case .active: events.append(.evictionActive)
             case .suspended: events.append(.evictionSuspended(reason: reason))
             case .held: events.append(.evictionHeld(reason: reason))
+            }
+        }
+        if now.upstreams != told.upstreams {
+            for (url, state, reason) in upstreams.states(at: lastTime) where now.upstreams[url] != told.upstreams[url] {
+                if state != .unknown { events.append(.upstreamChanged(url, state, reason: reason)) }
             }
         }
         told = now

@@ -34,7 +34,7 @@ package struct Condition: Hashable, Sendable {
 }
 
 /// Why an icon is asked for.
-package enum FetchReason: String, Sendable {
+package enum FetchReason: String, CaseIterable, Sendable {
     /// There is no image of it.
     case notCached = "not-cached"
     /// There was one, and it is not on disk any more.

@@ -121,6 +121,7 @@ extension Reconciler {
             noting: &unstored)
         guard let (outcome, answer) = end(outcome, of: url, now: now, to: &actions) else {
             catalog.updateIcon(url) { $0.phase = .idle }
+            requeueBlocked(now: now)
             consider(url, now: now)
             return forgetIfDone(url, now: now)
         }

@@ -40,6 +40,18 @@ extension Reconciler {
     /// A look at an upstream ended: icons of which it says something new are looked at again.
     mutating func applyPoll(_ answer: UpstreamAnswer, now: Timestamp) {
         for url in upstreams.end(answer, at: now, using: &generator) { reconsider(url, now: now) }
+        requeueBlocked(now: now)
+    }
+
+    /// Has icons come from elsewhere, or wait, that are queued for an upstream whose circuit breaker has opened.
+    mutating func requeueBlocked(now: Timestamp) {
+        for url in upstreams.takeBlocked() {
+            guard case .queued? = catalog.icons[url]?.phase else { continue }
+            downloads.remove(url)
+            upstreams.drop(url)
+            catalog.updateIcon(url) { $0.phase = .idle }
+            consider(url, now: now)
+        }
     }
 
     private mutating func reconsider(_ url: IconURL, now: Timestamp) {

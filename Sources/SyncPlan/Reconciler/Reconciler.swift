@@ -35,6 +35,8 @@ package struct Reconciler: Sendable {
     var unstored = UnstoredChanges()
     /// What happened since events were last taken, or since the last events came in: nobody need take them.
     var events: [AgentEvent] = []
+    /// When the last events came in.
+    private(set) var lastTime: Timestamp
     /// The conditions that events have told of.
     var told = ToldConditions()
     /// What events have told of lists whose files are not accepted, be it before a restart.
@@ -54,6 +56,7 @@ package struct Reconciler: Sendable {
     ) {
         self.settings = settings
         self.triesOnce = triesOnce
+        lastTime = now
         generator = SeededGenerator(seed: seed)
         var known = restored.takeCatalog()
         var ledger: RetirementLedger
@@ -81,6 +84,7 @@ package struct Reconciler: Sendable {
     package mutating func handle(_ events: [Event], now: Timestamp) -> [Action] {
         var actions: [Action] = []
         self.events = []
+        lastTime = now
         for event in events { apply(event, now: now, to: &actions) }
         advance(now: now, to: &actions)
         noteConditions()

@@ -16,6 +16,9 @@ package struct RequestLimits: Equatable, Sendable {
 extension Settings {
     /// Copies of other agents' caches, which are asked before the origins.
     package struct Upstream: Equatable, Sendable {
+        /// The most upstreams that are used.
+        package static let maxCount = 4
+
         /// The folders, in the order in which they are asked.
         ///
         /// None by default: then all icons come from their origins.

@@ -10,8 +10,15 @@ extension IconReport {
             "response": response?.json ?? .null, "origin": origin?.json ?? .null, "stale": .string(orNull: stale),
             "trail": .array(trail.map(\.json)), "pinned": .bool(isPinned ?? false),
             "holds": .array((holds ?? []).map(\.json)), "rule": .string(orNull: rule),
-            "eviction": .string(orNull: eviction),
+            "eviction": .string(orNull: eviction), "source": .string(orNull: source),
+            "upstreams": .array((upstreams ?? []).map(\.json)),
         ])
+    }
+}
+
+extension UpstreamOpinion {
+    fileprivate var json: JSON {
+        ["url": .string(url), "says": .string(says), "obstacle": .string(orNull: obstacle)]
     }
 }
 

@@ -61,6 +61,10 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var holds: [Hold]?
     /// Which rule decides when it is refreshed, or retried.
     package var rule: String?
+    /// The file of an upstream that its image came from; `nil` if it came from its origin.
+    package var source: String?
+    /// What each upstream says of it; an agent of an older version does not say.
+    package var upstreams: [UpstreamOpinion]?
     /// Why its image stays on disk although no list names it, or when it goes.
     package var eviction: String?
 

@@ -14,7 +14,23 @@ extension Reconciler {
         case .waiting: report.rule = icon.failure.map(downloads.backoff.reason)
         default: break
         }
+        if !icon.isInline { tell(of: icon, in: &report, now: now) }
         return report
+    }
+
+    /// Tells what upstreams have to do with an icon.
+    private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
+        guard !upstreams.isEmpty else { return }
+        report.upstreams = upstreams.opinions(on: report.url, icon, at: now)
+        if case .fetch = FetchPlan(for: icon, now: now), let next = upstreams.next(for: report.url) {
+            report.next = next
+        }
+        if let response = icon.response, let freshness = upstreams.freshness(of: response) {
+            report.source = response.url
+            report.response?.freshness = freshness
+            report.rule = freshness
+        }
+        if icon.failure?.attempts == 0 { report.rule = "the upstream's failure counts until its manifest is stale" }
     }
 
     /// Why an icon that is wanted is not being downloaded.

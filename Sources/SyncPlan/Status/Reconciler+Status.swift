@@ -54,6 +54,8 @@ extension Reconciler {
         report.watch.lastScan = folder.lastScan?.description
         report.publication.error = publishing.failure
         report.configuration.error = configurationError
+        report.upstreams = upstreams.status(at: lastTime)
+        report.downloads.awaitingUpstream = upstreams.waitingCount
         return report
     }
 

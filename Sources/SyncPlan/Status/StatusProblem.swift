@@ -33,7 +33,9 @@ extension StatusReport {
 
     /// The same, with commands for whoever asks.
     package func problems(for context: CommandContext) -> [StatusProblem] {
-        let all = agentProblems(context) + storageProblems(context) + listProblems + iconProblems + notices
+        let all =
+            agentProblems(context) + storageProblems(context) + listProblems + iconProblems + upstreamProblems
+            + notices
         return [StatusProblem.Severity.problem, .notice].flatMap { severity in
             all.filter { $0.severity == severity }.map(context.completed)
         }

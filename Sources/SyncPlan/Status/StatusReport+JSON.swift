@@ -24,6 +24,7 @@ extension StatusReport {
                 "waiting": .number(downloads.waiting), "blocked": .number(downloads.blocked),
                 "reason": .string(orNull: downloads.reason), "code": .string(orNull: downloads.code),
                 "origins": .array((downloads.origins ?? []).map(\.json)),
+                "awaitingUpstream": .number(downloads.awaitingUpstream ?? 0),
             ],
             "cache": [
                 "bytes": .number(cache.bytes), "images": .number(cache.images),
@@ -45,6 +46,7 @@ extension StatusReport {
             ],
             "problems": .lines(.array(problems(for: context).map(\.json))),
             "refreshFailures": .lines(.array((refreshFailures ?? []).map(\.json))),
+            "upstreams": .lines(.array((upstreams ?? []).map(\.json))),
         ]
     }
 }
@@ -52,6 +54,16 @@ extension StatusReport {
 extension StatusReport.Listener {
     fileprivate var json: JSON {
         ["name": .string(name), "address": .string(address), "error": .string(orNull: error)]
+    }
+}
+
+extension StatusReport.Upstream {
+    fileprivate var json: JSON {
+        [
+            "url": .string(url), "state": .string(state), "generation": generation.map(JSON.number) ?? .null,
+            "published": .string(orNull: published), "lastPoll": .string(orNull: lastPoll),
+            "nextPoll": .string(orNull: nextPoll), "error": .string(orNull: error), "code": .string(orNull: code),
+        ]
     }
 }
 

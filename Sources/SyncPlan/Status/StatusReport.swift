@@ -70,6 +70,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var reason: String?
         /// The code of that: `disk-full` or `out-of-resources`.
         package var code: String?
+        /// Icons that no upstream has: their origins are asked later, or never; an agent of an older version does not say.
+        package var awaitingUpstream: Int?
         /// Origins that get no request for a while.
         package var origins: [Origin]?
 
@@ -159,6 +161,39 @@ package struct StatusReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// A copy of another agent's cache, which is asked before the origins.
+    package struct Upstream: Codable, Equatable, Sendable {
+        package enum State: String, CaseIterable, Sendable {
+            /// Its manifest was accepted, and is not older than `upstream.maxAge`.
+            case fresh
+            case stale
+            /// Its circuit breaker is open: it failed several times in a row.
+            case broken
+            /// Its manifest is refused, or it refuses this machine.
+            case refused
+            /// Its manifest was not read yet.
+            case unknown
+        }
+
+        /// The URL of its folder.
+        package var url: String
+        /// As text: an agent of a later version may have others.
+        package var state: String
+        /// The newest generation that was accepted.
+        package var generation: Int?
+        package var published: String?
+        package var lastPoll: String?
+        /// When its manifest is requested next; `nil` while it is.
+        package var nextPoll: String?
+        /// Why the last look failed.
+        package var error: String?
+        package var code: String?
+
+        package init(url: String, state: String) {
+            (self.url, self.state) = (url, state)
+        }
+    }
+
     package var state: State
     package var pid: Int?
     /// Whether the agent itself tells this; what is told of one that runs and cannot be asked comes from disk.
@@ -186,6 +221,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var storage: Storage? = Storage()
     /// An agent of an older version has none.
     package var listeners: [Listener]?
+    /// An agent of an older version has none.
+    package var upstreams: [Upstream]?
 
     package init(state: State) {
         self.state = state
@@ -196,7 +233,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// folder in doubt, an eviction that is held, a full disk, a configuration that was rejected, a damaged state.
     package var needsAttention: Bool {
         hasFailures || ![.active, .unknown].contains(eviction) || state == .unknown || configuration.error != nil
-            || storage?.damaged != nil
+            || storage?.damaged != nil || upstreams?.contains(where: \.needsAttention) == true
     }
 
     /// Whether something was not done that the lists ask for: icons that failed or cannot be asked for, bad lists, a full
@@ -205,6 +242,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
         icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != "ok" }
             || publication.error != nil || storage?.error != nil || listeners?.contains { $0.error != nil } == true
     }
+}
+
+extension StatusReport.Upstream {
+    /// Whether a person should look at it; what is broken heals by itself.
+    package var needsAttention: Bool { [State.stale, .refused].map(\.rawValue).contains(state) }
 }
 
 extension StatusReport.List {

@@ -43,6 +43,13 @@ extension StatusReport {
             return StatusVerdict(level: .stopped, sentence: "Downloads are paused. \(onDisk(isStartTold: true))")
         case .running: break
         }
+        let waiting = downloads.awaitingUpstream ?? 0
+        if downloads.active + downloads.queued == 0, icons.pending > 0, waiting > 0 {
+            return StatusVerdict(
+                level: .busy,
+                sentence:
+                    "Waiting for an upstream: \(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) to go.")
+        }
         if downloads.active + downloads.queued > 0 || icons.pending > 0 {
             let left = max(icons.pending, downloads.active + downloads.queued)
             let sentence =

@@ -13,6 +13,9 @@ struct UpstreamPlan: Sendable {
         var isBlocked = false
     }
 
+    /// How old a look may be that counts as the last one: as long as caches on the way keep a manifest.
+    private static let recently: Duration = .seconds(60)
+
     private(set) var settings: Settings.Upstream
     /// Whether nothing is waited for, because the run ends when all is done.
     private let triesOnce: Bool
@@ -20,6 +23,8 @@ struct UpstreamPlan: Sendable {
     private var waits: [IconURL: Wait] = [:]
     /// The images that are queued, or under way.
     private var requests: [IconURL: UpstreamRequest] = [:]
+    /// The upstreams whose circuit breakers have opened, with icons that are queued for them.
+    private var opened: Set<UpstreamURL> = []
     /// The manifests that were accepted for upstreams that may come back.
     private var memos: [String: UpstreamMemo] = [:]
 
@@ -82,6 +87,7 @@ struct UpstreamPlan: Sendable {
         guard let place = upstreams.firstIndex(where: { $0.url == answer.url }) else { return [] }
         upstreams[place].end(
             answer.outcome, settings, isHurried: !waits.isEmpty, at: now, using: &generator)
+        noteBreaker(ofUpstreamAt: place)
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
             memos[contents.memo.url] = contents.memo
@@ -160,7 +166,7 @@ struct UpstreamPlan: Sendable {
             wait.isLast = true
             var isAsked = false
             for index in upstreams.indices {
-                isAsked = upstreams[index].pollNow(unlessSince: now + (.zero - settings.poll / 15), at: now) || isAsked
+                isAsked = upstreams[index].pollNow(unlessSince: now + (.zero - Self.recently), at: now) || isAsked
             }
             if isAsked { wait.end = now + settings.totalTimeout }
         } else if !isPolling {
@@ -177,11 +183,30 @@ struct UpstreamPlan: Sendable {
         upstreams.contains { if case .ready? = $0.index?[url] { true } else { false } }
     }
 
+    /// How many icons wait for an upstream.
+    var waitingCount: Int { waits.count }
+
+    func isWaiting(_ url: IconURL) -> Bool { waits[url] != nil && requests[url] == nil }
+
+    /// When the origin of an icon is asked that waits.
+    func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
+
     /// Whether a URL, as it was sent, is that of a file of an upstream.
     func contains(_ url: String) -> Bool { upstreams.contains { $0.url.contains(url) } }
 
     /// The manifests that were accepted, by the URL of their upstream.
     var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
+
+    private mutating func noteBreaker(ofUpstreamAt place: Int) {
+        if upstreams[place].breaker.isOpen { opened.insert(upstreams[place].url) }
+    }
+
+    /// Takes the icons that are queued, or under way, for upstreams whose circuit breakers have opened.
+    mutating func takeBlocked() -> [IconURL] {
+        guard !opened.isEmpty else { return [] }
+        defer { opened = [] }
+        return requests.filter { opened.contains($0.value.url) }.map(\.key)
+    }
 
     /// A request is not made.
     mutating func drop(_ url: IconURL) { requests[url] = nil }
@@ -220,6 +245,7 @@ struct UpstreamPlan: Sendable {
             }
             if UpstreamVerdict(failure) == .rejected { return .rejected(failure) }
             upstreams[place].noteFailure(failure, of: request.file, settings, at: now, using: &generator)
+            noteBreaker(ofUpstreamAt: place)
             return .goOn(failure)
         case .notModified, .noRoom, .cancelled: return .goOn(nil)
         }

@@ -116,6 +116,8 @@ final class ScriptedEffects: AgentEffects {
         case .inspect:
             note(.inspect)
             return .inspected(CacheInspection())
+        case .poll(let poll):
+            return .polled(UpstreamAnswer(url: poll.url, .unchanged))
         }
     }
 

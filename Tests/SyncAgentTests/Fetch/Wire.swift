@@ -124,7 +124,8 @@ actor Wire {
             host: target.host, port: target.port, addresses: addresses,
             policy: settings.network.addresses(for: target.host), setting: nil)
         let request = TransferRequest(
-            url: target.url, fields: fields, proxy: nil, route: route, mayMultiplex: target.isSecure)
+            url: target.url, fields: fields, proxy: nil, route: route, mayMultiplex: target.isSecure,
+            limits: settings.fetch.limits)
         count += 1
         let number = count
         return try await withTaskCancellationHandler {

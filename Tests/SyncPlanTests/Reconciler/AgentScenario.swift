@@ -17,6 +17,8 @@ struct AgentScenario {
     /// Every download that was begun, in order.
     private(set) var requests: [FetchRequest] = []
     private(set) var cancelled: [IconURL] = []
+    /// The looks at upstreams that have not ended.
+    var polls: [UpstreamPoll] = []
     private(set) var publication: Publication?
     private(set) var releases: [GenerationRelease]?
     private(set) var removal: RetirementPlan?
@@ -71,6 +73,7 @@ struct AgentScenario {
             case .background(.remember(let changes)): memory.store(changes)
             case .look: isLookWanted = true
             case .start(.inspect(let new)): expectation = new
+            case .start(.poll(let poll)): polls.append(poll)
             }
         }
         if let expected = expectation, answersInspections {

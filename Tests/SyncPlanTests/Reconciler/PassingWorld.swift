@@ -72,6 +72,7 @@ struct PassingWorld {
             case .background(.discard(let names)): files.subtract(names)
             case .start(.measureSpace): events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
             case .start(.inspect): events.append(.inspected(CacheInspection()))
+            case .start(.poll): break
             case .cancel, .writeAhead, .background(.discardPartials), .background(.remember), .look: break
             }
         }

@@ -464,6 +464,7 @@ struct SimulatedWorld {
         case .background(.remember(let changes)): note(changes)
         case .look: isLookWanted = true
         case .start(.inspect(let expected)): inspection = expected
+        case .start(.poll): break
         }
     }
 

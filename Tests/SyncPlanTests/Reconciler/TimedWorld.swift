@@ -102,7 +102,7 @@ struct TimedWorld {
                 after(.milliseconds(1), .released(ReleaseResult(removed: releases.map(\.generation))))
             case .start(.remove): after(.milliseconds(1), .removed())
             case .start(.inspect): after(.microseconds(200), .inspected(CacheInspection()))
-            case .cancel, .writeAhead, .start(.measureSpace), .look, .background: break
+            case .cancel, .writeAhead, .start(.measureSpace), .start(.poll), .look, .background: break
             }
         }
     }

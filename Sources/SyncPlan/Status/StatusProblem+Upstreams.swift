@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+extension StatusReport {
+    /// Upstreams that are of no use at the moment.
+    var upstreamProblems: [StatusProblem] {
+        (upstreams ?? []).compactMap { upstream in
+            let cause = upstream.error.map { $0 + (upstream.code.map { " [\($0)]" } ?? "") }
+            let effect = downloads.awaitingUpstream.map { $0 > 0 ? ": \(waiting($0))" : "" } ?? ""
+            switch Upstream.State(rawValue: upstream.state) {
+            case .refused:
+                return StatusProblem(
+                    code: "upstream-refused",
+                    sentence: "the upstream \(upstream.url) is refused, or refuses this machine\(effect)",
+                    detail: cause)
+            case .stale:
+                return StatusProblem(
+                    code: "upstream-stale", sentence: "the manifest of the upstream \(upstream.url) is old",
+                    detail: upstream.published.map {
+                        "it was published \($0), longer ago than upstream.maxAge: see whether its agent and its export run"
+                    })
+            case .broken:
+                return StatusProblem(
+                    code: "upstream-broken", severity: .notice, sentence: "the upstream \(upstream.url) fails\(effect)",
+                    detail: [cause, upstream.nextPoll.map { "the next probe is at \($0)" }].compactMap(\.self)
+                        .joined(separator: "; "))
+            case .unknown, .fresh:
+                return cause.map {
+                    StatusProblem(
+                        code: "upstream-failed", severity: .notice,
+                        sentence: "the upstream \(upstream.url) could not be read\(effect)", detail: $0)
+                }
+            case nil: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("Manifests of upstreams")
+struct UpstreamPollTests {
+    private func poll(accepted: (seconds: Int, generation: Int, word: String)?) -> UpstreamPoll {
+        let memo = accepted.map {
+            UpstreamMemo(
+                url: UpstreamSample.first.description, published: Sample.start + .seconds($0.seconds),
+                generation: $0.generation, sha256: .of($0.word))
+        }
+        return UpstreamPoll(
+            url: UpstreamSample.first, validators: nil, bypassesCaches: false, accepted: memo,
+            index: accepted == nil ? nil : UpstreamIndex(), keys: [])
+    }
+
+    @Test(
+        "a manifest is accepted if it is newer than the last one, by its time and then by its generation",
+        arguments: [
+            (5, 1, "new", nil), (10, 9, "new", nil), (10, 8, "old", nil),
+            // An agent whose cache and state were removed begins again.
+            (11, 1, "new", nil),
+            (9, 9, "new", "manifest-rollback"), (10, 7, "new", "manifest-rollback"),
+            (10, 8, "new", "manifest-conflict"),
+        ] as [(Int, Int, String, String?)])
+    func order(seconds: Int, generation: Int, word: String, code: String?) throws {
+        let accepted = seconds == 5 ? nil : (10, 8, "old")
+        let manifest = Manifest(generation: generation, published: Sample.start + .seconds(seconds), lists: [:])
+        var thrown: String?
+        do throws(UpstreamFailure) {
+            let found = try poll(accepted: accepted).judge(
+                manifest.text, digest: .of(word), now: Sample.start + .seconds(60))
+            #expect((found == nil) == (word == "old"), "the manifest that is known says nothing new")
+        } catch {
+            thrown = error.code
+        }
+        #expect(thrown == code)
+    }
+
+    @Test(
+        "a manifest of the future is refused", arguments: [(3600, nil), (3601, "manifest-ahead")] as [(Int, String?)])
+    func ahead(seconds: Int, code: String?) {
+        let manifest = Manifest(generation: 1, published: Sample.start + .seconds(seconds), lists: [:])
+        var thrown: String?
+        do throws(UpstreamFailure) {
+            _ = try poll(accepted: nil).judge(manifest.text, digest: .of("new"), now: Sample.start)
+        } catch {
+            thrown = error.code
+        }
+        #expect(thrown == code)
+    }
+
+    @Test("what is no manifest is refused", arguments: ["", "<html>", "{}", "{ \"format\": 2, \"generation\": 1 }"])
+    func damaged(text: String) {
+        #expect(throws: UpstreamFailure.self) {
+            try poll(accepted: nil).judge(Array(text.utf8), digest: .of(text), now: Sample.start)
+        }
+    }
+
+    @Test("a document is refused that does not have its digest, or is none")
+    func documents() throws {
+        let document = Sample.document("1.plist", ["https://a.example/1.png": "x"]).text
+        func list(_ digest: Digest) -> Manifest.List {
+            Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)
+        }
+        let poll = poll(accepted: nil)
+        #expect(try poll.document(document, of: list(.of(document))).apps.count == 1)
+        #expect(throws: UpstreamFailure.self) { try poll.document(document, of: list(.of("x"))) }
+        #expect(throws: UpstreamFailure.self) { try poll.document(Array("{}".utf8), of: list(.of("{}"))) }
+    }
+
+    @Test(
+        "URLs of upstreams name folders",
+        arguments: [
+            ("https://icons.example/fleet", "https://icons.example/fleet/"),
+            ("http://10.0.0.5:8080/", "http://10.0.0.5:8080/"),
+            ("https://icons.example", "https://icons.example/"), ("https://icons.example/?x", nil),
+            ("https://icons.example/#x", nil), ("ftp://icons.example/", nil), ("https://user@icons.example/", nil),
+            ("icons.example", nil), ("", nil),
+        ] as [(String, String?)])
+    func urls(text: String, url: String?) {
+        #expect(UpstreamURL(text)?.description == url)
+    }
+
+    @Test(
+        "what a failed request means for an upstream",
+        arguments: [
+            (FetchFailure.status(404), .miss), (.status(403), .miss), (.status(410), .miss),
+            (.status(401), .configuration), (.status(407), .configuration), (.status(500), .unavailable),
+            (.status(429, retryAfter: .seconds(7)), .wait(.seconds(7))), (.status(429), .unavailable),
+            (.status(503, retryAfter: .seconds(9)), .wait(.seconds(9))), (.timeout("5 s"), .unavailable),
+            (.upstreamMismatch, .unavailable), (.tooLarge(limit: .mebibytes(5)), .rejected),
+            (FetchFailure(.tls, "not trusted"), .unavailable), (FetchFailure(.disk, "full"), .unknown),
+        ] as [(FetchFailure, UpstreamVerdict)])
+    func verdicts(failure: FetchFailure, verdict: UpstreamVerdict) {
+        #expect(UpstreamVerdict(failure) == verdict)
+    }
+
+    @Test("a circuit breaker opens for a random time whose limit doubles, and forgets it when an image came")
+    func breaker() {
+        var settings = Settings.Upstream()
+        settings.breakMax = .seconds(240)
+        var generator = SeededGenerator(seed: 1)
+        var breaker = CircuitBreaker()
+        var now = Sample.start
+        for _ in 0..<2 { breaker.noteFailure(settings, at: now, using: &generator) }
+        #expect(!breaker.isOpen)
+        for limit in [60, 120, 240, 240] {
+            breaker.noteFailure(settings, at: now, using: &generator)
+            let probe = breaker.probe ?? .distantPast
+            #expect(breaker.isOpen && probe >= now && probe <= now + .seconds(limit))
+            let open = breaker
+            breaker.noteFailure(settings, at: probe + .milliseconds(-1), using: &generator)
+            #expect(breaker == open, "those under way tell nothing new")
+            now = probe
+        }
+        breaker.close()
+        #expect(!breaker.isOpen && breaker.openings == 4)
+        breaker.reset()
+        #expect(breaker == CircuitBreaker())
+    }
+}

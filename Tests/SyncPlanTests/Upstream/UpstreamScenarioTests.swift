@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+import WebAddresses
+
+@testable import SyncPlan
+
+@Suite("Icons from upstreams")
+struct UpstreamScenarioTests {
+    private let icon: IconURL = "https://a.example/1.png"
+
+    private func file(_ word: String, of upstream: UpstreamURL = UpstreamSample.first) -> String {
+        upstream.file(Sample.image(word).path).url
+    }
+
+    @Test("an icon that an upstream has is requested there, by its digest, and never from its origin")
+    func ready() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        #expect(agent.downloads.isEmpty)
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        #expect(agent.target == file("x"))
+        #expect(agent.requests.last?.condition == nil && agent.requests.last?.mayResume == false)
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [UpstreamSample.ready("x")])
+        #expect(agent.requests.count == 1)
+        let report = try #require(agent.plan.report(on: icon, now: agent.now))
+        #expect(report.source == file("x"))
+        #expect(report.next == "refresh at \(Sample.start + .seconds(72 * 3600) + (agent.now - Sample.start))")
+    }
+
+    @Test("an icon that no upstream has waits, is looked up once more, and then comes from its origin")
+    func origin() throws {
+        var agent = AgentScenario.withUpstreams { $0.spread = .seconds(60) }
+        try agent.drop(["1.plist": [icon]])
+        let start = agent.now
+        try agent.finishPoll([:])
+        var polls = 1
+        while agent.downloads.isEmpty {
+            try agent.passToNextWake()
+            if !agent.polls.isEmpty {
+                agent.polls = []
+                try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+                polls += 1
+            }
+        }
+        #expect(agent.target == icon.text)
+        let waited = agent.now - start
+        #expect(waited >= .seconds(900) && waited <= .seconds(960 + 20))
+        // Soon after the list came, then after 1, 2, 4, 8 minutes, and before the origin.
+        #expect((5...7).contains(polls))
+        try agent.finish(icon, with: "o")
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [UpstreamSample.ready("o")])
+    }
+
+    @Test("what an upstream has when the wait is over is taken there")
+    func lastLook() throws {
+        // After looks at about 0, 1, 3 and 7 minutes.
+        var agent = AgentScenario.withUpstreams { $0.wait = .seconds(600) }
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        while agent.now < Sample.start + .seconds(600) {
+            try agent.passToNextWake()
+            if agent.now < Sample.start + .seconds(600), !agent.polls.isEmpty {
+                agent.polls = []
+                try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+            }
+        }
+        #expect(agent.downloads.isEmpty, "the last look comes first")
+        try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
+        #expect(agent.target == file("x"))
+    }
+
+    @Test("without fallback, an icon that no upstream has stays pending")
+    func never() throws {
+        var agent = AgentScenario.withUpstreams { $0.fallback = .never }
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        for _ in 0..<200 {
+            try agent.passToNextWake()
+            agent.polls = []
+            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+            try agent.finishJobs()
+        }
+        #expect(agent.requests.isEmpty && agent.plan.status.icons.pending == 1)
+        #expect(agent.plan.status.downloads.awaitingUpstream == 1)
+        #expect(
+            agent.plan.report(on: icon, now: agent.now)?.next
+                == "download when an upstream has it (upstream.fallback is never)")
+        try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
+        #expect(agent.target == file("x"))
+    }
+
+    @Test("what an upstream reports as failed is failed here, without a request, until it says something else")
+    func failed() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: .failed(error: "http-404")])
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.failed(error: "http-404")])
+        #expect(agent.requests.isEmpty)
+        try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
+        #expect(agent.target == file("x"))
+    }
+
+    @Test("a failure does not count once the manifest is stale")
+    func staleFailure() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: .failed(error: "http-404")])
+        try agent.finishJobs()
+        while agent.downloads.isEmpty {
+            try agent.passToNextWake()
+            agent.polls = []
+            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+            try agent.finishJobs()
+        }
+        #expect(agent.target == icon.text)
+        #expect(agent.now - Sample.start >= .seconds(72 * 3600))
+        #expect(agent.plan.status.upstreams?.first?.state == "stale")
+    }
+
+    @Test("an image is refreshed when its upstream has another one, and confirmed by newer manifests")
+    func refresh() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        for day in 1...5 {
+            try agent.pass(.seconds(86_400))
+            agent.polls = []
+            let contents = UpstreamSample.contents(
+                [icon: UpstreamSample.ready("x")], generation: day + 1, published: agent.now)
+            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .accepted(contents))))
+            try agent.finishJobs()
+        }
+        #expect(agent.requests.count == 1, "the digest is the same")
+        try agent.finishPoll([icon: UpstreamSample.ready("y")], generation: 9)
+        #expect(agent.target == file("y") && agent.requests.count == 2)
+        try agent.finish(icon, with: "y")
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [UpstreamSample.ready("y")])
+    }
+
+    @Test("a file that is missing is asked for again, with a look past the caches, and then from the next upstream")
+    func miss() throws {
+        var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second])
+        try agent.drop(["1.plist": [icon]])
+        for _ in 0..<2 { try agent.finishPoll([icon: UpstreamSample.ready("x")]) }
+        let place = agent.target == file("x") ? UpstreamSample.first : UpstreamSample.second
+        let other = place == UpstreamSample.first ? UpstreamSample.second : UpstreamSample.first
+        try agent.finish(icon, .failed(.status(404)))
+        let poll = try agent.awaitPoll()
+        #expect(poll.url == place && poll.bypassesCaches)
+        #expect(agent.target == file("x", of: other))
+        try agent.finish(icon, with: "x")
+        #expect(
+            agent.plan.status.upstreams?.allSatisfy { $0.state == "fresh" } == true, "a miss opens no circuit breaker")
+    }
+
+    @Test("another image than the manifest names is asked for once more past the caches, and never published")
+    func mismatch() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, with: "y")
+        #expect(agent.requests.count == 2)
+        #expect(agent.requests.last?.upstream?.bypassesCaches == true)
+        try agent.finish(icon, with: "y")
+        #expect(agent.downloads.isEmpty)
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.pending])
+    }
+
+    @Test(
+        "an upstream that fails three times in a row is not asked until a look at it succeeds",
+        arguments: [FetchFailure.status(500), .timeout("5 s"), FetchFailure(.connect, "refused")])
+    func breaker(failure: FetchFailure) throws {
+        var agent = AgentScenario.withUpstreams()
+        let icons = (1...20).map { IconURL("https://a.example/\($0).png") }
+        try agent.drop(["1.plist": icons])
+        try agent.finishPoll(Dictionary(icons.map { ($0, UpstreamSample.ready($0.text)) }) { a, _ in a })
+        let begun = agent.downloads.count
+        while !agent.downloads.isEmpty { try agent.finishAll(.failed(failure)) }
+        #expect(agent.requests.count <= begun + 2, "those under way, and no others")
+        #expect(agent.plan.status.upstreams?.first?.state == "broken")
+        try agent.finishPoll(.unchanged)
+        #expect(agent.plan.status.upstreams?.first?.state == "fresh")
+        while agent.downloads.isEmpty { try agent.passToNextWake() }
+        #expect(agent.requests.last?.upstream != nil)
+    }
+
+    @Test("an upstream that refuses this machine is said to, and is not asked for every icon")
+    func unauthorized() throws {
+        var agent = AgentScenario.withUpstreams()
+        let icons = (1...20).map { IconURL("https://a.example/\($0).png") }
+        try agent.drop(["1.plist": icons])
+        try agent.finishPoll(Dictionary(icons.map { ($0, UpstreamSample.ready($0.text)) }) { a, _ in a })
+        let begun = agent.downloads.count
+        try agent.finishAll(.failed(.status(401)))
+        #expect(agent.requests.count == begun && agent.downloads.isEmpty)
+        let row = try #require(agent.plan.status.upstreams?.first)
+        #expect(row.state == "refused" && row.code == "http-401")
+        #expect(agent.plan.status.needsAttention)
+        #expect(agent.events.contains { $0.kind == .upstreamRefused })
+    }
+
+    @Test("nothing that an upstream says or does takes an image away")
+    func keepsImages() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        let states: [AppListDocument.State?] = [nil, .pending, .failed(error: "http-410")]
+        for (number, state) in states.enumerated() {
+            try agent.finishPoll(state.map { [icon: $0] } ?? [:], generation: number + 2)
+            try agent.finishJobs()
+            #expect(try agent.published("1.plist") == [UpstreamSample.ready("x")])
+        }
+        try agent.finishPoll(.failed(UpstreamFailure(.rollback, "it is older")))
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [UpstreamSample.ready("x")])
+    }
+
+    @Test("a run that ends when all is done looks at each upstream, and waits for nothing")
+    func once() throws {
+        var agent = AgentScenario.withUpstreams(triesOnce: true)
+        try agent.drop(["1.plist": [icon, "https://a.example/2.png"]])
+        #expect(!agent.plan.isSettled)
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        #expect(Set(agent.requests.map(\.url)) == [icon, "https://a.example/2.png"])
+        try agent.finish(icon, with: "x")
+        try agent.finish("https://a.example/2.png", with: "o")
+        try agent.finishJobs()
+        #expect(agent.plan.isSettled)
+    }
+
+    @Test("a manifest that was accepted is remembered over a restart")
+    func restart() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 7)
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        try agent.pass(.seconds(2))
+        try agent.restart()
+        try agent.look()
+        let poll = try agent.awaitPoll()
+        #expect(poll.accepted?.generation == 7)
+        #expect(poll.index == nil && poll.validators == nil, "what it says is not remembered")
+        #expect(agent.downloads.isEmpty && agent.plan.status.icons.ready == 1)
+    }
+
+    @Test("an upstream that is configured takes over what waits for its origin")
+    func reload() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finish(icon, .failed(.timeout("5 s")))
+        agent.settings.upstream.urls = [UpstreamSample.first]
+        try agent.handle(.configured(agent.settings))
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        #expect(agent.target == file("x"))
+    }
+}
