@@ -233,8 +233,9 @@ let package = Package(
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP", "SyncAgent",
-                "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, metrics, nioCore, nioHTTP1, system,
+                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP",
+                "Signatures", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, metrics,
+                nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),

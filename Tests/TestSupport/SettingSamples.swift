@@ -15,5 +15,11 @@ package enum SettingSamples {
         "images.maxPixels": "1000", "images.allowSVG": "true", "refresh.minimum": "2h", "refresh.default": "7d",
         "control.group": "daemon", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
         "serve.listen": "[::]:80", "metrics.textfile": "/var/lib/x.prom", "metrics.listen": "[::1]:9100",
+        "upstream.urls": "https://icons.example.com/fleet/,http://10.0.0.5:8080/", "upstream.poll": "5m",
+        "upstream.wait": "1m", "upstream.spread": "2m", "upstream.fallback": "never", "upstream.connectTimeout": "1s",
+        "upstream.idleTimeout": "3s", "upstream.totalTimeout": "9s", "upstream.breakAfter": "5",
+        "upstream.breakFor": "30s", "upstream.breakMax": "1h", "upstream.missTTL": "5s", "upstream.maxAge": "7d",
+        "upstream.publicKeys": "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3",
+        "publish.heartbeat": "6h",
     ]
 }

@@ -21,7 +21,7 @@ struct UpstreamPoller: Sendable {
         case .success(let response):
             switch response.head.status {
             case 200: return await outcome(of: poll, response)
-            case 304 where poll.validators != nil: return .unchanged
+            case 304 where poll.validators != nil: return .unchanged()
             default: return .failed(UpstreamFailure(FetchFailure(response.head, at: response.received)))
             }
         }
@@ -29,16 +29,16 @@ struct UpstreamPoller: Sendable {
 
     private func outcome(of poll: UpstreamPoll, _ response: Downloads.Document) async -> UpstreamAnswer.Outcome {
         let digest = Digest.of(response.body)
+        let validators = UpstreamPoll.validators(
+            of: StoredResponse(
+                fields: response.head.fields, requestTime: response.sent, responseTime: response.received))
         do throws(UpstreamFailure) {
-            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: downloads.clock.now) else {
-                return .unchanged
+            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: response.received) else {
+                return .unchanged(validators)
             }
             try await checkSignature(of: response.body, digest, poll)
-            let stored = StoredResponse(
-                fields: response.head.fields, requestTime: response.sent, responseTime: response.received)
-            return .accepted(
-                UpstreamContents(
-                    memo, stored.validators, manifest, new: try await documents(of: manifest, poll), old: poll.index))
+            let documents = try await documents(of: manifest, poll)
+            return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {
             return .failed(error)
         }
@@ -62,29 +62,20 @@ struct UpstreamPoller: Sendable {
         of manifest: Manifest, _ poll: UpstreamPoll
     ) async throws(UpstreamFailure) -> [Digest: AppListDocument] {
         let new = manifest.lists.values.filter { poll.index?.documents[$0.sha256] == nil }
-        let rest = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }.values.map(\.self)
+        let rest: [Manifest.List?] = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }.values.map(\.self)
         let found = await withTaskGroup(
             of: (Digest, Result<AppListDocument, UpstreamFailure>).self,
             returning: Result<[Digest: AppListDocument], UpstreamFailure>.self
         ) { group in
             var documents: [Digest: AppListDocument] = [:]
-            for number in 0..<rest.count {
-                let list = rest[number]
+            for (number, list) in (rest + Array(repeating: nil, count: Self.concurrency)).enumerated() {
                 if number >= Self.concurrency, let (digest, result) = await group.next() {
                     switch result {
                     case .success(let document): documents[digest] = document
-                    case .failure(let failure):
-                        group.cancelAll()
-                        return .failure(failure)
+                    case .failure(let failure): return .failure(failure)
                     }
                 }
-                group.addTask { (list.sha256, await document(of: list, poll)) }
-            }
-            while let (digest, result) = await group.next() {
-                switch result {
-                case .success(let document): documents[digest] = document
-                case .failure(let failure): return .failure(failure)
-                }
+                if let list { group.addTask { (list.sha256, await document(of: list, poll)) } }
             }
             return .success(documents)
         }

@@ -28,7 +28,9 @@ extension Reconciler {
         switch icon.phase {
         case .queued(_, let origin): return downloads.queue.isHeld(origin: origin)
         case .fetching, .waitingForSpace: return false
-        case .idle: return !icon.hasStaged && (icon.hasFailed || isRefresh && icon.hasImage && !icon.isInline)
+        case .idle:
+            return !icon.hasStaged
+                && (icon.hasFailed || upstreams.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline)
         }
     }
 
@@ -38,7 +40,9 @@ extension Reconciler {
     mutating func request(_ urls: [IconURL], isRefresh: Bool, now: Timestamp) {
         let urls = urls.filter { isDue($0, isRefresh: isRefresh) }
         downloads.forgive(Set(urls.compactMap(origin)), at: now, noting: &unstored)
+        if !urls.isEmpty { upstreams.pollNow(at: now) }
         for url in urls {
+            upstreams.waive(url, at: now)
             catalog.updateIcon(url) {
                 $0.failure?.nextAttempt = now
                 if isRefresh { $0.freshUntil = min($0.freshUntil, now) }

@@ -86,17 +86,16 @@ struct Upstream: Sendable {
             index: index, keys: keys)
     }
 
-    /// A look ended.
-    ///
-    /// - Parameter isHurried: Whether icons wait.
+    /// A look ended; if icons wait, the next one follows sooner.
     mutating func end(
         _ outcome: UpstreamAnswer.Outcome, _ settings: Settings.Upstream, isHurried: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
         isPolling = false
         switch outcome {
-        case .unchanged:
+        case .unchanged(let new):
             failure = nil
+            validators = new ?? validators
             breaker.close()
         case .accepted(let contents):
             failure = nil

@@ -84,8 +84,23 @@ extension UpstreamIndex.Entry {
             // A path of another form was written by no agent.
             self = file.path == image.path ? .ready(file) : .pending
         case .pending: self = .pending
-        // A code of a later version tells this one nothing.
-        case .failed(let code): self = FetchFailure.Code(rawValue: code).map(Self.failed) ?? .pending
+        case .failed(let text):
+            let code = FetchFailure.Code(rawValue: text)
+            self = code.flatMap { $0.isSharedByMachines ? .failed($0) : nil } ?? .pending
+        }
+    }
+}
+
+extension FetchFailure.Code {
+    /// Whether the failure is what an origin says to every machine, and says for long.
+    ///
+    /// The settings and the network of another machine say nothing of this one. A code of a later version says nothing
+    /// at all.
+    fileprivate var isSharedByMachines: Bool {
+        switch self {
+        case .http: [.lasting, .forbidden, .gone].contains(persistence)
+        case .image(.damaged), .image(.notAnImage), .image(.unsafe): true
+        case .image, .fetch, .url: false
         }
     }
 }

@@ -74,7 +74,7 @@ struct UpstreamPlan: Sendable {
 
     /// Has all upstreams looked at now, because somebody asked for it.
     mutating func pollNow(at now: Timestamp) {
-        for index in upstreams.indices { _ = upstreams[index].pollNow(unlessSince: now, at: now) }
+        for index in upstreams.indices { _ = upstreams[index].pollNow(unlessSince: now + .seconds(-1), at: now) }
     }
 
     /// A look ended.
@@ -219,7 +219,7 @@ struct UpstreamPlan: Sendable {
 
     /// Asks the origin without waiting, because somebody asked for the icon now.
     mutating func waive(_ url: IconURL, at now: Timestamp) {
-        if waits[url] != nil { waits[url]?.end = now }
+        if !isEmpty { waits[url, default: Wait(end: now)].end = now }
     }
 
     /// A request to an upstream ended.

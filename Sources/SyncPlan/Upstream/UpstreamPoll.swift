@@ -27,6 +27,15 @@ package struct UpstreamPoll: Sendable {
         return fields
     }
 
+    /// The validators of a response that brought a manifest.
+    ///
+    /// Servers make them of a time in whole seconds. Of a file that changed a moment ago they say nothing (RFC 9110,
+    /// section 8.8.2.2).
+    package static func validators(of response: StoredResponse) -> Validators {
+        if let modified = response.lastModified, response.date < modified + .seconds(2) { return Validators() }
+        return response.validators
+    }
+
     /// What follows from the bytes of a manifest.
     ///
     /// - Returns: The manifest; `nil` if it is the one that is known.
@@ -64,8 +73,8 @@ package struct UpstreamPoll: Sendable {
 /// What came of a look at an upstream.
 package struct UpstreamAnswer: Sendable {
     package enum Outcome: Sendable {
-        /// The manifest is the one that is known.
-        case unchanged
+        /// The manifest is the one that is known; with the validators of the response, if it brought it again.
+        case unchanged(Validators? = nil)
         case accepted(UpstreamContents)
         case failed(UpstreamFailure)
     }

@@ -117,7 +117,7 @@ final class ScriptedEffects: AgentEffects {
             note(.inspect)
             return .inspected(CacheInspection())
         case .poll(let poll):
-            return .polled(UpstreamAnswer(url: poll.url, .unchanged))
+            return .polled(UpstreamAnswer(url: poll.url, .unchanged()))
         }
     }
 

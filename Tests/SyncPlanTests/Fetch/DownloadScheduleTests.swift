@@ -27,7 +27,8 @@ struct DownloadScheduleTests {
 
         mutating func finish(_ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0) -> Bool {
             schedule.finish(
-                url, outcome, isMultiplexed: false, ofOrigin: true, at: Sample.start + .seconds(seconds), using: &generator,
+                url, outcome, isMultiplexed: false, ofOrigin: true, at: Sample.start + .seconds(seconds),
+                using: &generator,
                 noting: &unstored)
         }
     }

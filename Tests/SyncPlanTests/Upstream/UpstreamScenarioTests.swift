@@ -41,7 +41,7 @@ struct UpstreamScenarioTests {
             try agent.passToNextWake()
             if !agent.polls.isEmpty {
                 agent.polls = []
-                try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+                try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
                 polls += 1
             }
         }
@@ -65,7 +65,7 @@ struct UpstreamScenarioTests {
             try agent.passToNextWake()
             if agent.now < Sample.start + .seconds(600), !agent.polls.isEmpty {
                 agent.polls = []
-                try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+                try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
             }
         }
         #expect(agent.downloads.isEmpty, "the last look comes first")
@@ -81,7 +81,7 @@ struct UpstreamScenarioTests {
         for _ in 0..<200 {
             try agent.passToNextWake()
             agent.polls = []
-            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
             try agent.finishJobs()
         }
         #expect(agent.requests.isEmpty && agent.plan.status.icons.pending == 1)
@@ -105,6 +105,21 @@ struct UpstreamScenarioTests {
         #expect(agent.target == file("x"))
     }
 
+    @Test(
+        "of failures, only those count that an origin says to every machine",
+        arguments: [
+            ("http-404", true), ("http-403", true), ("http-410", true), ("not-an-image", true), ("http-503", false),
+            ("timeout", false), ("address-refused", false), ("dns", false), ("too-large", false),
+            ("unknown-code", false),
+        ])
+    func sharedFailures(code: String, counts: Bool) throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: .failed(error: code)])
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [counts ? .failed(error: code) : .pending])
+    }
+
     @Test("a failure does not count once the manifest is stale")
     func staleFailure() throws {
         var agent = AgentScenario.withUpstreams()
@@ -114,7 +129,7 @@ struct UpstreamScenarioTests {
         while agent.downloads.isEmpty {
             try agent.passToNextWake()
             agent.polls = []
-            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged)))
+            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
             try agent.finishJobs()
         }
         #expect(agent.target == icon.text)
@@ -187,7 +202,7 @@ struct UpstreamScenarioTests {
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(failure)) }
         #expect(agent.requests.count <= begun + 2, "those under way, and no others")
         #expect(agent.plan.status.upstreams?.first?.state == "broken")
-        try agent.finishPoll(.unchanged)
+        try agent.finishPoll(.unchanged())
         #expect(agent.plan.status.upstreams?.first?.state == "fresh")
         while agent.downloads.isEmpty { try agent.passToNextWake() }
         #expect(agent.requests.last?.upstream != nil)

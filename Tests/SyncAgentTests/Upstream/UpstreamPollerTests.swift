@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Signatures
+import SyncPlan
+import Synchronization
+import TestSupport
+import Testing
+import WebAddresses
+
+@testable import SyncAgent
+
+@Suite("Looks at upstreams")
+struct UpstreamPollerTests {
+    private static let icon: IconURL = "https://a.example/1.png"
+
+    /// A folder of files on a server that can misbehave.
+    private struct Upstream: Sendable {
+        var files: [String: [UInt8]]
+        /// The fields of the response for the manifest.
+        var fields = "ETag: \"1\"\r\n"
+        /// What is sent in place of a file.
+        var replies: [String: [RawOrigin.Step]] = [:]
+
+        let manifest: Manifest
+        let document: String
+
+        init(generation: Int = 1, published: Timestamp = AgentClock.wallTime, icons: [IconURL] = [icon]) {
+            let apps = icons.map { AppListDocument.App(name: nil, icon: $0, download: nil, state: .pending) }
+            let source = AppListDocument.Source(sha256: .of("list"), bytes: 4, modified: published)
+            let text = AppListDocument(list: "1.plist", source: source, apps: apps).text
+            document = CacheLayout.document(.of(text))
+            manifest = Manifest(
+                generation: generation, published: Timestamp("\(published)") ?? published,
+                lists: [
+                    "1.plist": Manifest.List(sha256: .of(text), apps: icons.count, ready: 0, pending: 0, failed: 0)
+                ])
+            files = ["manifest.json": manifest.text, document: text]
+        }
+
+        mutating func sign(with key: SecretKey) {
+            files[CacheLayout.signature(.of(manifest.text))] = key.sign(manifest.text, trustedComment: "test").text
+        }
+
+        func steps(for request: RawOrigin.Request) -> [RawOrigin.Step] {
+            let path = String(request.target.dropFirst("/fleet/".count))
+            if let reply = replies[path] { return reply }
+            if request.head.contains("If-None-Match: \"1\"") { return [.send("HTTP/1.1 304 x\r\n\r\n")] }
+            guard let bytes = files[path] else { return [.send("HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n")] }
+            let fields = path == "manifest.json" ? fields : ""
+            return [.send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(bytes.count)\r\n\r\n"), .send(bytes)]
+        }
+    }
+
+    /// Looks at an upstream, again after each answer that was accepted.
+    private func poll(
+        _ upstreams: [Upstream], keys: [PublicKey] = [], accepted: UpstreamMemo? = nil,
+        _ change: (inout Settings) -> Void = { _ in }
+    ) async throws -> (outcomes: [UpstreamAnswer.Outcome], requests: Int) {
+        let current = Mutex(upstreams[0])
+        return try await RawOrigin.run { request in
+            current.withLock { $0 }.steps(for: request)
+        } _: { origin in
+            let url = try #require(UpstreamURL(origin.baseURL + "/fleet/"))
+            var settings = Settings()
+            settings.upstream.urls = [url]
+            change(&settings)
+            return try await withTemporaryFolder { folder in
+                let cache = try CacheFolder(folder)
+                try cache.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
+                let staging = Staging(cache, held: HeldImages(), reserve: settings.cache.minFree)
+                let downloads = Downloads(settings: settings, staging: staging, clock: AgentClock()) { _ in }
+                var outcomes: [UpstreamAnswer.Outcome] = []
+                var known = accepted
+                var validators: Validators?
+                var index: UpstreamIndex?
+                for upstream in upstreams {
+                    current.withLock { $0 = upstream }
+                    let answer = await UpstreamPoller(downloads: downloads).poll(
+                        UpstreamPoll(
+                            url: url, validators: validators, bypassesCaches: false, accepted: known, index: index,
+                            keys: keys))
+                    outcomes.append(answer.outcome)
+                    if case .accepted(let contents) = answer.outcome {
+                        (known, validators, index) = (contents.memo, contents.validators, contents.index)
+                    }
+                }
+                await downloads.shutdown()
+                return (outcomes, origin.requests.total)
+            }
+        }
+    }
+
+    @Test("a manifest is accepted with its documents, over loopback without any other setting")
+    func accepted() async throws {
+        let (outcomes, requests) = try await poll([Upstream()])
+        guard case .accepted(let contents)? = outcomes.first else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(contents.memo.generation == 1 && contents.changes == [Self.icon] && requests == 2)
+        #expect(contents.index[Self.icon] == .pending && contents.index["https://a.example/2.png"] == nil)
+    }
+
+    @Test("a manifest that is known is not sent again")
+    func unchanged() async throws {
+        let upstream = Upstream()
+        let (outcomes, requests) = try await poll([upstream, upstream])
+        guard case .unchanged? = outcomes.last else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(requests == 3, "manifest, document, manifest")
+    }
+
+    @Test(
+        "what is not accepted says why",
+        arguments: [
+            ("manifest.json", "<html>", "manifest-damaged"), ("lists", "{}", "manifest-incomplete"),
+            ("lists", nil, "manifest-incomplete"), ("manifest.json", nil, "http-404"),
+        ] as [(String, String?, String)])
+    func refused(path: String, text: String?, code: String) async throws {
+        var upstream = Upstream()
+        let path = path == "lists" ? upstream.document : path
+        upstream.files[path] = text.map { Array($0.utf8) }
+        let (outcomes, _) = try await poll([upstream])
+        #expect(Self.code(of: outcomes.first) == code)
+    }
+
+    @Test(
+        "an upstream that fails is given up within the limits of upstreams",
+        arguments: [
+            ("nothing", "timeout"), ("cut", "connection-closed"), ("500", "http-500"), ("401", "http-401"),
+            ("302", "http-302"), ("long", "too-large"), ("gzip", "content-encoding"),
+        ])
+    func failing(kind: String, code: String) async throws {
+        let steps: [RawOrigin.Step] =
+            switch kind {
+            case "nothing": [.wait(Gate())]
+            case "cut": [.send("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx"), .close]
+            case "long": [.send("HTTP/1.1 200 OK\r\nContent-Length: 900000000\r\n\r\nx")]
+            case "gzip": [.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx")]
+            default: [.send("HTTP/1.1 \(kind) x\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")]
+            }
+        var upstream = Upstream()
+        upstream.replies["manifest.json"] = steps
+        let start = ContinuousClock.now
+        let (outcomes, requests) = try await poll([upstream]) { $0.upstream.idleTimeout = .milliseconds(300) }
+        #expect(Self.code(of: outcomes.first) == code)
+        #expect(requests == 1, "a redirect is not followed")
+        #expect(.now - start < .seconds(20))
+    }
+
+    @Test("a manifest needs the signature of one of the keys, of which there may be several")
+    func signatures() async throws {
+        var generator = SystemRandomNumberGenerator()
+        let (key, other) = (SecretKey(using: &generator), SecretKey(using: &generator))
+        var signed = Upstream()
+        signed.sign(with: key)
+        for (upstream, keys, code) in [
+            (signed, [key], nil), (signed, [other, key], nil), (signed, [other], "manifest-signature"),
+            (Upstream(), [key], "manifest-signature"), (Upstream(), [], nil),
+        ] as [(Upstream, [SecretKey], String?)] {
+            let (outcomes, _) = try await poll([upstream], keys: keys.map(\.publicKey))
+            #expect(Self.code(of: outcomes.first) == code)
+        }
+        var broken = signed
+        let path = CacheLayout.signature(.of(signed.manifest.text))
+        broken.files[path] = Array((broken.files[path] ?? []).reversed())
+        let (outcomes, _) = try await poll([broken], keys: [key.publicKey])
+        #expect(Self.code(of: outcomes.first) == "manifest-signature")
+    }
+
+    @Test("an older manifest than the one accepted before is refused")
+    func rollback() async throws {
+        let now = AgentClock.wallTime
+        let memo = UpstreamMemo(url: "", published: now, generation: 4, sha256: .of("4"))
+        let (outcomes, requests) = try await poll(
+            [Upstream(generation: 3, published: now + .seconds(-60))], accepted: memo)
+        #expect(Self.code(of: outcomes.first) == "manifest-rollback")
+        #expect(requests == 1, "its documents are not requested")
+    }
+
+    @Test(
+        "a file that changed a moment ago has no validators",
+        arguments: [(0, false), (1, false), (2, true), (100, true)])
+    func validators(age: Int, isKnown: Bool) {
+        let response = StoredResponse(
+            fields: HTTPFields([
+                ("Date", "Sat, 21 Nov 2026 00:05:0\(min(age, 9)) GMT"),
+                ("Last-Modified", age > 9 ? "Sat, 21 Nov 2026 00:00:00 GMT" : "Sat, 21 Nov 2026 00:05:00 GMT"),
+                ("ETag", "\"1\""),
+            ]), requestTime: Timestamp(sinceEpoch: .seconds(1_795_000_000)),
+            responseTime: Timestamp(sinceEpoch: .seconds(1_795_000_000)))
+        #expect(UpstreamPoll.validators(of: response).isEmpty == !isKnown)
+    }
+
+    private static func code(of outcome: UpstreamAnswer.Outcome?) -> String? {
+        guard case .failed(let failure)? = outcome else { return nil }
+        return failure.code
+    }
+}
