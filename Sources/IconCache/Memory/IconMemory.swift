@@ -77,16 +77,19 @@ public final class IconMemory: Sendable {
     /// Reads the image at a path, with the identity of the file that it was read from; `nil` if there is none.
     private func read(_ path: FilePath) throws(IconCacheError) -> Image? {
         do {
-            let file = try FileBytes.open(path)
-            return try file.closeAfter {
-                let status = try file.stat()
-                let bytes = try FileBytes.read(file, expecting: min(Int(status.size), costLimit))
-                return Image(bytes: bytes, identity: FileIdentity(status))
-            }
+            // The name may lead to another image by then, or to none.
+            return try FileBytes.reopening { () throws(Errno) in try readOnce(path) }
         } catch {
-            let errno = error as? Errno ?? .ioError
-            guard errno.isAbsence else { throw IconCacheError(reading: path, errno) }
+            guard error.isAbsence else { throw IconCacheError(reading: path, error) }
             return nil
         }
+    }
+
+    private func readOnce(_ path: FilePath) throws(Errno) -> Image {
+        let file = try FileBytes.open(path)
+        defer { try? file.close() }
+        let status = try file.stat()
+        let bytes = try FileBytes.read(file, expecting: min(Int(status.size), costLimit))
+        return Image(bytes: bytes, identity: FileIdentity(status))
     }
 }

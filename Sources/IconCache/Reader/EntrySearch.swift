@@ -9,12 +9,12 @@ extension IconCache {
     /// - Returns: `nil` if no list names it.
     /// - Throws: ``IconCacheError`` if the manifest or a document cannot be read.
     package func entry(forIcon url: IconURL) throws(IconCacheError) -> AppListDocument.App? {
-        let snapshot = try snapshot()
-        defer { snapshot.end() }
-        for (_, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
-            if let entry = try snapshot.entry(forIcon: url, in: list) { return entry }
+        try withNewest { snapshot throws(IconCacheError) in
+            for (_, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
+                if let entry = try snapshot.entry(forIcon: url, in: list) { return entry }
+            }
+            return nil
         }
-        return nil
     }
 }
 

@@ -11,6 +11,22 @@ package enum FileBytes {
         return try read(file)
     }
 
+    /// Reads the file at a path, in place of which another one can be put at any time.
+    ///
+    /// On file systems of several hosts, a file can be gone although it is open; then the path is opened once more.
+    static func readNewest(_ path: FilePath) throws(Errno) -> [UInt8] {
+        try reopening { () throws(Errno) in try read(path) }
+    }
+
+    /// Opens and reads a file; once more if it fails as it does for a file that was replaced meanwhile.
+    static func reopening<Result: ~Copyable>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        do {
+            return try body()
+        } catch  where error.mayMeanReplaced {
+            return try body()
+        }
+    }
+
     /// Opens a file for reading.
     ///
     /// A pipe in its place is not waited for, and a device is not read: they fail with ``notAFile``.

@@ -45,7 +45,7 @@ public struct IconCache: Sendable {
     public func manifest() throws(IconCacheError) -> Manifest {
         let json: [UInt8]
         do {
-            json = try FileBytes.read(manifestPath)
+            json = try FileBytes.readNewest(manifestPath)
         } catch {
             throw unreadable(error)
         }
@@ -66,9 +66,7 @@ public struct IconCache: Sendable {
     /// - Returns: `nil` if there is no such list, or no valid version of it yet.
     /// - Throws: ``IconCacheError`` if the manifest or the document cannot be read.
     public func document(of list: ListName) throws(IconCacheError) -> AppListDocument? {
-        let snapshot = try snapshot()
-        defer { snapshot.end() }
-        return try snapshot.document(of: list)
+        try withNewest { snapshot throws(IconCacheError) in try snapshot.document(of: list) }
     }
 
     /// Reads the entries of an app list, in the list's order, under a lease.
@@ -88,6 +86,26 @@ public struct IconCache: Sendable {
 
 extension IconCache {
     var manifestPath: FilePath { folder.appending(CacheLayout.manifest) }
+
+    /// Reads something of the newest generation, under a lease.
+    ///
+    /// Where no lease holds, as on some network file systems, a file can go while it is read, because newer generations
+    /// do without it. Then the same is read of the generation that is the newest by then: once, and only if it is newer.
+    func withNewest<Result>(
+        _ body: (Snapshot) throws(IconCacheError) -> Result
+    ) throws(IconCacheError) -> Result {
+        let first = try snapshot()
+        defer { first.end() }
+        do {
+            return try body(first)
+        } catch  where error.mayMeanReplaced {
+            guard let newest = try? snapshot(), newest.manifest.generation > first.manifest.generation else {
+                throw error
+            }
+            defer { newest.end() }
+            return try body(newest)
+        }
+    }
 
     /// The error for a manifest that could not be opened or read.
     func unreadable(_ errno: Errno) -> IconCacheError {
@@ -130,4 +148,9 @@ extension IconCache {
 extension Errno {
     /// Whether the error means that there is nothing at the path.
     var isAbsence: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
+
+    /// Whether a file that was named a moment ago may be gone, because another host has replaced or removed it.
+    ///
+    /// NFS says `ESTALE` of such a file, JuiceFS `ENOENT`, and others `EIO`; the same goes for files that are open.
+    var mayMeanReplaced: Bool { [.staleNFSFileHandle, .noSuchFileOrDirectory, .ioError].contains(self) }
 }

@@ -31,6 +31,11 @@ extension IconCacheError {
             }
     }
 
+    /// Whether a file of a generation may be gone because there is a newer generation.
+    var mayMeanReplaced: Bool {
+        if case .unreadable(_, let errno) = self { errno.mayMeanReplaced } else { false }
+    }
+
     /// Parses a document, and adds the path of its file to errors.
     static func naming<Document>(
         _ path: String, _ parse: () throws(FormatError) -> Document

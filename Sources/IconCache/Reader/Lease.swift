@@ -9,7 +9,8 @@ struct Lease: ~Copyable {
     /// Whether the lock is held.
     ///
     /// It is not if the file system has no locks, or another program holds an exclusive one. Then only the grace period
-    /// protects the files that the generation names.
+    /// protects the files that the generation names. On file systems of several hosts, a lock that is held need not mean
+    /// that the agent's host sees it.
     let isHeld: Bool
 
     /// The number of attempts to lock a manifest before it is read without a lock.
@@ -32,7 +33,11 @@ struct Lease: ~Copyable {
             let lease = try open(path)
             // The agent releases a generation only after a newer one has the name: a file that is locked and has the
             // name was locked in time.
-            if try lease.isStill(at: path) { return lease }
+            do {
+                if try lease.isStill(at: path) { return lease }
+            } catch  where error.mayMeanReplaced {
+                continue
+            }
         }
         return Lease(manifest: try FileBytes.open(path), isHeld: false)
     }
@@ -53,5 +58,17 @@ struct Lease: ~Copyable {
         let mine = try manifest.stat()
         let newest = try path.stat()
         return mine.deviceID == newest.deviceID && mine.inode == newest.inode
+    }
+}
+
+/// The newest manifest, read under a lease.
+struct LeasedManifest: ~Copyable {
+    let json: [UInt8]
+    let lease: Lease
+
+    init(at path: FilePath) throws(Errno) {
+        let lease = try Lease.take(onFileAt: path)
+        json = try FileBytes.read(lease.manifest)
+        self.lease = lease
     }
 }

@@ -19,22 +19,23 @@ public final class Snapshot: Sendable {
     /// Whether the lease is held.
     ///
     /// It is not on the few file systems without locks, or if another program has an exclusive lock on the manifest.
-    /// Then the files that the manifest names stay for the grace period after it is superseded.
+    /// Then the files that the manifest names stay for the grace period after it is superseded. So it may be on file
+    /// systems of several hosts, although the lease is held (<doc:SharedFileSystems>).
     public let isLeased: Bool
 
     private let cache: IconCache
     private let lease: Mutex<Lease?>
 
     init(of cache: IconCache) throws(IconCacheError) {
-        let lease: Lease
-        do {
-            lease = try Lease.take(onFileAt: cache.manifestPath)
-        } catch {
-            throw cache.unreadable(error)
-        }
         let json: [UInt8]
-        do {
-            json = try FileBytes.read(lease.manifest)
+        let lease: Lease
+        do throws(Errno) {
+            let path = cache.manifestPath
+            let opened = try FileBytes.reopening { () throws(Errno) in
+                try LeasedManifest(at: path)
+            }
+            json = opened.json
+            lease = opened.lease
         } catch {
             throw cache.unreadable(error)
         }
