@@ -89,7 +89,7 @@ def status(own, verdict=None, problems=(), **changes):
                   "failed": state.count("failed"), "stale": 0, "retired": 0},
         "downloads": {"active": 0, "queued": 0, "waiting": 0, "blocked": 0, "reason": None, "code": None, "origins": []},
         "cache": {"bytes": sum(icon["bytes"] or 0 for icon in own), "images": state.count("ready"), "lastRepair": None},
-        "eviction": {"state": "active", "reason": None},
+        "eviction": {"state": "active", "reason": None, "leases": None},
         "watch": {"mode": "inotify", "reason": None, "overflows": 0, "lastScan": stamp(-5)},
         "publication": {"error": None},
         "failures": [{"code": code, "icons": len(failed), "example": failed[0]["url"], "list": failed[0]["lists"][0],

@@ -32,7 +32,7 @@ extension OpenAPI {
                         "awaitingUpstream": .count,
                     ]),
                     "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
-                    "eviction": .object(["state": .anyText, "reason": .textOrNull]),
+                    "eviction": .object(["state": .anyText, "reason": .textOrNull, "leases": .textOrNull]),
                     "watch": .object([
                         "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
                     ]),

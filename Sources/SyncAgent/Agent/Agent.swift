@@ -97,6 +97,8 @@ package struct Agent: Sendable {
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             known: known, old: old, clock: clock, logger: logger, metrics: metrics)
         let journal = EventJournal(in: folders.state, logger: logger)
+        let evictor = Evictor(folder, thread: thread, logger: logger, metrics: metrics)
+        evictor.logLeaseDoubt()
         let loop = AgentLoop(clock: clock, logger: logger, journal: journal) { post in
             let downloads = Downloads(
                 settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
@@ -104,8 +106,7 @@ package struct Agent: Sendable {
             ) { post($0.map(Reconciler.Event.init)) }
             return SystemEffects(
                 downloads: downloads, staging: staging, publisher: publisher,
-                evictor: Evictor(folder, thread: thread, logger: logger, metrics: metrics),
-                inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
+                evictor: evictor, inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
                 database: store,
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
                 metrics: metrics)
@@ -120,7 +121,8 @@ package struct Agent: Sendable {
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
                         settings: LatestSettings(report), counts: metrics,
-                        space: SpaceMetrics(of: folder), damagedState: { store.damagedFile }),
+                        space: SpaceMetrics(of: folder), damagedState: { store.damagedFile },
+                        leaseDoubt: { folder.leaseDoubt }),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
         logger.info(

@@ -20,6 +20,7 @@ package struct RunningAgent: Sendable {
     package let counts: AgentMetrics
     let space: SpaceMetrics
     private let damagedState: @Sendable () -> FilePath?
+    private let leaseDoubt: @Sendable () -> LeaseDoubt?
     /// Where the agent's servers listen, for the status.
     package let listeners = Listeners()
     private let listening = Milestone()
@@ -33,15 +34,18 @@ package struct RunningAgent: Sendable {
     ///   - counts: What is counted where it happens.
     ///   - space: What tells of the file system of the cache. Nothing by default.
     ///   - damagedState: Where the damaged state database is that was set aside. By default there is none.
+    ///   - leaseDoubt: Why leases of readers may be unseen. By default all are seen.
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
         counts: AgentMetrics = AgentMetrics(), space: SpaceMetrics = SpaceMetrics(),
-        damagedState: @escaping @Sendable () -> FilePath? = { nil }
+        damagedState: @escaping @Sendable () -> FilePath? = { nil },
+        leaseDoubt: @escaping @Sendable () -> LeaseDoubt? = { nil }
     ) {
         latestSettings = settings
         self.counts = counts
         self.space = space
         self.damagedState = damagedState
+        self.leaseDoubt = leaseDoubt
         self.loop = loop
         probe = LoopProbe(loop)
         self.lists = lists
@@ -89,6 +93,7 @@ package struct RunningAgent: Sendable {
         let watch = lists.watch
         (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
         report.listeners = listeners.all
+        report.eviction.leases = leaseDoubt()?.reason
         return report
     }
 

@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 import IconCache
+import SyncPlan
 import Synchronization
 package import SystemPackage
 
@@ -27,6 +28,8 @@ package final class CacheFolder: Sendable {
     let kept = Mutex<[Substring: OwnedDescriptor]?>(nil)
     /// How many folders are kept open at once.
     let keptLimit: Int
+    /// See ``leaseDoubt``.
+    let knownLeaseDoubt = Mutex<LeaseDoubt?>(nil)
 
     /// Opens the folder, which must be there.
     ///
@@ -38,6 +41,7 @@ package final class CacheFolder: Sendable {
         self.path = path
         self.keptLimit = keptLimit
         descriptor = try FileDescriptor.openFolder(path)
+        noteFileSystem()
     }
 
     deinit {
@@ -159,6 +163,7 @@ package final class CacheFolder: Sendable {
     /// Puts another folder in the place of this one, for all who use it: what is at the path now.
     func become(_ other: CacheFolder) throws(FileError) {
         try check("open", ".", dup3(other.descriptor.rawValue, descriptor.rawValue, O_CLOEXEC))
+        noteFileSystem()
     }
 
     /// Flushes something, and remembers if that fails.

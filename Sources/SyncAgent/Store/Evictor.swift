@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import IconCache
 package import Logging
 package import SyncPlan
@@ -37,17 +36,13 @@ package actor Evictor {
             do throws(FileError) {
                 let file = try folder.open(name)
                 defer { try? file.close() }
-                let isFree = flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
-                guard isFree || release.ignoresLeases else {
+                let isIgnored = try ignoresLease(on: file, of: release)
+                guard let isIgnored else {
                     result.kept.append(generation)
                     continue
                 }
-                if !isFree {
-                    logger.warning(
-                        "lease older than cache.leaseMax: ignored", metadata: ["generation": "\(generation)"])
-                }
                 if let error = folder.remove(name) { throw error }
-                metrics.noteRelease(ignoringLease: !isFree)
+                metrics.noteRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Somebody else took it away: it names nothing any more.
             } catch {
@@ -63,6 +58,30 @@ package actor Evictor {
             unremovable.remove(generation)
         }
         return result
+    }
+
+    /// Whether a generation is removed although a reader may hold a lease on its file; `nil` if it is kept.
+    ///
+    /// - Throws: ``FileError`` if that cannot be told, and may be later.
+    private func ignoresLease(on file: FileDescriptor, of release: GenerationRelease) throws(FileError) -> Bool? {
+        let doubt = folder.leaseDoubt
+        let (test, error) = folder.testLease(on: file)
+        if doubt == nil { logLeaseDoubt() }
+        switch release.decision(after: test, seesAllLeases: folder.leaseDoubt == nil) {
+        case .keep: return nil
+        case .remove: return false
+        case .removeDespiteLease:
+            logger.warning(
+                "lease older than cache.leaseMax: ignored", metadata: ["generation": "\(release.generation)"])
+            return true
+        case .fail: throw folder.failure("lock", CacheLayout.generation(release.generation), error ?? .ioError)
+        }
+    }
+
+    /// Logs why leases may be unseen, if they may.
+    package nonisolated func logLeaseDoubt() {
+        guard let doubt = folder.leaseDoubt else { return }
+        logger.warning("leases of readers may be unseen", metadata: ["reason": "\(doubt.reason)"])
     }
 
     /// Which of these generations readers hold, and who they are.

@@ -31,14 +31,9 @@ package enum WatchTrouble: Equatable, Sendable {
     /// - Parameter magic: The number of its kind (statfs(2)).
     /// - Returns: `nil` if there is none.
     package static func of(fileSystem magic: UInt32) -> WatchTrouble? {
-        blindFileSystems[magic].map { .blind(fileSystem: $0) }
+        let overlay: UInt32 = 0x794C_7630
+        return (magic == overlay ? "overlayfs" : RemoteFileSystem.name(of: magic)).map { .blind(fileSystem: $0) }
     }
-
-    private static let blindFileSystems: [UInt32: String] = [
-        0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE",
-        0x0102_1997: "9P", 0x794C_7630: "overlayfs", 0x00C3_6400: "Ceph", 0x5346_414F: "AFS", 0x7375_7245: "Coda",
-        0x0BD0_0BD0: "Lustre", 0x786F_4256: "vboxsf",
-    ]
 }
 
 /// How often a folder is listed that is polled.

@@ -29,10 +29,13 @@ package struct GenerationRelease: Hashable, Sendable {
     package var generation: Int
     /// Whether it goes although a reader may hold a lease on it: no lease is that old.
     package var ignoresLeases = false
+    /// Whether its whole grace is over, and was not ended by hand before.
+    package var isPastGrace = false
 
-    package init(generation: Int, ignoresLeases: Bool = false) {
+    package init(generation: Int, ignoresLeases: Bool = false, isPastGrace: Bool = false) {
         self.generation = generation
         self.ignoresLeases = ignoresLeases
+        self.isPastGrace = isPastGrace
     }
 }
 
@@ -40,7 +43,7 @@ package struct GenerationRelease: Hashable, Sendable {
 package struct ReleaseResult: Equatable, Sendable {
     /// The generations whose files are gone.
     package var removed: [Int]
-    /// Those that readers hold a lease on.
+    /// Those that readers hold a lease on, or may hold one on that cannot be seen.
     package var kept: [Int]
     /// Those whose files could not be removed.
     package var failed: Set<Int>

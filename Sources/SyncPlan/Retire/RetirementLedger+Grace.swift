@@ -37,8 +37,10 @@ extension RetirementLedger {
         let old = kept(under: rule).prefix { isOver($0) }
         let young = waived.filter { !rule.isHeld($0) && !old.contains($0) && isOver($0) }
         return (old + young.sorted()).map { number in
-            let isOverdue = supersessions[number].map { $0 + max(rule.grace, rule.leaseMax) <= now } ?? false
-            return GenerationRelease(generation: number, ignoresLeases: isOverdue)
+            func isOlder(than age: Duration) -> Bool { supersessions[number].map { $0 + age <= now } ?? false }
+            return GenerationRelease(
+                generation: number, ignoresLeases: isOlder(than: max(rule.grace, rule.leaseMax)),
+                isPastGrace: isOlder(than: rule.grace))
         }
     }
 

@@ -252,6 +252,13 @@ extension StatusReport {
                     code: "watch-polling", severity: .notice,
                     sentence: "the lists folder is polled: changes count within about 2 s", detail: watch.reason))
         }
+        if let reason = eviction.leases {
+            notices.append(
+                StatusProblem(
+                    code: "leases-unseen", severity: .notice,
+                    sentence: "leases of readers may be unseen: only the grace period protects what they read",
+                    detail: reason))
+        }
         return notices
     }
 }

@@ -30,7 +30,10 @@ extension StatusReport {
                 "bytes": .number(cache.bytes), "images": .number(cache.images),
                 "lastRepair": .string(orNull: cache.lastRepair),
             ],
-            "eviction": ["state": .string(eviction.state), "reason": .string(orNull: eviction.reason)],
+            "eviction": [
+                "state": .string(eviction.state), "reason": .string(orNull: eviction.reason),
+                "leases": .string(orNull: eviction.leases),
+            ],
             "watch": [
                 "mode": .string(orNull: watch.mode), "reason": .string(orNull: watch.reason),
                 "overflows": .number(watch.overflows), "lastScan": .string(orNull: watch.lastScan),

@@ -105,6 +105,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var state = "active"
         /// Why nothing is removed at the moment.
         package var reason: String?
+        /// Why leases of readers may be unseen, so that only the grace period protects what they read.
+        package var leases: String?
 
         package static let active = Eviction()
 
@@ -232,8 +234,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// Whether something is wrong that a person should look at: icons that failed or cannot be asked for, bad lists, a
     /// folder in doubt, an eviction that is held, a full disk, a configuration that was rejected, a damaged state.
     package var needsAttention: Bool {
-        hasFailures || ![.active, .unknown].contains(eviction) || state == .unknown || configuration.error != nil
-            || storage?.damaged != nil || upstreams?.contains(where: \.needsAttention) == true
+        hasFailures || !["active", "unknown"].contains(eviction.state) || state == .unknown
+            || configuration.error != nil || storage?.damaged != nil
+            || upstreams?.contains(where: \.needsAttention) == true
     }
 
     /// Whether something was not done that the lists ask for: icons that failed or cannot be asked for, bad lists, a full

@@ -28,7 +28,8 @@ struct StatusReportTests {
             rest = rest[rest.index(after: index)...]
         }
         let added = [
-            "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "publication", "error", "storage",
+            "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "leases", "publication", "error",
+            "storage",
             "error", "damaged", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
             "level", "sentence", "command", "problems", "refreshFailures",
         ]

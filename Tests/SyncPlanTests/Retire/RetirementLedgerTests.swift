@@ -136,7 +136,8 @@ struct RetirementLedgerTests {
             let rule = RetentionRule(grace: Self.rule.grace, leaseMax: .seconds(leaseMax))
             #expect(
                 ledger.expired(under: rule, now: Self.start + .seconds(now))
-                    == [GenerationRelease(generation: 1, ignoresLeases: ignored)], "\(leaseMax) s, \(now) s")
+                    == [GenerationRelease(generation: 1, ignoresLeases: ignored, isPastGrace: true)],
+                "\(leaseMax) s, \(now) s")
         }
     }
 
@@ -195,7 +196,7 @@ struct RetirementLedgerTests {
         for (seconds, isIgnored) in [(awake, false), (awake + 399, false), (awake + 400, true)] {
             #expect(
                 ledger.expired(under: rule, now: Self.start + .seconds(seconds))
-                    == [GenerationRelease(generation: 1, ignoresLeases: isIgnored)])
+                    == [GenerationRelease(generation: 1, ignoresLeases: isIgnored, isPastGrace: true)])
         }
         Self.publish(3, [], at: awake, in: &ledger)
         ledger.release(1)

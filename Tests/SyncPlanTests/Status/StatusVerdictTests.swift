@@ -61,6 +61,9 @@ struct StatusVerdictTests {
         Row(name: "polling", sentence: "All 1,204 icons are up to date.", codes: ["watch-polling"]) {
             ($0.watch.mode, $0.watch.reason) = ("polling", "overlayfs")
         },
+        Row(name: "leases unseen", sentence: "All 1,204 icons are up to date.", codes: ["leases-unseen"]) {
+            $0.eviction.leases = "the cache is on NFS"
+        },
         Row(
             name: "stale icons", sentence: "All 1,204 icons are on disk; 3 could not be refreshed.", codes: ["stale"],
             commands: ["syncagent why https://example.com/a.png"]

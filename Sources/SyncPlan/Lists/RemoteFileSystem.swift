@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// File systems whose files other hosts can have, too, or programs that serve them.
+package enum RemoteFileSystem {
+    /// The name of such a file system.
+    ///
+    /// - Parameter magic: The number of its kind (statfs(2)).
+    /// - Returns: `nil` if only this host has its files.
+    package static func name(of magic: UInt32) -> String? { names[magic] }
+
+    private static let names: [UInt32: String] = [
+        0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE",
+        0x0102_1997: "9P", 0x00C3_6400: "Ceph", 0x5346_414F: "AFS", 0x7375_7245: "Coda", 0x0BD0_0BD0: "Lustre",
+        0x786F_4256: "vboxsf",
+    ]
+}
