@@ -15,7 +15,10 @@ struct CodesArticleTests {
 
     @Test(
         "has a row for each code, and none for anything else",
-        arguments: [("Downloads", downloads), ("App lists", ListRejection.Code.allCases.map(\.rawValue))])
+        arguments: [
+            ("Downloads", downloads), ("App lists", ListRejection.Code.allCases.map(\.rawValue)),
+            ("Upstreams", UpstreamFailure.Refusal.allCases.map(\.rawValue)),
+        ])
     func table(section: String, codes: [String]) throws {
         let rows = try Article("Codes", of: "SyncAgent").firstColumn(ofTableIn: section)
         #expect(rows.sorted() == codes.sorted())

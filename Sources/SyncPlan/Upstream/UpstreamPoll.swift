@@ -16,6 +16,14 @@ package struct UpstreamPoll: Sendable {
     /// The keys of which one must have signed the manifest; none if no signature is asked for.
     package var keys: [PublicKey]
 
+    package init(
+        url: UpstreamURL, validators: Validators? = nil, bypassesCaches: Bool = false, accepted: UpstreamMemo?,
+        index: UpstreamIndex?, keys: [PublicKey]
+    ) {
+        (self.url, self.validators, self.bypassesCaches) = (url, validators, bypassesCaches)
+        (self.accepted, self.index, self.keys) = (accepted, index, keys)
+    }
+
     /// The fields of the request for the manifest.
     package var fields: [(name: String, value: String)] {
         var fields = [

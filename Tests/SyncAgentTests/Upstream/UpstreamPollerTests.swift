@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import DemoOrigin
 import Signatures
 import SyncPlan
 import Synchronization
+import SystemPackage
 import TestSupport
 import Testing
 import WebAddresses
