@@ -153,7 +153,7 @@ let package = Package(
             name: "SyncAgentCLI",
             dependencies: [
                 "AgentServer", "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache",
-                "ImageChecks",
+                "ImageChecks", "Signatures",
                 "SyncAgent", "SyncPlan", "WebAddresses", logging, subprocess, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -286,8 +286,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache",
-                "ImageChecks", "ListParseCLI", "ListWatch", "LocalHTTP", "SyncAgent", "SyncAgentCLI", "SyncPlan",
-                "TestSupport", "WebAddresses", nioHTTP1, subprocess, system,
+                "ImageChecks", "ListParseCLI", "ListWatch", "LocalHTTP", "Signatures", "SyncAgent", "SyncAgentCLI",
+                "SyncPlan", "TestSupport", "WebAddresses", nioHTTP1, subprocess, system,
             ],
             swiftSettings: settings
         ),

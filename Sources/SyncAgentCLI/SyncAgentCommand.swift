@@ -29,7 +29,8 @@ struct SyncAgentCommand: AsyncParsableCommand {
             RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
             CheckCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self,
             UnpinCommand.self, RetryCommand.self, RefreshCommand.self, EvictCommand.self, PurgeCommand.self,
-            VerifyCommand.self, EventsCommand.self, ConfigCommand.self, DashboardCommand.self, DemoCommand.self,
+            VerifyCommand.self, EventsCommand.self, ConfigCommand.self, DashboardCommand.self, ExportCommand.self,
+            KeyCommand.self, DemoCommand.self,
         ])
 }
 

@@ -84,8 +84,20 @@ public final class Snapshot: Sendable {
         lease.withLock { $0 = nil }
     }
 
+    /// Reads the text of the manifest, as it was published; the lease must not have ended.
+    package func json() throws(IconCacheError) -> [UInt8] {
+        do {
+            return try lease.withLock { (lease) throws(Errno) in
+                guard let file = lease?.manifest else { throw .badFileDescriptor }
+                return try FileBytes.read(file)
+            }
+        } catch {
+            throw cache.unreadable(error)
+        }
+    }
+
     /// Reads the text of a list document, and checks it against the digest in the manifest.
-    func json(of list: Manifest.List) throws(IconCacheError) -> [UInt8] {
+    package func json(of list: Manifest.List) throws(IconCacheError) -> [UInt8] {
         let path = path(of: list)
         let json: [UInt8]
         do {

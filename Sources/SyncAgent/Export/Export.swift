@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+import SyncPlan
+
+/// Copies one generation of a cache to a place that other agents can use as an upstream.
+///
+/// The order keeps the target a valid upstream at every instant, however the export ends: icons and lists, then the
+/// signature, then the manifest, and deletions last. It can be repeated at any time, and does what is left to do.
+package struct Export: Sendable {
+    /// What came of it.
+    package struct Report: Equatable, Sendable {
+        package var generation = 0
+        /// Whether the target had this generation already.
+        package var isUnchanged = false
+        /// How many icons and lists were copied, and their bytes.
+        package var icons = 0
+        package var lists = 0
+        package var bytes = 0
+        /// How many files were removed.
+        package var removed = 0
+        /// How many files are no longer named and stay for now.
+        package var unnamed = 0
+    }
+
+    private let source: ExportSource
+    private let signature: [UInt8]?
+    private let keep: Duration
+    private let verifies: Bool
+
+    /// - Parameters:
+    ///   - source: The generation.
+    ///   - signature: A signature of its manifest; `nil` if it is not to be signed.
+    ///   - keep: How long a file stays after the last export that named it.
+    ///   - verifies: Whether files at the target are compared with their digests, and not only with their sizes.
+    package init(of source: ExportSource, signature: [UInt8]?, keep: Duration, verifies: Bool) {
+        self.source = source
+        self.signature = signature
+        self.keep = keep
+        self.verifies = verifies
+    }
+
+    /// Exports.
+    ///
+    /// - Parameters:
+    ///   - target: Where to.
+    ///   - now: The time.
+    /// - Returns: What was done. All files that the exported manifest names are at the target.
+    /// - Throws: ``ExportError``, or what the target throws.
+    package func run(to target: some ExportTarget, at now: Timestamp) async throws -> Report {
+        var report = Report(generation: source.manifest.generation)
+        var contents = try await target.contents()
+        _ = try await order(at: target, contents)
+        if !contents.leftovers.isEmpty { try await target.remove(contents.leftovers) }
+
+        let missing = try await missing(at: target, contents)
+        if !missing.isEmpty {
+            try await target.add(missing, from: source)
+            contents = try await target.contents()
+            if let file = contents.missing(of: source.files).first {
+                throw ExportError.incomplete(target: target.name, path: file.path)
+            }
+        }
+        report.icons = missing.count { $0.isIcon }
+        report.lists = missing.count - report.icons
+        report.bytes = missing.reduce(0) { $0 + $1.bytes }
+
+        let signaturePath = ExportLayout.signature(ofManifest: .of(source.text))
+        if let signature {
+            try check(signaturePath, at: target, contents)
+            if try await target.read(signaturePath) != signature { try await target.put(signature, at: signaturePath) }
+        }
+
+        // Another export may have been faster.
+        report.isUnchanged = try await order(at: target, contents) == .same
+        if !report.isUnchanged {
+            try await target.put(source.text, at: CacheLayout.manifest)
+            guard try await order(at: target, contents) == .same else {
+                throw ExportError.incomplete(target: target.name, path: CacheLayout.manifest)
+            }
+        }
+        let named = Set(source.files.map(\.path) + [signaturePath])
+        (report.removed, report.unnamed) = try await retire(at: target, contents, named: named, now: now)
+        return report
+    }
+
+    /// The files to copy.
+    private func missing(at target: some ExportTarget, _ contents: ExportContents) async throws -> [ExportFile] {
+        for file in source.files { try check(file.path, at: target, contents) }
+        let missing = contents.missing(of: source.files)
+        guard verifies else { return missing }
+        let present = Set(source.files).subtracting(missing)
+        return missing + (try await target.damaged(among: Array(present), of: source))
+    }
+
+    private func check(_ path: String, at target: some ExportTarget, _ contents: ExportContents) throws(ExportError) {
+        if let kind = contents.others[path] { throw .wrongKind(target: target.name, path: path, isA: kind) }
+    }
+
+    /// Compares with the manifest at the target.
+    ///
+    /// - Throws: ``ExportError`` if that must not be replaced.
+    private func order(at target: some ExportTarget, _ contents: ExportContents) async throws -> ExportOrder {
+        try check(CacheLayout.manifest, at: target, contents)
+        guard let bytes = try await target.read(CacheLayout.manifest) else { return .newer }
+        let other: Manifest
+        do {
+            other = try Manifest(json: bytes)
+        } catch .unknownFormat(let format) {
+            throw ExportError.laterFormat(target: target.name, format: format)
+        } catch .damaged {
+            return .newer
+        }
+        let mine = source.manifest
+        let order = ExportOrder(mine, over: other, isSameText: bytes == source.text)
+        switch order {
+        case .same, .newer: return order
+        case .older:
+            throw ExportError.newer(
+                target: target.name, generation: other.generation, published: other.published, than: mine.generation,
+                of: mine.published)
+        case .conflict:
+            throw ExportError.conflict(target: target.name, generation: mine.generation, published: mine.published)
+        }
+    }
+
+    /// Removes what was not named for long enough, and notes what else is not named.
+    private func retire(
+        at target: some ExportTarget, _ contents: ExportContents, named: Set<String>, now: Timestamp
+    ) async throws -> (removed: Int, unnamed: Int) {
+        let before = UnnamedFiles(text: try await target.read(ExportLayout.record) ?? [])
+        var unnamed = before
+        let due = unnamed.update(present: contents.sizes.keys, named: named, now: now, keep: keep)
+        if !due.isEmpty { try await target.remove(due) }
+        if unnamed != before { try await target.put(unnamed.text, at: ExportLayout.record) }
+        return (due.count, unnamed.since.count)
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import SystemPackage
+
+/// Why a cache is not exported.
+package enum ExportError: Error, Equatable, Sendable {
+    /// The folder has something else in it.
+    case foreign(FilePath)
+    /// The folder is the cache, or in it.
+    case insideCache(FilePath, cache: FilePath)
+    /// Something at the target is no file, and is left alone; the kind is in words.
+    case wrongKind(target: String, path: String, isA: String)
+    /// A file of the cache is missing or damaged; the reason is a clause.
+    case damagedSource(path: String, reason: String)
+    /// Another export has put a newer manifest there.
+    case newer(target: String, generation: Int, published: Timestamp, than: Int, of: Timestamp)
+    /// Another cache was exported there at the same time.
+    case conflict(target: String, generation: Int, published: Timestamp)
+    /// The manifest at the target has a later format.
+    case laterFormat(target: String, format: Int)
+    /// A file that was copied is not there, or has another size.
+    case incomplete(target: String, path: String)
+}
+
+extension ExportError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .foreign(let path):
+            "\(path) is not empty and is not an earlier export: choose an empty folder, or one that does not exist."
+        case .insideCache(let path, let cache):
+            "\(path) is in the cache \(cache): choose a folder outside of it."
+        case .wrongKind(let target, let path, let kind):
+            "\(path) in \(target) is \(kind), not a file: remove it. Nothing was published."
+        case .damagedSource(let path, let reason):
+            "Cannot export \(path): \(reason). Nothing was published. Run syncagent verify --repair."
+        case .newer(let target, let generation, let published, let mine, let ours):
+            "\(target) has generation \(generation) of \(published), which is newer than generation \(mine) of \(ours): "
+                + "another cache was exported there, or a clock was ahead. Nothing was published. Use one target for each "
+                + "cache, or remove \(CacheLayout.manifest) there."
+        case .conflict(let target, let generation, let published):
+            "\(target) has another generation \(generation) of \(published): another cache was exported there. Nothing was "
+                + "published. Use one target for each cache."
+        case .laterFormat(let target, let format):
+            "\(CacheLayout.manifest) in \(target) has format \(format): export with a newer version of syncagent."
+        case .incomplete(let target, let path):
+            "\(path) was copied to \(target), but is missing there or has another size. Nothing was published. Try again."
+        }
+    }
+}

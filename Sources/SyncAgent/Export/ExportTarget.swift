@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package import SyncPlan
+
+/// Where a cache is exported to.
+///
+/// ``Export`` decides what is done in which order.
+package protocol ExportTarget: Sendable {
+    /// What messages call it.
+    var name: String { get }
+
+    /// Lists what is there, with sizes.
+    func contents() async throws -> ExportContents
+
+    /// Reads a small file; `nil` if there is none.
+    func read(_ path: String) async throws -> [UInt8]?
+
+    /// Copies files from the cache, in place of whatever has their names. When it returns, they are durable.
+    func add(_ files: [ExportFile], from source: ExportSource) async throws
+
+    /// Writes a file, in place of whatever has its name. When it returns, it is durable.
+    func put(_ bytes: [UInt8], at path: String) async throws
+
+    /// Removes files.
+    func remove(_ paths: [String]) async throws
+
+    /// The files whose bytes are not those that the manifest names.
+    func damaged(among files: [ExportFile], of source: ExportSource) async throws -> [ExportFile]
+}

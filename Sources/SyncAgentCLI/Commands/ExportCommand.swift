@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CacheFormat
+import IconCache
+import Signatures
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Copy the cache to where other agents can use it as an upstream.",
+        usage: "syncagent export <dir> | --rclone <remote:path> [--sign <key>] [options]",
+        discussion: """
+            Copies what is new, then the manifest; files that no export has named for a week are removed. The target is a \
+            valid upstream at every moment, also if the export is interrupted, and the next one continues. It works \
+            beside a running agent, and without one. Exit code 0 means that everything the manifest names is there.
+
+            The folder must be empty, new, or an earlier export. With --rclone, rclone writes to a bucket.
+
+            Examples:
+              syncagent export /srv/www/icons --sign /etc/syncagent/export.key
+              syncagent export --rclone s3:bucket/icons
+
+            Exit codes: 1 the cache is damaged, or the target has a newer export; 64 the command line is wrong; \
+            73 the target cannot be written; 75 another export is writing there; 78 the key cannot be used.
+            """)
+
+    @Argument(help: ArgumentHelp("The folder to export to.", valueName: "dir"), completion: .directory)
+    var folder: String?
+
+    @Option(help: ArgumentHelp("A remote of rclone to export to, with a path in it.", valueName: "remote:path"))
+    var rclone: String?
+
+    @Option(
+        help: ArgumentHelp("Sign the manifest with this secret key.", valueName: "key"),
+        completion: .file(extensions: ["key"]))
+    var sign: String?
+
+    @Option(help: ArgumentHelp("How long files stay that are no longer named.", valueName: "time"))
+    var keep = "7d"
+
+    @Flag(help: "Compare every file at the target with its digest, and replace damaged ones.")
+    var verify = false
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        let keep = try usage()
+        let key: SecretKey?
+        do {
+            key = try sign.map { (path) throws(KeyFiles.Failure) in try KeyFiles.read(FilePath(path)) }
+        } catch {
+            throw Exit.because("\(error)", code: .badConfiguration)
+        }
+        // Only the agent knows which cache is meant by its socket alone.
+        let isAsked = configuration.socket != nil && configuration.cache == nil
+        let cache = IconCache(at: try await configuration.agentFolders(isAnswered: isAsked).cache)
+        do {
+            if let rclone {
+                guard let lock = try RemoteLock(for: rclone) else {
+                    throw Exit.because("Another export is writing to \(rclone): wait until it ends.", code: .busy)
+                }
+                defer { withExtendedLifetime(lock) {} }
+                try await export(cache, to: RcloneTarget(rclone, cache: cache.folder), key, keep)
+            } else {
+                let path = Self.absolute(FilePath(folder ?? ""))
+                try await export(cache, to: ExportFolder(path, apartFrom: cache.folder), key, keep)
+            }
+        } catch let error as ExitCode {
+            throw error
+        } catch let error as IconCacheError {
+            throw Exit.because("\(error)", code: .attention)
+        } catch let error as ExportError {
+            throw Exit.because("\(error)", code: error.isOfTarget ? .folder : .attention)
+        } catch let error as FolderError {
+            throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
+        } catch let error as FileError {
+            throw Exit.because("\(error). Nothing that was there is lost: the next export continues.", code: .folder)
+        } catch {
+            for line in (error as? RcloneTarget.Failure)?.messages ?? [] { Message.error("rclone: \(line)") }
+            throw Exit.because("\(error)", code: .folder)
+        }
+    }
+
+    private func export(
+        _ cache: IconCache, to target: some ExportTarget, _ key: SecretKey?, _ keep: Duration
+    ) async throws {
+        for _ in 0..<Self.rounds {
+            let source = try ExportSource(cache)
+            defer { source.end() }
+            try await export(source, to: target, key, keep)
+            // A unit that is started for each publication is not started again while it runs.
+            guard (try? cache.manifest()) != source.manifest else { return }
+        }
+    }
+
+    /// How many generations are exported at most while the agent publishes.
+    private static let rounds = 5
+
+    private func export(
+        _ source: ExportSource, to target: some ExportTarget, _ key: SecretKey?, _ keep: Duration
+    ) async throws {
+        let manifest = source.manifest
+        let signature = key?.sign(
+            source.text, trustedComment: "syncagent, generation \(manifest.generation) of \(manifest.published)")
+        let export = Export(of: source, signature: signature?.text, keep: keep, verifies: verify)
+        let report = try await export.run(to: target, at: AgentClock.wallTime)
+        try Message.output(sentence: Self.sentence(report, target.name))
+    }
+
+    /// Checks the command line.
+    private func usage() throws -> Duration {
+        guard (folder == nil) != (rclone == nil), folder?.isEmpty != true else {
+            throw Exit.because("Name a folder or --rclone REMOTE:PATH, and not both.", code: .usage)
+        }
+        if let rclone, !rclone.dropFirst().contains(":") || rclone.hasPrefix("-") {
+            throw Exit.because(
+                "\(rclone) is not a remote of rclone: write REMOTE:PATH, or name a folder.", code: .usage)
+        }
+        guard let keep = DurationText.parse(keep) else {
+            throw Exit.because("\(keep) is not a time: write --keep 7d, for example.", code: .usage)
+        }
+        return keep
+    }
+
+    private static func absolute(_ path: FilePath) -> FilePath {
+        guard path.isRelative, let here = Configuration.currentDirectory() else { return path.lexicallyNormalized() }
+        return here.pushing(path).lexicallyNormalized()
+    }
+
+    private static func sentence(_ report: Export.Report, _ target: String) -> String {
+        var parts: [String] = []
+        if report.icons > 0 { parts.append(counted(report.icons, "icon")) }
+        if report.lists > 0 { parts.append(counted(report.lists, "list")) }
+        let copied =
+            parts.isEmpty
+            ? "no new files" : "\(parts.joined(separator: " and ")) copied (\(ByteCount(report.bytes).rounded))"
+        let removed = report.removed > 0 ? ", \(counted(report.removed, "old file")) removed" : ""
+        let due = report.unnamed > 0 ? ", \(counted(report.unnamed, "file")) to be removed later" : ""
+        let was = report.isUnchanged ? "was already at" : "exported to"
+        return "Generation \(report.generation) \(was) \(target): \(copied)\(removed)\(due)."
+    }
+}
+
+extension ExportError {
+    /// Whether the target has to be another one.
+    fileprivate var isOfTarget: Bool {
+        switch self {
+        case .foreign, .insideCache, .wrongKind, .incomplete: true
+        case .damagedSource, .newer, .conflict, .laterFormat: false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import IconCache
+import Signatures
+import SyncAgent
+import SystemPackage
+
+/// The two files of a key pair: `NAME.key`, which only its owner can read, and `NAME.pub`.
+enum KeyFiles {
+    /// A file of a key that is not used or not written.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Writes a new pair; files that exist are left alone.
+    static func write(_ key: SecretKey, to name: String) throws(Failure) {
+        let (secret, open) = (FilePath("\(name).key"), FilePath("\(name).pub"))
+        // Without the public key at hand, nobody could use the secret one.
+        guard access(open.string, F_OK) != 0 else { throw exists(open) }
+        try write(key.file, to: secret, mode: .ownerReadWrite)
+        do {
+            try write(key.publicKey.file, to: open, mode: [.ownerReadWrite, .groupRead, .otherRead])
+        } catch {
+            unlink(secret.string)
+            throw error
+        }
+    }
+
+    /// Reads a secret key that others can neither read nor replace.
+    static func read(_ path: FilePath) throws(Failure) -> SecretKey {
+        do {
+            let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+            defer { try? file.close() }
+            var status = stat()
+            guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw Failure(description: "The key \(path) is not a regular file.")
+            }
+            // A service may be given a key of root's by its group.
+            let isOwn = status.st_uid == geteuid() && status.st_uid != 0
+            guard status.st_mode & (isOwn ? 0o077 : 0o027) == 0 else {
+                throw Failure(
+                    description:
+                        "The key \(path) can be read by others (mode \(String(status.st_mode & 0o777, radix: 8))): "
+                        + "run chmod 600 \(path), and make a new key if others may have read it.")
+            }
+            return try SecretKey(file: FileBytes.read(file))
+        } catch let error as Failure {
+            throw error
+        } catch let error as SignatureError {
+            throw Failure(description: "\(path) is \(error)")
+        } catch {
+            throw Failure(description: "Cannot read the key \(path): \(error).")
+        }
+    }
+
+    private static func write(_ text: String, to path: FilePath, mode: FilePermissions) throws(Failure) {
+        do {
+            let file = try FileDescriptor.open(
+                path, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec], permissions: mode)
+            do {
+                try file.closeAfter {
+                    try file.writeAll(text.utf8)
+                    guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+                }
+            } catch {
+                unlink(path.string)
+                throw error
+            }
+        } catch Errno.fileExists {
+            throw exists(path)
+        } catch {
+            throw Failure(description: "Cannot create \(path): \(error).")
+        }
+    }
+
+    private static func exists(_ path: FilePath) -> Failure {
+        Failure(description: "\(path) exists, and is not replaced: choose another name with --output.")
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Subprocess
+import SyncAgent
+import SyncPlan
+import SystemPackage
+
+/// A bucket, or another place that rclone(1) writes to: version 1.60 or later.
+///
+/// Each step is a command of its own: rclone keeps no order among the files of one.
+struct RcloneTarget: ExportTarget {
+    /// A command of rclone that failed.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+        /// The last lines that it wrote.
+        var messages: [String] = []
+    }
+
+    /// As the command line has it: `remote:bucket/path`.
+    let name: String
+    private let cache: FilePath
+
+    init(_ name: String, cache: FilePath) {
+        self.name = name
+        self.cache = cache
+    }
+
+    func contents() async throws -> ExportContents {
+        let filters = ["/\(CacheLayout.manifest)", "/\(CacheLayout.icons)/**", "/\(CacheLayout.lists)/**"]
+        let result = try await rclone(
+            ["lsf", "--recursive", "--files-only", "--fast-list", "--format", "sp", "--separator", " ", name]
+                + (filters + ["/\(ExportLayout.signatures)/**"]).flatMap { ["--include", $0] },
+            // There is no such folder yet.
+            accepting: [0, 3])
+        var contents = ExportContents()
+        for line in result.output.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, let size = Int(words[0]) else { continue }
+            contents.sizes[String(words[1])] = size
+        }
+        return contents
+    }
+
+    func read(_ path: String) async throws -> [UInt8]? {
+        // `cat` tells a missing file from other errors on some systems only.
+        let listing = try await rclone(
+            ["lsf", "--files-only", "--include", "/\(path)", "--recursive", name], accepting: [0, 3])
+        guard listing.output.split(separator: "\n").contains(path[...]) else { return nil }
+        return Array(try await rclone(["cat", file(path)]).output.utf8)
+    }
+
+    func add(_ files: [ExportFile], from source: ExportSource) async throws {
+        for file in files { _ = try source.bytes(of: file) }
+        // What is copied is known: without the check, rclone would ask for each file.
+        try await rclone(
+            ["copy", "--files-from-raw", "-", "--no-check-dest", "--no-traverse"]
+                + upload(ExportLayout.cacheControl(of: files[0].path)) + [cache.string, name],
+            reading: files.map { $0.path + "\n" }.joined())
+    }
+
+    func put(_ bytes: [UInt8], at path: String) async throws {
+        // Below the limit, one request writes the file.
+        try await rclone(
+            ["rcat", "--streaming-upload-cutoff", "1G"] + upload(ExportLayout.cacheControl(of: path)) + [file(path)],
+            reading: String(decoding: bytes, as: UTF8.self))
+    }
+
+    func remove(_ paths: [String]) async throws {
+        try await rclone(
+            ["delete", "--files-from-raw", "-", "--no-traverse", name], reading: paths.map { $0 + "\n" }.joined())
+    }
+
+    func damaged(among files: [ExportFile], of source: ExportSource) async throws -> [ExportFile] {
+        guard !files.isEmpty else { return [] }
+        for file in files { _ = try source.bytes(of: file) }
+        let result = try await rclone(
+            [
+                "check", "--one-way", "--files-from-raw", "-", "--differ", "-", "--missing-on-dst", "-", cache.string,
+                name,
+            ],
+            reading: files.map { $0.path + "\n" }.joined(), accepting: [0, 1])
+        let paths = Set(result.output.split(separator: "\n").map(String.init))
+        guard result.code == 0 || !paths.isEmpty else { throw failure("check", result.messages) }
+        return files.filter { paths.contains($0.path) }
+    }
+
+    /// The options of an upload.
+    private func upload(_ cacheControl: String) -> [String] {
+        // A key for uploads alone may neither list nor make buckets.
+        ["--s3-no-check-bucket", "--header-upload", "Cache-Control: \(cacheControl)"]
+    }
+
+    private func file(_ path: String) -> String {
+        name.hasSuffix(":") || name.hasSuffix("/") ? name + path : "\(name)/\(path)"
+    }
+
+    @discardableResult
+    private func rclone(
+        _ arguments: [String], reading text: String = "", accepting codes: Set<Int32> = [0]
+    ) async throws -> (code: Int32, output: String, messages: String) {
+        var changes: [Environment.Key: String?] = [:]
+        if let authorities = Variable["AWS_CA_BUNDLE"] {
+            // With it, rclone 1.60 fails before its first request to S3.
+            changes["AWS_CA_BUNDLE"] = .some(nil)
+            if Variable["RCLONE_CA_CERT"] == nil { changes["RCLONE_CA_CERT"] = authorities }
+        }
+        do {
+            let result = try await Subprocess.run(
+                .name("rclone"), arguments: Arguments(arguments + ["--stats", "0"]),
+                environment: .inherit.updating(changes), input: .string(text), output: .string(limit: 1 << 30),
+                error: .string(limit: 1 << 20))
+            guard case .exited(let code) = result.terminationStatus, codes.contains(code) else {
+                throw failure(arguments[0], result.standardError)
+            }
+            return (code, result.standardOutput, result.standardError)
+        } catch let error as SubprocessError where error.code == .executableNotFound {
+            throw Failure(
+                description: "rclone is not installed: apt install rclone, or see https://rclone.org/install.")
+        } catch let error as SubprocessError {
+            throw Failure(description: "Cannot run rclone \(arguments[0]): \(error).")
+        }
+    }
+
+    private func failure(_ command: String, _ messages: String) -> Failure {
+        Failure(
+            description:
+                "rclone \(command) failed for \(name). Nothing that was there is lost: the next export continues.",
+            messages: messages.split(separator: "\n").suffix(20).map(String.init))
+    }
+}

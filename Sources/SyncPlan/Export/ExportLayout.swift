@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// The paths of an exported cache, relative to it, and how long HTTP caches may keep what is there.
+package enum ExportLayout {
+    package static let signatures = "signatures"
+    /// What only exports use: it marks the folder as theirs.
+    package static let own = ".syncagent-export"
+    /// When each file was first found that the manifest no longer names.
+    package static let record = "\(own)/unnamed"
+
+    /// The signature of a manifest: `signatures/<sha256 of the manifest>.minisig`.
+    package static func signature(ofManifest digest: Digest) -> String {
+        "\(signatures)/\(digest.hex).minisig"
+    }
+
+    /// What a file is called until it is complete: a name in the same folder, which no reader looks for.
+    package static func temporary(_ path: String) -> String {
+        let (folder, name) = parts(path)
+        return "\(folder)\(prefix)\(name)\(suffix)"
+    }
+
+    /// Whether a path is the temporary one of a file that ``isNamed(_:)``.
+    package static func isTemporary(_ path: String) -> Bool {
+        let (folder, name) = parts(path)
+        guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
+        return isNamed("\(folder)\(name.dropFirst(prefix.count).dropLast(suffix.count))")
+    }
+
+    /// Whether a path is one that a manifest leads to, or its signature: such files are named by a digest.
+    ///
+    /// Files with other paths are not of an export, and never removed.
+    package static func isNamed(_ path: String) -> Bool {
+        let names = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard let last = names.last, let dot = last.firstIndex(of: "."), let digest = Digest(hex: last[..<dot]) else {
+            return false
+        }
+        let suffix = last[last.index(after: dot)...]
+        switch (names[0], names.count) {
+        case (CacheLayout.icons[...], 3):
+            let isPlain =
+                !suffix.isEmpty && suffix.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 >= 0x61 && $0 <= 0x7A }
+            return isPlain && names[1] == digest.hex.prefix(2)
+        case (CacheLayout.lists[...], 2): return suffix == "json"
+        case (signatures[...], 2): return suffix == "minisig"
+        default: return false
+        }
+    }
+
+    /// The `Cache-Control` field of a file.
+    ///
+    /// `no-cache` on the manifest would have most proxies ask their origin for each request.
+    package static func cacheControl(of path: String) -> String {
+        path == CacheLayout.manifest
+            ? "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400"
+            : "public, max-age=31536000, immutable"
+    }
+
+    private static let (prefix, suffix) = (".", ".new")
+
+    private static func parts(_ path: String) -> (folder: Substring, name: Substring) {
+        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        return (path[..<start], path[start...])
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// Since when exported manifests no longer name each file that is still at the target.
+///
+/// Proxies and agents may use an older manifest for days. If the record is lost, the time of all files begins anew.
+package struct UnnamedFiles: Equatable, Sendable {
+    package private(set) var since: [String: Timestamp] = [:]
+
+    package init() {}
+
+    /// Reads ``text``; lines of another form are ignored.
+    package init(text: [UInt8]) {
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            let words = line.split(separator: UInt8(ascii: " "), maxSplits: 1).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            guard words.count == 2, let time = Timestamp(words[0]), ExportLayout.isNamed(words[1]) else { continue }
+            since[words[1]] = time
+        }
+    }
+
+    /// A line for each file, sorted by path: `2026-11-21T02:44:52Z icons/0b/0b01….png`.
+    package var text: [UInt8] {
+        Array(since.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)\n" }.joined().utf8)
+    }
+
+    /// Takes note of an export that succeeded.
+    ///
+    /// - Parameters:
+    ///   - present: The paths of the files at the target.
+    ///   - named: The paths that the exported manifest leads to, and its signature.
+    ///   - now: The time.
+    ///   - keep: How long a file stays after the last export that named it.
+    /// - Returns: The files to remove, sorted.
+    package mutating func update(
+        present: some Sequence<String>, named: Set<String>, now: Timestamp, keep: Duration
+    ) -> [String] {
+        var next: [String: Timestamp] = [:]
+        var due: [String] = []
+        for path in present where ExportLayout.isNamed(path) && !named.contains(path) {
+            // A clock that was ahead must not keep it for longer.
+            let time = min(since[path] ?? now, now).inWholeSeconds
+            if now - time >= keep { due.append(path) } else { next[path] = time }
+        }
+        since = next
+        return due.sorted()
+    }
+}

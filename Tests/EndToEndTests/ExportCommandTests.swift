@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import Glibc
+import IconCache
+import Signatures
+import SyncPlan
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Exports, as commands", .serialized)
+struct ExportCommandTests {
+    @Test("an export beside a running agent is an upstream with a signature that its public key verifies")
+    func besideAgent() async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps"])
+            let target = world.folder.appending("export")
+            let key = try await Self.makeKey(in: world)
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail", "Maps"])
+                let export = try await world.agent.call("export", target.string, "--sign", key.path)
+                #expect(export.code == 0 && export.messages.isEmpty, "\(export)")
+                #expect(export.output.contains("2 icons and "), "\(export.output)")
+            }
+            let check = UpstreamCheck(target)
+            #expect(check.damages.isEmpty)
+            #expect(try check.manifest == IconCache(at: world.agent.cache).manifest())
+            try Self.verifySignature(at: target, by: key.line)
+            let again = try await world.agent.call("export", target.string, "--sign", key.path)
+            #expect(again.code == 0 && again.output.contains("no new files"), "\(again)")
+        }
+    }
+
+    @Test("wrong uses are refused with the exit codes of the contract, and change nothing")
+    func refusals() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            let once = try await world.agent.call("run", "--once")
+            try #require(once.code == 0, "\(once.messages)")
+            let key = try await Self.makeKey(in: world)
+            let open = world.folder.appending("open.key")
+            try write(FileBytes.read(FilePath(key.path)), to: open)
+            let other = world.folder.appending("other.key")
+            try write(FileBytes.read(world.folder.appending("k.pub")), to: other, mode: .ownerReadWrite)
+            let target = world.folder.appending("export").string
+            let foreign = world.agent.lists.string
+            let cases: [(arguments: [String], code: Int32, message: String)] = [
+                ([], 64, "Name a folder"), ([target, "--rclone", "a:b"], 64, "not both"),
+                (["--rclone", "bucket"], 64, "is not a remote"), ([target, "--keep", "soon"], 64, "is not a time"),
+                ([target, "--sign", open.string], 78, "can be read by others"),
+                ([target, "--sign", "/nonexistent"], 78, "No such file"),
+                ([target, "--sign", other.string], 78, "not a secret key"),
+                ([foreign], 73, "is not empty"), ([world.agent.cache.string], 73, "is in the cache"),
+                ([world.folder.appending("none/export").string], 73, "No such file"),
+            ]
+            for (arguments, code, message) in cases {
+                let result = try await world.agent.call(["export"] + arguments)
+                #expect(result.code == code && result.messages.contains(message), "\(arguments): \(result)")
+                #expect(result.output.isEmpty && access(target, F_OK) != 0)
+            }
+        }
+    }
+
+    @Test("keys are made for their owner alone, and replace nothing")
+    func keys() async throws {
+        try await withTemporaryFolder { folder in
+            let program = BuiltProducts.path("syncagent").string
+            let name = folder.appending("a").string
+            func generate() async throws -> Program {
+                try await Program.run(program, "key", "generate", "--output", name)
+            }
+            let first = try await generate()
+            #expect(first.code == 0)
+            let line = first.output.prefix { $0 != "\n" }
+            #expect(try PublicKey(String(line)).description == line)
+            #expect(try FilePath("\(name).key").stat().permissions == .ownerReadWrite)
+            let before = try ["key", "pub"].map { try FileBytes.read(FilePath("\(name).\($0)")) }
+            for missing in ["key", "pub", nil] {
+                if let missing { try #require(rename("\(name).\(missing)", "\(name).away") == 0) }
+                let second = try await generate()
+                #expect(second.code == 73 && second.messages.contains("exists"), "\(second)")
+                if let missing { try #require(rename("\(name).away", "\(name).\(missing)") == 0) }
+            }
+            #expect(try ["key", "pub"].map { try FileBytes.read(FilePath("\(name).\($0)")) } == before)
+        }
+    }
+
+    @Test(
+        "rclone carries an export to a remote, again only what is new, and removes what is old",
+        .enabled(if: Tool.areInstalled("rclone"), "rclone is not installed"))
+    func rclone() async throws {
+        try await World.with { world in
+            let world = world.setting("RCLONE_CONFIG", "/dev/null").setting("AWS_CA_BUNDLE", "/dev/null")
+            let key = try await Self.makeKey(in: world)
+            let target = world.folder.appending("bucket")
+            func export(_ options: String...) async throws -> String {
+                let command = ["export", "--rclone", ":local:\(target)", "--sign", key.path] + options
+                let result = try await world.agent.call(command)
+                try #require(result.code == 0, "\(result.messages)")
+                #expect(UpstreamCheck(target).damages.isEmpty)
+                try Self.verifySignature(at: target, by: key.line)
+                return result.output
+            }
+            for names in [["Mail", "Maps"], ["Maps", "Mosaic"]] {
+                try world.drop(names)
+                let once = try await world.agent.call("run", "--once")
+                try #require(once.code == 0, "\(once.messages)")
+                _ = try await export()
+                #expect(try await export().contains("no new files"))
+            }
+            let check = UpstreamCheck(target)
+            let icons = try files(in: target.appending(CacheLayout.icons))
+            #expect(icons.count == 3)
+            // One is damaged, and one is missing.
+            let damaged = target.appending("\(CacheLayout.icons)/\(icons[0])")
+            var bytes = try FileBytes.read(damaged)
+            bytes[0] ^= 1
+            try #require(unlink(damaged.string) == 0)
+            try write(bytes, to: damaged)
+            #expect(try await export("--verify", "--keep", "0s").contains("removed"))
+            let left = try files(in: target).filter { !$0.hasPrefix(ExportLayout.own) && !$0.hasPrefix("signatures/") }
+            #expect(Set(left) == check.named.union([CacheLayout.manifest]))
+
+            let none = try await world.agent.call("export", "--rclone", "none:x")
+            #expect(none.code == 73 && none.messages.contains("rclone: "), "\(none.messages)")
+            let missing = try await world.setting("PATH", "/nonexistent").agent.call("export", "--rclone", "none:x")
+            #expect(missing.code == 73 && missing.messages.contains("rclone is not installed"), "\(missing.messages)")
+        }
+    }
+
+    /// Makes a key pair in the world's folder.
+    static func makeKey(in world: World) async throws -> (path: String, line: String) {
+        let name = world.folder.appending("k").string
+        let result = try await Program.run(BuiltProducts.path("syncagent").string, "key", "generate", "--output", name)
+        try #require(result.code == 0, "\(result.messages)")
+        return ("\(name).key", String(result.output.prefix { $0 != "\n" }))
+    }
+
+    /// Verifies the signature of the manifest at the target, as an agent does.
+    static func verifySignature(at target: FilePath, by line: String) throws {
+        let manifest = try FileBytes.read(target.appending(CacheLayout.manifest))
+        let path = target.appending(ExportLayout.signature(ofManifest: .of(manifest)))
+        try verify(Signature(text: FileBytes.read(path)), of: manifest, by: [PublicKey(line)])
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SyncPlan
+import Testing
+
+@Suite("Files that an exported manifest no longer names")
+struct UnnamedFilesTests {
+    private let paths = (0..<4).map { "lists/\(Digest.of("\($0)").hex).json" }
+    private let start = Timestamp(sinceEpoch: .seconds(1_795_000_000))
+    private let week = Duration.seconds(7 * 86_400)
+
+    @Test("go when no export has named them for the whole time, and not before")
+    func due() {
+        var files = UnnamedFiles()
+        #expect(files.update(present: paths, named: [paths[0]], now: start, keep: week) == [])
+        #expect(files.since == [paths[1]: start, paths[2]: start, paths[3]: start])
+        let before = start + (week - .seconds(1))
+        #expect(files.update(present: paths, named: [paths[0]], now: before, keep: week) == [])
+        #expect(files.update(present: paths, named: [paths[0]], now: start + week, keep: week) == paths[1...].sorted())
+        #expect(files.since.isEmpty)
+    }
+
+    @Test("begin anew when they are named in between")
+    func namedAgain() {
+        var files = UnnamedFiles()
+        _ = files.update(present: paths, named: [], now: start, keep: week)
+        _ = files.update(present: paths, named: Set(paths), now: start + .seconds(60), keep: week)
+        #expect(files.since.isEmpty)
+        #expect(files.update(present: paths, named: [], now: start + week, keep: week) == [])
+    }
+
+    @Test("begin anew when the record is lost, and stay for no longer when a clock was ahead")
+    func clocks() {
+        var lost = UnnamedFiles(text: [])
+        #expect(lost.update(present: paths, named: [], now: start + week, keep: week) == [])
+        var ahead = UnnamedFiles()
+        _ = ahead.update(present: paths, named: [], now: start + week * 100, keep: week)
+        _ = ahead.update(present: paths, named: [], now: start, keep: week)
+        #expect(ahead.update(present: paths, named: [], now: start + week, keep: week).count == 4)
+    }
+
+    @Test("are never those of others, nor those that are gone")
+    func foreign() {
+        var files = UnnamedFiles()
+        let others = ["index.html", "icons/logo.png", "lists/.x.new", "manifest.json"]
+        #expect(files.update(present: others + [paths[0]], named: [], now: start, keep: .zero) == [paths[0]])
+        _ = files.update(present: paths, named: [], now: start, keep: week)
+        _ = files.update(present: [], named: [], now: start, keep: week)
+        #expect(files.since.isEmpty)
+    }
+
+    @Test("are read back from their record, of which damaged lines are ignored")
+    func record() {
+        var files = UnnamedFiles()
+        _ = files.update(present: paths, named: [], now: start, keep: week)
+        #expect(UnnamedFiles(text: files.text) == files)
+        let damaged =
+            Array("x\n2026-11-21T02:44:52Z\n2026-11-21T02:44:52Z ../../etc/passwd\n\0\n".utf8) + files.text + [0xFF]
+        #expect(UnnamedFiles(text: damaged) == files)
+    }
+}
