@@ -29,6 +29,45 @@ struct PackagingTests {
         }
     }
 
+    @Test(
+        "systemd accepts the units of exports, whose rights are those of the agent, and no more",
+        .enabled(if: Tool.areInstalled("systemd-analyze"), "systemd-analyze is not installed"))
+    func export() async throws {
+        let names = ["syncagent-export.service", "syncagent-export.path", "syncagent-export.timer"]
+        let service = try text("systemd/system/\(names[0])")
+        let sandbox = try text("systemd/system/syncagent.service").split(separator: "CapabilityBoundingSet=")[1]
+        for line in sandbox.split(separator: "\n") where line.contains("=") && !line.hasPrefix("#") {
+            guard !line.hasPrefix("WantedBy=") else { continue }
+            #expect(service.contains("\n\(line)\n"), "\(line)")
+        }
+        #expect(service.contains("/usr/bin/syncagent export --system $EXPORT\n"))
+        let program = BuiltProducts.path("syncagent").string
+        try await withTemporaryFolder { folder in
+            for name in names {
+                let unit = try text("systemd/system/\(name)").replacing("/usr/bin/syncagent", with: program)
+                try write(unit.utf8, to: folder.appending(name))
+            }
+            let command = ["systemd-analyze", "verify", "--man=no"] + names.map { folder.appending($0).string }
+            let result = try await Program.run(command)
+            #expect(result.code == 0 && !result.messages.contains("syncagent"), "\(result.messages)")
+        }
+    }
+
+    @Test("what the file of exports suggests is accepted by the command")
+    func exportOptions() async throws {
+        let suggestions = try text("syncagent-export.default").split(separator: "\n").filter {
+            $0.hasPrefix("#EXPORT=")
+        }
+        #expect(suggestions.count == 2)
+        for suggestion in suggestions {
+            let options = suggestion.dropFirst("#EXPORT=".count).split(separator: " ").map(String.init)
+            // There is no cache: that is said once the options are right.
+            let result = try await Program.run(
+                [BuiltProducts.path("syncagent").string, "export", "--cache", "/nonexistent"] + options)
+            #expect([1, 73, 78].contains(result.code), "\(result)")
+        }
+    }
+
     @Test("the configuration that is installed changes nothing, and what it suggests is accepted")
     func configuration() async throws {
         let file = try text("syncagent.toml")

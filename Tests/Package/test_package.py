@@ -19,9 +19,9 @@ DEPENDENCIES = {
 PROGRAMS = (
     "/usr/bin/syncagent", "/usr/libexec/syncagent/syncagent-parse", "/usr/libexec/syncagent/syncagent-watch")
 FOLDERS = (
-    "/etc/syncagent/", "/lib/systemd/system/", "/usr/bin/", "/usr/lib/systemd/user/", "/usr/lib/sysusers.d/",
-    "/usr/libexec/syncagent/", "/usr/share/bash-completion/", "/usr/share/doc/syncagent/", "/usr/share/fish/",
-    "/usr/share/lintian/overrides/", "/usr/share/man/", "/usr/share/zsh/")
+    "/etc/default/syncagent-export", "/etc/syncagent/", "/lib/systemd/system/", "/usr/bin/", "/usr/lib/systemd/user/",
+    "/usr/lib/sysusers.d/", "/usr/libexec/syncagent/", "/usr/share/bash-completion/", "/usr/share/doc/syncagent/",
+    "/usr/share/fish/", "/usr/share/lintian/overrides/", "/usr/share/man/", "/usr/share/zsh/")
 
 
 class Package(PackageTest):
@@ -64,7 +64,7 @@ class Package(PackageTest):
                     self.assertFalse(entry.mode & (stat.S_ISUID | stat.S_ISGID | stat.S_IWGRP | stat.S_IWOTH))
                     self.assertTrue(entry.isdir() or path.startswith(FOLDERS), "not a place of ours")
         conffiles = (self.folder / "DEBIAN/conffiles").read_text().split()
-        self.assertEqual(set(conffiles), {CONFIGURATION, f"{LISTS}/README"})
+        self.assertEqual(set(conffiles), {CONFIGURATION, "/etc/default/syncagent-export", f"{LISTS}/README"})
 
     def test_its_programs_are_hardened_and_stripped(self):
         if not shutil.which("readelf"):

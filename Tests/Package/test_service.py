@@ -165,3 +165,26 @@ class Sandbox(MachineTest):
                     "nsenter", "--target", pid, "--mount", "setpriv", "--reuid=syncagent", "--regid=syncagent",
                     "--clear-groups", "touch", path, check=False)
                 self.assertRegex(result.err, "Permission denied|Read-only file system|No such file")
+
+
+class Exports(MachineTest):
+    TARGET = "/var/lib/syncagent-export"
+
+    def manifest(self, folder):
+        path = self.machine.path(f"{folder}/manifest.json")
+        return path.read_bytes() if path.exists() else None
+
+    def test_the_cache_is_exported_when_it_changes(self):
+        for unit in ("syncagent-export.path", "syncagent-export.timer"):
+            enabled = self.machine.run("systemctl", "is-enabled", unit, check=False).out.strip()
+            self.assertEqual(enabled, "disabled")
+        self.machine.write("/etc/default/syncagent-export", f"EXPORT={self.TARGET}\n")
+        self.machine.run("systemctl", "enable", "--now", "syncagent-export.path", "syncagent-export.timer")
+        for numbers in (range(5), range(10)):
+            self.drop("apps", numbers)
+            self.sync("apps")
+            until("the export", lambda: self.manifest(self.TARGET) == self.manifest(CACHE))
+        icons_there = self.machine.run("find", f"{self.TARGET}/icons", "-name", "*.png", "-perm", "0444").out
+        self.assertEqual(len(icons_there.splitlines()), 10)
+        until("its end", lambda: self.machine.show("ActiveState", unit="syncagent-export.service") == "inactive")
+        self.assertEqual(self.machine.show("Result", unit="syncagent-export.service"), "success")
