@@ -93,7 +93,7 @@ struct StateStoreTests {
             try await store.close()
             #expect(try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.lists == [memos[1]])
             let database = try Database(folder.appending(StateStore.files[0]))
-            try database.execute("DROP TABLE list; DROP TABLE rejection; PRAGMA user_version = 1")
+            try database.execute("DROP TABLE list; DROP TABLE rejection; DROP TABLE upstream; PRAGMA user_version = 1")
             try database.close()
             let old = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered
             #expect(old.lists.isEmpty && old.icons.count == self.memos.count)

@@ -25,6 +25,10 @@ struct AgentEventTests {
         .evictionSuspended(reason: "not mounted"), .evictionActive, .cacheHealed(.missingFiles, summary: "1 name"),
         .stateReplaced(.damaged, isKnown: false), .configurationReloaded(changed: ["fetch.concurrency"]),
         .configurationRejected(reason: "line 3: no value."),
+        .upstreamChanged(UpstreamSample.first, .fresh, reason: ""),
+        .upstreamChanged(UpstreamSample.first, .stale, reason: "it is old"),
+        .upstreamChanged(UpstreamSample.first, .broken, reason: "it is silent"),
+        .upstreamChanged(UpstreamSample.first, .refused, reason: "its manifest is older"),
         .purged, .purgeFailed(PurgeReport(.failed, reason: "it is read-only", files: 2)),
     ]
 

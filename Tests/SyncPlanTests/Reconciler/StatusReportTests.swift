@@ -31,7 +31,7 @@ struct StatusReportTests {
             "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "leases", "publication", "error",
             "storage",
             "error", "damaged", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
-            "level", "sentence", "command", "problems", "refreshFailures",
+            "level", "sentence", "command", "problems", "refreshFailures", "awaitingUpstream", "upstreams",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
