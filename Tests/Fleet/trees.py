@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tree of files that any engine can serve, written without syncagent: for the tests of the engines themselves."""
+import hashlib
+import json
+import os
+import time
+
+import icons
+from commands import execute
+from servers import IMMUTABLE, MANIFEST
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+class Tree:
+    """Writes generations in the order that keeps every reader safe: images, lists, and the manifest alone."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.generation = 0
+        # When each generation was there.
+        self.times = {}
+        folder.mkdir(mode=0o755, exist_ok=True)
+
+    def write(self, path, data):
+        file = self.folder / path
+        if path != "manifest.json" and file.exists():
+            return
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_name(f".{file.name}.new")
+        temporary.write_bytes(data)
+        os.replace(temporary, file)
+
+    def publish(self, lists):
+        """Publishes these lists: the numbers of their icons, by name."""
+        self.generation += 1
+        entries = {}
+        for name, numbers in lists.items():
+            apps = []
+            for number in numbers:
+                image = icons.png(number)
+                path = icon_path(number)
+                self.write(path, image)
+                apps.append({"icon": icons.url(number), "status": "ready", "path": path, "sha256": digest(image),
+                             "bytes": len(image), "type": "image/png", "width": 8, "height": 8})
+            document = json.dumps({"format": 1, "list": name, "source": {
+                "sha256": digest(name.encode()), "bytes": 1, "modified": now()}, "apps": apps}).encode()
+            path = f"lists/{digest(document)}.json"
+            self.write(path, document)
+            entries[name] = {"document": path, "sha256": digest(document), "apps": len(apps), "ready": len(apps),
+                             "pending": 0, "failed": 0}
+        manifest = {"format": 1, "generation": self.generation, "published": now(), "lists": entries}
+        self.write("manifest.json", json.dumps(manifest).encode())
+        self.times[self.generation] = time.time()
+
+
+class BucketTree(Tree):
+    """The same, carried to a bucket by rclone."""
+
+    def __init__(self, folder, bucket, age):
+        super().__init__(folder)
+        self.bucket = bucket
+        self.age = MANIFEST.replace("max-age=60,", f"max-age={age},")
+
+    def publish(self, lists):
+        super().publish(lists)
+        common = ("--s3-no-check-bucket", "--transfers=16", "--header-upload")
+        for kind in ("icons", "lists"):
+            self.rclone("copy", "--ignore-existing", *common, f"Cache-Control: {IMMUTABLE}", kind)
+        self.rclone("copyto", "--ignore-times", *common, f"Cache-Control: {self.age}", "manifest.json")
+        self.times[self.generation] = time.time()
+
+    def rclone(self, command, *options):
+        *options, path = options
+        environment = {**os.environ, **self.bucket.environment}
+        # rclone 1.60 fails if it is set.
+        environment.pop("AWS_CA_BUNDLE", None)
+        execute("rclone", command, *options, self.folder / path, f"{self.bucket.remote}/{path}", env=environment)
+
+
+def icon_path(number):
+    name = digest(icons.png(number))
+    return f"icons/{name[:2]}/{name}.png"
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
