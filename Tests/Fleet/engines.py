@@ -157,7 +157,8 @@ coredump_dir {self.folder}/spool
         self.run(*squid, "--foreground")
 
     def stop(self):
-        super().stop()
+        if self.process:
+            self.process.stop(signal.SIGKILL)
         for file in pathlib.Path("/dev/shm").glob(f"{self.service}-*"):
             file.unlink(missing_ok=True)
 

@@ -85,17 +85,18 @@ class Proxies(FleetTest):
     """The same for each caching proxy."""
 
     def each_proxy(self, body, manifest=MANIFEST):
-        """Runs this with each proxy and a tree of its own behind it."""
+        """Runs this with all proxies at once, each with a tree of its own behind it."""
+        trees = []
         for kind in PROXIES:
-            name = kind.__name__
+            tree = Tree(self.folder / kind.__name__)
+            tree.publish({"apps.plist": range(30)})
+            upstream = self.serve(TreeServer(tree.folder, manifest))
+            trees.append((kind.__name__, self.start(kind, upstream.port), upstream, tree))
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            bodies = [pool.submit(body, *arguments) for arguments in trees]
+        for (name, *_), one in zip(trees, bodies):
             with self.subTest(name):
-                tree = Tree(self.folder / name)
-                tree.publish({"apps.plist": range(30)})
-                upstream = self.serve(TreeServer(tree.folder, manifest))
-                engine = self.start(kind, upstream.port)
-                body(name, engine, upstream, tree)
-                engine.stop()
-                upstream.stop()
+                one.result()
 
     def requests(self, upstream, path):
         """Requests of agents; not the probes."""
