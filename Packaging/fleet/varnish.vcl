@@ -54,6 +54,9 @@ sub vcl_backend_response {
     } elsif (beresp.status == 404 || beresp.status == 403) {
         # What is missing now may be published in a moment. The default is two minutes.
         set beresp.ttl = 10s;
+        if (bereq.url == "/manifest.json") {
+            set beresp.ttl = 1s;
+        }
         set beresp.grace = 0s;
     } elsif (bereq.is_bgfetch) {
         # An error does not replace what is there.

@@ -6,6 +6,7 @@ import tempfile
 import time
 import unittest
 
+from agents import Agent
 from engines import NginxProxy, Squid, Varnish
 
 
@@ -39,6 +40,12 @@ class FleetTest(unittest.TestCase):
         self.addCleanup(engine.stop)
         engine.start()
         return engine
+
+    def agent(self, name, upstreams=(), **settings):
+        """An agent that is started with its first use of `start`, and ends with the test."""
+        agent = Agent(self.programs, self.folder, name, upstreams, **settings)
+        self.addCleanup(agent.stop)
+        return agent
 
     def serve(self, server):
         """A server of this process, until the end of the test."""

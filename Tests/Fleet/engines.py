@@ -183,6 +183,11 @@ class SeaweedFS(Engine):
             "RCLONE_CONFIG_FLEET_ACCESS_KEY_ID": self.keys[0],
             "RCLONE_CONFIG_FLEET_SECRET_ACCESS_KEY": self.keys[1]}
 
+    def variables(self):
+        """The environment of who runs rclone."""
+        # rclone 1.60 fails if the other one is set.
+        return {name: value for name, value in os.environ.items() if name != "AWS_CA_BUNDLE"} | self.environment
+
     def start(self):
         text = sample("seaweedfs-s3.json", {
             '"CHANGE-ME"': (f'"{self.keys[0]}"', 1), '"CHANGE-ME-TOO"': (f'"{self.keys[1]}"', 1)})

@@ -35,7 +35,10 @@ def accepts(port):
 
 
 class Process:
-    """A process and its children, which are a group. It ends with the suite, however that ends."""
+    """A process and its children, which are a group.
+
+    It ends with the thread that started it, however that ends: so only the main thread starts one.
+    """
 
     def __init__(self, name, command, log, **options):
         self.name = name

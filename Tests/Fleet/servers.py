@@ -195,6 +195,8 @@ class TreeServer(Server):
                 raise FileNotFoundError
             body = file.read_bytes()
             changed = file.stat().st_mtime_ns
+            if fault == "403":
+                raise FileNotFoundError
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return self.reply(handler, 403 if fault == "403" else 404, b"no\n")
         tag = f'"{changed:x}-{len(body):x}"'

@@ -74,10 +74,7 @@ class BucketTree(Tree):
 
     def rclone(self, command, *options):
         *options, path = options
-        environment = {**os.environ, **self.bucket.environment}
-        # rclone 1.60 fails if it is set.
-        environment.pop("AWS_CA_BUNDLE", None)
-        execute("rclone", command, *options, self.folder / path, f"{self.bucket.remote}/{path}", env=environment)
+        execute("rclone", command, *options, self.folder / path, f"{self.bucket.remote}/{path}", env=self.bucket.variables())
 
 
 def icon_path(number):
