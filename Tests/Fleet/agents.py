@@ -26,6 +26,8 @@ class Agent:
         self.cache = self.folder / "cache"
         self.process = None
         self.asks_origins = asks_origins
+        # The command that runs it, such as one with another clock.
+        self.around = ()
         self.lists.mkdir(parents=True)
         self.upstream = {}
         if upstreams:
@@ -46,7 +48,7 @@ class Agent:
                 "--state", self.folder / "state", "--socket", self.folder / "socket"]
 
     def start(self):
-        command = [self.program, "run", *self.options]
+        command = [*self.around, self.program, "run", *self.options]
         if os.geteuid() == 0:
             command.append("--allow-root")
         if self.asks_origins:
