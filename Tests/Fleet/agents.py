@@ -92,6 +92,24 @@ class Agent:
         """How many entries of its lists are ready."""
         return sum(entry["ready"] for entry in self.manifest()["lists"].values())
 
+    def apps(self):
+        """The entries of its lists."""
+        for entry in self.manifest()["lists"].values():
+            try:
+                yield from json.loads((self.cache / entry["document"]).read_bytes())["apps"]
+            except FileNotFoundError:
+                # It published meanwhile, and removed the document.
+                pass
+
+    def pending(self):
+        """The numbers of the icons that it waits for."""
+        return {number_of(app["icon"]) for app in self.apps() if app["status"] != "ready"}
+
+    def holds(self, lists):
+        """Whether just these icons are ready, of lists that have these names."""
+        wanted = {number for numbers in lists.values() for number in numbers}
+        return {number_of(app["icon"]) for app in self.apps() if app["status"] == "ready"} == wanted
+
     def numbers(self):
         """The numbers of the icons that are ready, each read and compared."""
         return verified(self.cache)

@@ -8,9 +8,9 @@ import sys
 import time
 
 from case import PROXIES, FleetTest
-from commands import die_with_parent
+from commands import die_with_parent, until
 from engines import MANIFEST_AGE, NginxStatic, SeaweedFS
-from trees import BucketTree, Tree
+from servers import Origin
 
 READING = pathlib.Path(__file__).with_name("reading.py")
 # How often a reader looks, in seconds, and how late it may be beyond that and the age: for two busy processors.
@@ -42,48 +42,98 @@ def lateness(polls, times, since):
 
 
 class Publishing(FleetTest):
-    def test_readers_find_everything_in_time_while_lists_change(self):
+    """A seeder whose lists change exports into a folder and a bucket. Readers and agents get them through all engines."""
+
+    def test_nothing_is_missing_or_late_while_lists_change(self):
         seconds = self.sizes.publishing
         # Nobody waits for a minute in the quick form.
         age = 2 if self.sizes.quick else MANIFEST_AGE
-        tree = Tree(self.folder / "tree")
-        chosen = random.Random(1)
-        publish = self.lists(chosen)
-        tree.publish(next(publish))
-        static = self.start(NginxStatic, tree.folder, age)
-        engines = [(static, tree)] + [(self.start(kind, static.port), tree) for kind in PROXIES]
-        trees = [tree]
+        tree = self.folder / "tree"
+        tree.mkdir(mode=0o755)
+        self.origin = self.serve(Origin())
+        self.seeder = self.agent("seeder").start()
+        static = self.start(NginxStatic, tree, age)
+        engines = [static] + [self.start(kind, static.port) for kind in PROXIES]
+        targets = [Target((tree,), None)]
         if not SeaweedFS.missing():
             bucket = self.start(SeaweedFS)
-            trees.append(BucketTree(self.folder / "copy", bucket, age))
-            trees[-1].publish(next(publish))
-            engines.append((bucket, trees[-1]))
+            targets.append(Target(("--rclone", bucket.remote), bucket.variables()))
+            engines.append(bucket)
+        target = {engine: targets[engine not in engines[:4]] for engine in engines}
+        self.agents = {
+            self.agent(f"{type(engine).__name__}-{number}", [engine.url], asks_origins=False): engine
+            for engine in engines for number in range(max(1, self.sizes.agents // len(engines)))}
+        chosen = random.Random(1)
+        lists = self.lists(chosen)
+        self.publish(next(lists), targets)
+        for agent in self.agents:
+            agent.start()
         start = time.time()
-        readers = [(Readers(engine, seconds, self.sizes.agents), tree) for engine, tree in engines]
-        for one, _ in readers:
+        readers = {engine: Readers(engine, seconds, self.sizes.agents) for engine in engines}
+        for one in readers.values():
             self.addCleanup(one.process.kill)
+        late = dict.fromkeys(engines, 0)
         while time.time() < start + seconds:
-            lists = next(publish)
-            for tree in trees:
-                tree.publish(lists)
+            self.publish(next(lists), targets)
+            for agent, engine in self.agents.items():
+                late[engine] = max(late[engine], self.lateness(agent, target[engine]))
             time.sleep(chosen.uniform(0, 0.5))
-        for one, tree in readers:
+        for engine, one in readers.items():
             with self.subTest(one.name):
                 report = one.report()
-                late = lateness(report["polls"], tree.times, start)
-                self.note(f"{one.name}: {self.sizes.agents} readers, {tree.generation} generations, "
-                          f"{len(report['polls'])} manifests, {report['requests']} requests, "
-                          f"{len(report['faults'])} faults, at most {late:.1f} s late (manifest for {age} s)")
+                behind = lateness(report["polls"], target[engine].times, start)
+                self.note(f"{one.name}: {len(target[engine].times)} exports; {self.sizes.agents} readers, "
+                          f"{report['requests']} requests, {len(report['faults'])} faults, at most {behind:.1f} s behind; "
+                          f"agents at most {late[engine]:.1f} s behind (manifest for {age} s)")
                 self.assertEqual(report["faults"][:10], [])
-                self.assertLess(late, age + POLL + PATIENCE)
+                self.assertLess(behind, age + POLL + PATIENCE)
+                self.assertLess(late[engine], age + POLL + PATIENCE)
+        for agent in self.agents:
+            agent.await_ready(self.entries, age + 30)
+            self.assertEqual(agent.command("verify", check=False).code, 0)
+        self.assertEqual(set(self.origin.icons().values()), {1})
+
+    def publish(self, lists, targets):
+        """Gives everybody these lists, and exports as soon as the seeder has their icons."""
+        for name, numbers in lists.items():
+            urls = [self.origin.address(number) for number in numbers]
+            for agent in (self.seeder, *self.agents):
+                agent.drop(name, urls)
+        self.entries = sum(map(len, lists.values()))
+        until("the icons of the seeder", lambda: self.seeder.holds(lists), 60)
+        for target in targets:
+            generation = self.seeder.manifest()["generation"]
+            self.seeder.export(*target.arguments, "--keep", "3m", env=target.environment)
+            target.note(generation, {number for numbers in lists.values() for number in numbers})
+
+    def lateness(self, agent, target):
+        """For how long the agent could have had the icon that it misses for longest."""
+        now = time.time()
+        return max([now - target.icons[number] for number in agent.pending() if number in target.icons], default=0)
 
     def lists(self, chosen):
         """Lists that lose some icons and get some that were never there before, again and again."""
         newest = 100
-        lists = {f"list-{number}.plist": list(range(number * 30, number * 30 + 30)) for number in range(3)}
+        lists = {f"list-{number}": list(range(number * 30, number * 30 + 30)) for number in range(3)}
         while True:
             yield lists
             name = chosen.choice(sorted(lists))
             added = range(newest, newest + chosen.randint(1, 5))
             newest += len(added)
             lists = {**lists, name: lists[name][len(added):] + list(added)}
+
+
+class Target:
+    """Where `export` writes; and since when each generation, and each icon, is there."""
+
+    def __init__(self, arguments, environment):
+        self.arguments = arguments
+        self.environment = environment
+        self.times = {}
+        self.icons = {}
+
+    def note(self, generation, numbers):
+        now = time.time()
+        self.times.setdefault(generation, now)
+        for number in numbers:
+            self.icons.setdefault(number, now)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a reader believes of an upstream: never something older, never what nobody signed; and it forgets nothing."""
+import calendar
 import json
 import random
 import re
@@ -128,6 +129,7 @@ class Trust(PublisherTest):
         self.seeder.around = ("faketime", "-f", "+40m")
         self.seeder.start()
         self.publish()
+        self.assertGreater(self.published(), time.time() + 1800)
         reader = self.read()
         self.expect_all(reader)
         self.seeder.stop()
@@ -145,6 +147,11 @@ class Trust(PublisherTest):
         self.expect_refused(reader, "manifest-incomplete")
         self.upstream.heal()
         self.expect_all(reader)
+
+    def published(self):
+        """When the manifest says that it was published."""
+        text = json.loads((self.tree / "manifest.json").read_text())["published"]
+        return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
     # Signatures.
 

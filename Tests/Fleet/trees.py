@@ -6,8 +6,6 @@ import os
 import time
 
 import icons
-from commands import execute
-from servers import IMMUTABLE, MANIFEST
 
 
 def digest(data):
@@ -54,27 +52,6 @@ class Tree:
         manifest = {"format": 1, "generation": self.generation, "published": now(), "lists": entries}
         self.write("manifest.json", json.dumps(manifest).encode())
         self.times[self.generation] = time.time()
-
-
-class BucketTree(Tree):
-    """The same, carried to a bucket by rclone."""
-
-    def __init__(self, folder, bucket, age):
-        super().__init__(folder)
-        self.bucket = bucket
-        self.age = MANIFEST.replace("max-age=60,", f"max-age={age},")
-
-    def publish(self, lists):
-        super().publish(lists)
-        common = ("--s3-no-check-bucket", "--transfers=16", "--header-upload")
-        for kind in ("icons", "lists"):
-            self.rclone("copy", "--ignore-existing", *common, f"Cache-Control: {IMMUTABLE}", kind)
-        self.rclone("copyto", "--ignore-times", *common, f"Cache-Control: {self.age}", "manifest.json")
-        self.times[self.generation] = time.time()
-
-    def rclone(self, command, *options):
-        *options, path = options
-        execute("rclone", command, *options, self.folder / path, f"{self.bucket.remote}/{path}", env=self.bucket.variables())
 
 
 def icon_path(number):
