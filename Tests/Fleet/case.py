@@ -19,6 +19,12 @@ class Sizes:
     publishing = 600
 
 
+def not_quick(test):
+    """Marks a test that only the full form runs."""
+    test.is_long = True
+    return test
+
+
 class FleetTest(unittest.TestCase):
     """A test with a folder of its own. What it starts is stopped at its end, in reverse order."""
     scratch: pathlib.Path

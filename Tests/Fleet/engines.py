@@ -96,6 +96,23 @@ class NginxStatic(Nginx):
             f"max-age={MANIFEST_AGE},": (f"max-age={self.age},", 1)})
 
 
+class Mirror(NginxStatic):
+    """nginx that serves what rsync brought."""
+    needs = ("nginx", "rsync")
+
+    def __init__(self, folder, source, age=MANIFEST_AGE):
+        super().__init__(folder, folder / "mirror", age)
+        self.tree.mkdir(mode=0o755)
+        self.source = source
+
+    def fetch(self):
+        """What never changes comes first, the manifest last, and deletions after that."""
+        fixed = [self.source / name for name in ("icons", "lists")]
+        execute("rsync", "-a", "--ignore-existing", "--delay-updates", *fixed, self.tree)
+        execute("rsync", "-a", self.source / "manifest.json", self.tree)
+        execute("rsync", "-a", "--delete", *fixed, self.tree)
+
+
 class Proxy(Engine):
     """A cache in front of another upstream."""
 

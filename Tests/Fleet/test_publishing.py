@@ -9,7 +9,7 @@ import time
 
 from case import PROXIES, FleetTest
 from commands import die_with_parent, until
-from engines import MANIFEST_AGE, NginxStatic, SeaweedFS
+from engines import MANIFEST_AGE, Mirror, NginxStatic, SeaweedFS
 from servers import Origin
 
 READING = pathlib.Path(__file__).with_name("reading.py")
@@ -55,11 +55,17 @@ class Publishing(FleetTest):
         static = self.start(NginxStatic, tree, age)
         engines = [static] + [self.start(kind, static.port) for kind in PROXIES]
         targets = [Target((tree,), None)]
+        target = dict.fromkeys(engines, targets[0])
+        if not Mirror.missing():
+            mirror = self.start(Mirror, tree, age)
+            engines.append(mirror)
+            target[mirror] = Copy(mirror.fetch)
+            targets.append(target[mirror])
         if not SeaweedFS.missing():
             bucket = self.start(SeaweedFS)
-            targets.append(Target(("--rclone", bucket.remote), bucket.variables()))
             engines.append(bucket)
-        target = {engine: targets[engine not in engines[:4]] for engine in engines}
+            target[bucket] = Target(("--rclone", bucket.remote), bucket.variables())
+            targets.append(target[bucket])
         self.agents = {
             self.agent(f"{type(engine).__name__}-{number}", [engine.url], asks_origins=False): engine
             for engine in engines for number in range(max(1, self.sizes.agents // len(engines)))}
@@ -103,7 +109,7 @@ class Publishing(FleetTest):
         until("the icons of the seeder", lambda: self.seeder.holds(lists), 60)
         for target in targets:
             generation = self.seeder.manifest()["generation"]
-            self.seeder.export(*target.arguments, "--keep", "3m", env=target.environment)
+            target.export(self.seeder)
             target.note(generation, {number for numbers in lists.values() for number in numbers})
 
     def lateness(self, agent, target):
@@ -132,8 +138,22 @@ class Target:
         self.times = {}
         self.icons = {}
 
+    def export(self, seeder):
+        seeder.export(*self.arguments, "--keep", "3m", env=self.environment)
+
     def note(self, generation, numbers):
         now = time.time()
         self.times.setdefault(generation, now)
         for number in numbers:
             self.icons.setdefault(number, now)
+
+
+class Copy(Target):
+    """What is brought by other means, once the export is there."""
+
+    def __init__(self, fetch):
+        super().__init__((), None)
+        self.fetch = fetch
+
+    def export(self, _):
+        self.fetch()

@@ -4,7 +4,7 @@ import concurrent.futures
 import time
 
 from agents import Agent
-from case import FleetTest
+from case import FleetTest, not_quick
 from commands import until
 from engines import NginxProxy, NginxStatic, SeaweedFS, Squid, Varnish
 from servers import Origin
@@ -94,17 +94,21 @@ class Sharing(FleetTest):
     def test_seaweedfs_without_origins(self):
         self.through_bucket(asks_origins=False)
 
+    @not_quick
     def test_nginx_with_origins(self):
         self.through_folder(None, asks_origins=True)
 
     def test_nginx_proxy_cache_with_origins(self):
         self.through_folder(NginxProxy, asks_origins=True)
 
+    @not_quick
     def test_varnish_with_origins(self):
         self.through_folder(Varnish, asks_origins=True)
 
+    @not_quick
     def test_squid_with_origins(self):
         self.through_folder(Squid, asks_origins=True)
 
+    @not_quick
     def test_seaweedfs_with_origins(self):
         self.through_bucket(asks_origins=True)
