@@ -131,6 +131,13 @@ class NginxProxy(Nginx, Proxy):
             "http://icons.example.com": (f"http://127.0.0.1:{self.upstream_port}", 2)})
 
 
+class NginxBucket(NginxProxy):
+    """The same, in front of a bucket, as the README says."""
+
+    def site(self):
+        return super().site().replace("proxy_pass ", f"rewrite ^(.*)$ /{BUCKET}$1 break; proxy_pass ")
+
+
 class Varnish(Proxy):
     # It compiles its configuration.
     needs = ("varnishd", "gcc")

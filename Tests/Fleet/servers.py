@@ -151,12 +151,11 @@ class Origin(Server):
         return self.reply(handler, 200, icons.png(int(name)), fields)
 
 
-# What an upstream does to requests, by name.
-FAULTS = ("refuse", "hang", "500", "503", "403", "401", "cut", "flip", "slow")
-
-
 class TreeServer(Server):
-    """An upstream: the files of a folder, with the Cache-Control of each kind, and on demand a fault."""
+    """An upstream: the files of a folder, with the Cache-Control of each kind, and on demand a fault.
+
+    Faults are `refuse`, `hang`, `cut`, `flip`, `slow`, and the status of an answer.
+    """
 
     def __init__(self, tree, manifest=MANIFEST):
         self.tree = pathlib.Path(tree)

@@ -7,7 +7,7 @@ import time
 import icons
 from case import PROXIES, FleetTest
 from commands import execute, until
-from engines import NginxStatic, SeaweedFS
+from engines import NginxBucket, NginxStatic, SeaweedFS
 from servers import IMMUTABLE, MANIFEST, TreeServer
 from trees import Tree, icon_path
 
@@ -82,6 +82,10 @@ class Bucket(FleetTest):
         self.addCleanup(connection.close)
         connection.request("PUT", "/syncagent/manifest.json", body=b"x")
         self.assertEqual(connection.getresponse().status, 403)
+        proxy = self.start(NginxBucket, bucket.port)
+        for path in (icon_path(1), "manifest.json"):
+            status, fields, body = get(proxy, f"/{path}")
+            self.assertEqual((status, body), (200, (tree.folder / path).read_bytes()), path)
 
 
 class Proxies(FleetTest):

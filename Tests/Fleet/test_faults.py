@@ -5,13 +5,19 @@ import time
 from case import FleetTest
 from commands import Later, until
 from engines import NginxStatic
-from servers import FAULTS, Origin, TreeServer
+from servers import Origin, TreeServer
 
 # How many icons each agent wants before its upstream heals, and after that.
 BEFORE, AFTER = 10, 5
 WAIT, SPREAD = 2, 2
+# How many are tried at once.
+TOGETHER = 5
 # How much longer the first icon may take, in seconds.
 PATIENCE = 10
+# What fails, and for which requests.
+FAULTS = ("refuse", "hang", "500", "503", "403", "401", "cut", "flip", "slow", "frozen")
+QUICK = [("refuse", "all"), ("hang", "all"), ("500", "all"), ("401", "all"), ("frozen", "all"),
+         ("403", "icons"), ("cut", "icons"), ("flip", "icons"), ("slow", "icons")]
 SETTINGS = {
     "poll": "1s", "wait": f"{WAIT}s", "spread": f"{SPREAD}s", "connectTimeout": "1s", "idleTimeout": "1s",
     "totalTimeout": "3s", "missTTL": "1s", "breakFor": "500ms", "breakMax": "2s"}
@@ -57,8 +63,8 @@ class Faults(FleetTest):
         return healed
 
     def test_the_origin_is_asked_while_an_upstream_fails_and_the_upstream_once_it_is_well(self):
-        cases = [(fault, "all") for fault in FAULTS]
-        cases += [(fault, "icons") for fault in ("hang", "500", "403", "401", "cut", "flip", "slow")] + [("frozen", "all")]
+        cases = QUICK if self.sizes.quick else [(fault, of) for of in ("all", "icons") for fault in FAULTS
+                                                       if of == "all" or fault not in ("refuse", "frozen")]
         numbers = {case: range(100 * place, 100 * place + BEFORE) for place, case in enumerate(cases)}
         later = {case: range(100 * place + 50, 100 * place + 50 + AFTER) for place, case in enumerate(cases)}
         self.publish("before", [number for some in numbers.values() for number in some])
@@ -75,10 +81,8 @@ class Faults(FleetTest):
             # 403 is what a bucket says of a file that it does not have (any more).
             upstreams[case].break_down(fault, lambda path, of=of: of == "all" or path.startswith("/icons/"))
         # Not all at once: they would wait for each other's start.
-        for start in range(0, len(cases), self.together):
-            self.try_cases(cases[start:start + self.together], upstreams, numbers, later)
-
-    together = 5
+        for start in range(0, len(cases), TOGETHER):
+            self.try_cases(cases[start:start + TOGETHER], upstreams, numbers, later)
 
     def try_cases(self, cases, upstreams, numbers, later):
         readers = {case: self.agent("-".join(case), [upstreams[case].url], **SETTINGS) for case in cases}
@@ -104,3 +108,24 @@ class Faults(FleetTest):
                           f"healed after {healed:.1f} s")
         for reader in readers.values():
             reader.stop()
+
+    def test_the_second_upstream_helps_out_and_the_first_is_used_again_once_it_is_well(self):
+        self.publish("before", range(BEFORE))
+        self.publish("after", range(50, 50 + AFTER))
+        self.seeder.export(self.tree)
+        first, second = (self.serve(TreeServer(self.tree)) for _ in range(2))
+        first.break_down("500")
+        reader = self.agent("reader", [first.url, second.url], asks_origins=False, **SETTINGS)
+        reader.drop("before", [self.origin.address(number) for number in range(BEFORE)])
+        reader.start()
+        reader.await_ready(BEFORE, 30)
+        self.assertEqual(sum(path.startswith("/icons/") for path in second.counts()), BEFORE)
+        first.heal()
+        until("the first upstream to be fresh", lambda: {state for state, _ in reader.states()} == {"fresh"}, 30)
+        first.forget()
+        second.forget()
+        reader.drop("after", [self.origin.address(number) for number in range(50, 50 + AFTER)])
+        reader.await_ready(BEFORE + AFTER, 30)
+        icons = [sum(path.startswith("/icons/") for path in server.counts()) for server in (first, second)]
+        self.assertEqual(icons, [AFTER, 0])
+        self.assertEqual(set(self.origin.icons().values()), {1})
