@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import plistlib
-import signal
 
 import icons
 from commands import execute, until
@@ -58,7 +57,7 @@ class Agent:
 
     def stop(self):
         if self.process:
-            self.process.stop(signal.SIGTERM, limit=20)
+            self.process.stop(limit=20)
 
     def kill(self):
         self.process.kill()

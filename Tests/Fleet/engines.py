@@ -4,7 +4,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import tempfile
 
 from commands import execute, until
@@ -154,10 +153,13 @@ class Varnish(Proxy):
 
 class Squid(Proxy):
     needs = ("squid",)
+    # The names of those that were started.
+    services = set()
 
     def start(self):
         # A name of its own, which is also that of its files in /dev/shm.
         self.service = f"fleet{self.port}"
+        self.services.add(self.service)
         (self.folder / "spool").mkdir()
         text = sample("squid.conf", {
             "http_port 80 ": (f"http_port 127.0.0.1:{self.port} ", 1),
@@ -182,9 +184,15 @@ coredump_dir {self.folder}/spool
 
     def stop(self):
         if self.process:
-            self.process.stop(signal.SIGKILL)
-        for file in pathlib.Path("/dev/shm").glob(f"{self.service}-*"):
-            file.unlink(missing_ok=True)
+            self.process.kill()
+        self.remove_shared_memory()
+
+    @classmethod
+    def remove_shared_memory(cls):
+        """Removes the files of those that are stopped, or will be: they have them open."""
+        for service in cls.services:
+            for file in pathlib.Path("/dev/shm").glob(f"{service}-*"):
+                file.unlink(missing_ok=True)
 
 
 class SeaweedFS(Engine):
@@ -237,4 +245,4 @@ class SeaweedFS(Engine):
 
     def stop(self):
         if self.process:
-            self.process.stop(signal.SIGKILL)
+            self.process.kill()

@@ -76,9 +76,8 @@ class Process:
         if self not in running:
             return
         with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            if number != signal.SIGKILL:
-                os.kill(self.process.pid, number)
-                self.process.wait(limit)
+            os.kill(self.process.pid, number)
+            self.process.wait(limit)
         self.kill()
 
     def kill(self):

@@ -5,7 +5,6 @@ import json
 import random
 import re
 import shutil
-import signal
 import subprocess
 import time
 
@@ -222,7 +221,7 @@ class Killed(PublisherTest):
                 longest = max(0.05, time.monotonic() - start)
             except subprocess.TimeoutExpired:
                 killed += 1
-            one.stop(signal.SIGKILL)
+            one.kill()
             # What it started ends with it, or goes on for a moment.
             seen = check()
             self.assertGreaterEqual(seen, generation)
