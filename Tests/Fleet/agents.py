@@ -122,7 +122,7 @@ class Agent:
 
 
 def verified(tree):
-    """The numbers of all icons of a tree that are ready: fails unless all that its manifest names is there and right."""
+    """The numbers of the icons of a tree that are ready. Fails if anything that it names is missing or wrong."""
     manifest = json.loads((tree / "manifest.json").read_bytes())
     numbers = set()
     for entry in manifest["lists"].values():

@@ -230,7 +230,8 @@ class SeaweedFS(Engine):
         self.run(
             weed(), "server", f"-dir={self.folder}/data", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-filer", "-s3",
             f"-s3.config={configuration}", f"-s3.port={self.port}", f"-s3.port.grpc={s3_rpc}", "-s3.port.iceberg=0",
-            "-s3.port.lance=0", "-iam=false", "-master.telemetry=false", "-master.volumeSizeLimitMB=64", "-volume.max=8",
+            "-s3.port.lance=0", "-iam=false", "-master.telemetry=false", "-master.volumeSizeLimitMB=64",
+            "-volume.max=8",
             f"-master.port={master}", f"-master.port.grpc={master_rpc}", f"-volume.port={volume}",
             f"-volume.port.grpc={volume_rpc}", f"-filer.port={filer}", f"-filer.port.grpc={filer_rpc}")
         for port in (master, filer, volume):

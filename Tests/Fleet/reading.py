@@ -4,8 +4,9 @@
 
 usage: reading.py URL SECONDS READERS POLL
 
-Each reader gets the manifest every POLL seconds, its documents, and the icons that it does not have yet; now and then it
-starts with nothing again. At the end it prints one JSON document: `polls` are [time, generation], `faults` are texts.
+Each reader gets the manifest every POLL seconds, its documents, and the icons that it does not have yet; now and then
+it starts with nothing again. At the end it prints one JSON document: `polls` are [time, generation], `faults` are
+texts.
 """
 import hashlib
 import http.client

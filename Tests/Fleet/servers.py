@@ -154,7 +154,7 @@ class Origin(Server):
 class TreeServer(Server):
     """An upstream: the files of a folder, with the Cache-Control of each kind, and on demand a fault.
 
-    Faults are `refuse`, `hang`, `cut`, `flip`, `slow`, and the status of an answer.
+    Faults are `refuse`, `hang`, `cut`, `flip`, `slow`, the status of an answer, and a URL to which it redirects.
     """
 
     def __init__(self, tree, manifest=MANIFEST):
@@ -188,6 +188,8 @@ class TreeServer(Server):
             return None
         if fault in ("500", "503", "401"):
             return self.reply(handler, int(fault), b"no\n")
+        if fault and fault.startswith("http:"):
+            return self.reply(handler, 302, fields={"Location": fault.rstrip("/") + path})
         file = self.tree / path.lstrip("/")
         try:
             if ".." in file.parts:

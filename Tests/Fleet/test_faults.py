@@ -129,3 +129,21 @@ class Faults(FleetTest):
         icons = [sum(path.startswith("/icons/") for path in server.counts()) for server in (first, second)]
         self.assertEqual(icons, [AFTER, 0])
         self.assertEqual(set(self.origin.icons().values()), {1})
+
+    def test_an_upstream_opens_the_way_to_no_other_address(self):
+        self.publish("before", range(BEFORE))
+        self.seeder.export(self.tree)
+        first, other = (self.serve(TreeServer(self.tree)) for _ in range(2))
+        first.break_down(other.url)
+        reader = self.agent("reader", [first.url], asks_origins=True, **SETTINGS)
+        # It may ask origins, but only public ones.
+        reader.asks_origins = False
+        reader.drop("before", [self.origin.address(number) for number in range(BEFORE)])
+        reader.start()
+        until("the icons to fail", lambda: reader.status()["icons"]["failed"] == BEFORE, 30)
+        self.assertGreater(len(first.requests), 0)
+        self.assertEqual(other.requests, [])
+        self.assertEqual(set(self.origin.icons().values()), {1})
+        first.heal()
+        reader.await_ready(BEFORE, 60)
+        self.assertEqual(set(self.origin.icons().values()), {1})

@@ -42,7 +42,7 @@ def lateness(polls, times, since):
 
 
 class Publishing(FleetTest):
-    """A seeder whose lists change exports into a folder and a bucket. Readers and agents get them through all engines."""
+    """A seeder whose lists change exports to a folder and a bucket. Readers and agents get all through all engines."""
 
     def test_nothing_is_missing_or_late_while_lists_change(self):
         seconds = self.sizes.publishing
@@ -89,8 +89,8 @@ class Publishing(FleetTest):
                 report = one.report()
                 behind = lateness(report["polls"], target[engine].times, start)
                 self.note(f"{one.name}: {len(target[engine].times)} exports; {self.sizes.agents} readers, "
-                          f"{report['requests']} requests, {len(report['faults'])} faults, at most {behind:.1f} s behind; "
-                          f"agents at most {late[engine]:.1f} s behind (manifest for {age} s)")
+                          f"{report['requests']} requests, {len(report['faults'])} faults, "
+                          f"at most {behind:.1f} s behind; agents at most {late[engine]:.1f} s behind (manifest for {age} s)")
                 self.assertEqual(report["faults"][:10], [])
                 self.assertLess(behind, age + POLL + PATIENCE)
                 self.assertLess(late[engine], age + POLL + PATIENCE)
