@@ -88,9 +88,9 @@ class Publishing(FleetTest):
             with self.subTest(one.name):
                 report = one.report()
                 behind = lateness(report["polls"], target[engine].times, start)
-                self.note(f"{one.name}: {len(target[engine].times)} exports; {self.sizes.agents} readers, "
-                          f"{report['requests']} requests, {len(report['faults'])} faults, "
-                          f"at most {behind:.1f} s behind; agents at most {late[engine]:.1f} s behind (manifest for {age} s)")
+                self.note(f"{one.name}: {len(target[engine].times)} exports, each manifest for {age} s; "
+                          f"{self.sizes.agents} readers, {report['requests']} requests, {len(report['faults'])} faults "
+                          f"and at most {behind:.1f} s behind; agents at most {late[engine]:.1f} s behind")
                 self.assertEqual(report["faults"][:10], [])
                 self.assertLess(behind, age + POLL + PATIENCE)
                 self.assertLess(late[engine], age + POLL + PATIENCE)
