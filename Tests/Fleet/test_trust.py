@@ -57,7 +57,8 @@ class Trust(PublisherTest):
 
     def expect_all(self, reader):
         """It has what was published, all of it by way of the upstream."""
-        reader.await_ready(self.count, 30)
+        until(lambda: f"{self.count} icons, of which {reader.ready()} are there: {reader.upstreams()}",
+              lambda: reader.ready() >= self.count, 30)
         self.assertEqual(reader.numbers(), set(range(self.count)))
         self.had = self.count
         until(lambda: f"a fresh upstream, not {reader.states()}",
@@ -95,6 +96,7 @@ class Trust(PublisherTest):
         reader.await_ready(self.count, 30)
         self.assertEqual(reader.numbers(), set(range(self.count)))
         # A new tree, and new state.
+        believed = self.published()
         self.seeder.stop()
         for name in ("cache", "state"):
             shutil.rmtree(self.seeder.folder / name)
@@ -102,6 +104,8 @@ class Trust(PublisherTest):
         self.seeder.start()
         self.seeder.await_ready(self.count, 30)
         self.origin.forget()
+        # Of two manifests of one second, the one with the higher generation is newer.
+        self.pause_until(believed + 1)
         self.publish()
         self.expect_all(reader)
 
