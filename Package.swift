@@ -13,6 +13,9 @@ let settings: [SwiftSetting] = [
 /// A download crosses to no other thread for what is there already.
 let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
+/// The same, small rather than fast: what a person or a script waits for.
+let smallOnThread = stayingOnThread + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 /// Small rather than fast: commands that people type, and what is read at their start.
 let small = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
@@ -147,7 +150,7 @@ let package = Package(
                 "WebAddresses", system, logging, hummingbird, hummingbirdCore, nioCore, nioHTTP1, nioHTTPTypes,
                 nioPosix,
             ],
-            swiftSettings: stayingOnThread
+            swiftSettings: smallOnThread
         ),
         .executableTarget(
             name: "SyncAgentCLI",

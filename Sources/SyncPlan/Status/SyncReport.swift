@@ -95,9 +95,13 @@ extension Reconciler {
     private var syncHold: String? {
         if downloads.isPaused { return "downloads are paused: run syncagent resume" }
         if let reason = space.reason { return reason }
-        guard downloads.queue.heldCount > 0, downloads.queue.activeCount + downloads.queue.readyCount == 0 else {
-            return nil
+        guard downloads.queue.activeCount + downloads.queue.readyCount == 0 else { return nil }
+        if upstreams.waitingCount > 0 {
+            return upstreams.settings.fallback == .never
+                ? "no upstream has their images, and upstream.fallback is never"
+                : "no upstream has their images; their servers are asked later: see syncagent why"
         }
+        guard downloads.queue.heldCount > 0 else { return nil }
         return "their servers failed or asked to wait: see syncagent status"
     }
 
@@ -119,7 +123,8 @@ extension Reconciler {
         guard let icon = catalog.icons[url] else { return false }
         guard icon.staged == nil else { return true }
         return switch icon.phase {
-        case .idle, .waitingForSpace: false
+        case .idle: mayDownload && upstreams.isPolling && upstreams.isWaiting(url)
+        case .waitingForSpace: false
         case .queued(_, let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
         case .fetching: true
         }
@@ -127,6 +132,9 @@ extension Reconciler {
 
     /// Whether an image may come of what is being done now.
     private func isUnderWay(_ icons: IconTally) -> Bool {
-        icons.fetching > 0 || mayDownload && icons.queued.keys.contains { !downloads.queue.isHeld(origin: $0) }
+        if icons.fetching > 0 { return true }
+        guard mayDownload else { return false }
+        return icons.queued.keys.contains { !downloads.queue.isHeld(origin: $0) }
+            || icons.icons.pending > 0 && upstreams.isPolling && upstreams.waitingCount > 0
     }
 }

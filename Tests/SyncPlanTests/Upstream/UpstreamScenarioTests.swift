@@ -254,6 +254,33 @@ struct UpstreamScenarioTests {
         #expect(agent.plan.isSettled)
     }
 
+    @Test("whoever waits for icons has the upstreams looked at, and is told when none has them")
+    func sync() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try agent.finishJobs()
+        try agent.pass(.seconds(30))
+        try agent.handle(.awaited([icon]))
+        #expect(agent.polls.count == 1 && !agent.plan.syncReport(of: ["1.plist"]).isDone)
+        try agent.finishPoll(.unchanged())
+        let report = agent.plan.syncReport(of: ["1.plist"])
+        #expect(report.isDone && report.pending == 1 && report.hold?.hasPrefix("no upstream has their images") == true)
+    }
+
+    @Test("a retry does not wait for upstreams any longer")
+    func retry() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try agent.pass(.seconds(90))
+        agent.polls = []
+        try agent.handle(.request([icon], isRefresh: false))
+        #expect(agent.downloads.isEmpty)
+        try agent.finishPoll(.unchanged())
+        #expect(agent.target == icon.text)
+    }
+
     @Test("a manifest that was accepted is remembered over a restart")
     func restart() throws {
         var agent = AgentScenario.withUpstreams()
