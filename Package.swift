@@ -131,7 +131,7 @@ let package = Package(
                 "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks",
                 "Signatures", "SyncPlan", "Transfers", "WebAddresses", system, logging, metrics, deque, heap,
             ],
-            swiftSettings: stayingOnThread
+            swiftSettings: smallOnThread
         ),
 
         // The files of the dashboard, as bytes: they are embedded by the compiler, and written by nobody.
@@ -227,7 +227,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SyncPlanTests",
-            dependencies: ["AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "SyncPlan", "WebAddresses"],
+            dependencies: [
+                "AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "Signatures", "SyncPlan", "WebAddresses",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "AgentSettingsTests",

@@ -90,7 +90,7 @@ extension IconCache {
     /// Reads something of the newest generation, under a lease.
     ///
     /// Where no lease holds, as on some network file systems, a file can go while it is read, because newer generations
-    /// do without it. Then the same is read of the generation that is the newest by then: once, and only if it is newer.
+    /// do without it. Then the same is read of the generation that is the newest by then: once, and only if it is another one.
     func withNewest<Result>(
         _ body: (Snapshot) throws(IconCacheError) -> Result
     ) throws(IconCacheError) -> Result {
@@ -99,7 +99,7 @@ extension IconCache {
         do {
             return try body(first)
         } catch  where error.mayMeanReplaced {
-            guard let newest = try? snapshot(), newest.manifest.generation > first.manifest.generation else {
+            guard let newest = try? snapshot(), newest.manifest.generation != first.manifest.generation else {
                 throw error
             }
             defer { newest.end() }

@@ -56,7 +56,8 @@ final class ActiveDownload: TransferReceiver {
         self.request = request
         limits = request.upstream == nil ? settings.fetch.limits : settings.upstream.limits
         deadline = begun + limits.totalTimeout
-        limit = settings.fetch.maxBytes
+        limit =
+            request.upstream.map { min(settings.fetch.maxBytes, ByteCount($0.file.bytes)) } ?? settings.fetch.maxBytes
         self.clock = clock
         self.turn = turn
     }
@@ -121,7 +122,9 @@ final class ActiveDownload: TransferReceiver {
         received += bytes.count
         count += bytes.count
         guard count <= limit.bytes else {
-            endBody(.failure(FetchFailure.tooLarge(limit: limit)))
+            // What is longer than an upstream's manifest says is another file.
+            let isOther = request.upstream.map { $0.file.bytes == limit.bytes } ?? false
+            endBody(.failure(isOther ? FetchFailure.upstreamMismatch : FetchFailure.tooLarge(limit: limit)))
             return .refused
         }
         held.append(contentsOf: bytes)

@@ -6,8 +6,8 @@ import WebAddresses
 
 // The documents of upstreams: requests beside the downloads, with the same transport, addresses and proxies.
 extension Downloads {
-    /// The largest document accepted: one of a list with 50,000 entries has about 20 MiB.
-    private static let maxDocument = 64 << 20
+    /// The largest manifest and the largest document accepted: that of a list with 50,000 entries has about 20 MiB.
+    private static let maxBytes = (manifest: 8 << 20, document: 32 << 20)
 
     /// A response with its whole body.
     struct Document: Sendable {
@@ -28,18 +28,20 @@ extension Downloads {
     func document(
         _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)]
     ) async -> Result<Document, UpstreamFailure> {
-        let result = await request(upstream.file(path), fields)
-        let file: MetricLabel.UpstreamFile = path == CacheLayout.manifest ? .manifest : .document
+        let isManifest = path == CacheLayout.manifest
+        let result = await request(
+            upstream.file(path), fields, maxBytes: isManifest ? Self.maxBytes.manifest : Self.maxBytes.document)
+        let file: MetricLabel.UpstreamFile = isManifest ? .manifest : .document
         metrics.noteUpstream(
             place(of: upstream), file, MetricLabel.UpstreamResult(result), bytes: (try? result.get())?.body.count ?? 0)
         return result
     }
 
     private func request(
-        _ target: FetchTarget, _ fields: [(name: String, value: String)]
+        _ target: FetchTarget, _ fields: [(name: String, value: String)], maxBytes: Int
     ) async -> Result<Document, UpstreamFailure> {
         let document = DocumentTransfer(
-            limits: settings.upstream.limits, maxBytes: Self.maxDocument, clock: clock)
+            limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock)
         let id = ObjectIdentifier(document)
         documents[id] = document
         defer { documents[id] = nil }
@@ -76,6 +78,8 @@ extension Downloads {
     func giveUp(_ document: DocumentTransfer, because error: any Error) {
         if let transfer = document.transfer { transport.cancel(transfer) }
         document.transfer = nil
+        // Its name may still be resolved: nobody waits for that.
+        documents[ObjectIdentifier(document)] = nil
         document.finish(.failure(error))
     }
 }

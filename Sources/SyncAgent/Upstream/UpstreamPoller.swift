@@ -8,11 +8,14 @@ import WebAddresses
 struct UpstreamPoller: Sendable {
     /// How many documents are requested at once.
     private static let concurrency = 4
+    /// The most entries of all documents that a poll brings, and how long it may take: an upstream must not fill the
+    /// memory, nor keep other polls away.
+    private static let limits = (entries: 500_000, time: Duration.seconds(600))
 
     let downloads: Downloads
 
     func poll(_ poll: UpstreamPoll) async -> UpstreamAnswer {
-        UpstreamAnswer(url: poll.url, await outcome(of: poll))
+        UpstreamAnswer(url: poll.url, epoch: poll.epoch, await outcome(of: poll))
     }
 
     private func outcome(of poll: UpstreamPoll) async -> UpstreamAnswer.Outcome {
@@ -33,7 +36,7 @@ struct UpstreamPoller: Sendable {
             of: StoredResponse(
                 fields: response.head.fields, requestTime: response.sent, responseTime: response.received))
         do throws(UpstreamFailure) {
-            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: response.received) else {
+            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime) else {
                 return .unchanged(validators)
             }
             try await checkSignature(of: response.body, digest, poll)
@@ -49,7 +52,7 @@ struct UpstreamPoller: Sendable {
     ) async throws(UpstreamFailure) {
         guard !poll.keys.isEmpty else { return }
         let path = CacheLayout.signature(digest)
-        let text = try await file(path, of: poll.url, as: .signature, "its manifest is not signed: \(path) is missing")
+        let text = try await file(path, poll, as: .signature, "its manifest is not signed: \(path) is missing")
         do {
             try verify(try Signature(text: text), of: manifest, by: poll.keys)
         } catch {
@@ -68,12 +71,22 @@ struct UpstreamPoller: Sendable {
             returning: Result<[Digest: AppListDocument], UpstreamFailure>.self
         ) { group in
             var documents: [Digest: AppListDocument] = [:]
+            var entries = 0
+            let end = ContinuousClock.now + Self.limits.time
             for (number, list) in (rest + Array(repeating: nil, count: Self.concurrency)).enumerated() {
                 if number >= Self.concurrency, let (digest, result) = await group.next() {
                     switch result {
-                    case .success(let document): documents[digest] = document
+                    case .success(let document):
+                        documents[digest] = document
+                        entries += document.apps.count
                     case .failure(let failure): return .failure(failure)
                     }
+                }
+                guard entries <= Self.limits.entries else {
+                    return .failure(UpstreamFailure(.damaged, "its documents have more than 500,000 entries"))
+                }
+                guard .now < end else {
+                    return .failure(UpstreamFailure(FetchFailure.timeout("10 minutes for all documents")))
                 }
                 if let list { group.addTask { (list.sha256, await document(of: list, poll)) } }
             }
@@ -87,7 +100,7 @@ struct UpstreamPoller: Sendable {
     ) async -> Result<AppListDocument, UpstreamFailure> {
         do throws(UpstreamFailure) {
             let bytes = try await file(
-                list.document, of: poll.url, as: .incomplete, "its manifest names \(list.document), which is missing")
+                list.document, poll, as: .incomplete, "its manifest names \(list.document), which is missing")
             return .success(try poll.document(bytes, of: list))
         } catch {
             return .failure(error)
@@ -96,10 +109,9 @@ struct UpstreamPoller: Sendable {
 
     /// A file that the manifest calls for.
     private func file(
-        _ path: String, of upstream: UpstreamURL, as refusal: UpstreamFailure.Refusal, _ message: String
+        _ path: String, _ poll: UpstreamPoll, as refusal: UpstreamFailure.Refusal, _ message: String
     ) async throws(UpstreamFailure) -> [UInt8] {
-        let fields = [(name: "Accept", value: "*/*"), (name: "Accept-Encoding", value: "identity")]
-        let response = try await downloads.document(path, of: upstream, fields: fields).get()
+        let response = try await downloads.document(path, of: poll.url, fields: poll.documentFields).get()
         guard response.head.status != 200 else { return response.body }
         let failure = FetchFailure(response.head, at: response.received)
         throw UpstreamVerdict(failure) == .miss ? UpstreamFailure(refusal, message) : UpstreamFailure(failure)

@@ -159,6 +159,8 @@ struct RunCommand: AsyncParsableCommand {
             let reason =
                 if report.state == .paused {
                     "downloads are paused; start the agent and run syncagent resume"
+                } else if downloads.awaitingUpstream ?? 0 > 0 {
+                    "no upstream has their images; see syncagent why URL"
                 } else if downloads.waiting > 0 {
                     "requests to their servers failed and are retried later; see syncagent why URL"
                 } else {
@@ -169,7 +171,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         // Paused, images that are not fresh any more are not asked for: they are ready all the same.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil
-        if report.hasFailures || !isDone { throw Exit.with(.attention) }
+        if report.hasFailures || !isDone || icons.pending > 0 { throw Exit.with(.attention) }
     }
 
     /// Runs the agent until it ends or a signal says that it shall.

@@ -18,6 +18,8 @@ struct PublicationPlan: Sendable {
     }
 
     private var settings: Settings.Publish
+    /// When the newest manifest was published.
+    private var lastBeat: Timestamp
     /// The newest manifest; `nil` before the first one.
     private(set) var manifest: Manifest?
     /// The highest number that a generation was given; 0 if none was.
@@ -47,6 +49,8 @@ struct PublicationPlan: Sendable {
         outdated: Set<ListName> = [], at now: Timestamp
     ) {
         self.settings = settings
+        // Readers refuse a manifest of the future.
+        lastBeat = manifest.map { $0.published > now + UpstreamMemo.tolerance ? .distantPast : $0.published } ?? now
         self.manifest = manifest
         self.newest = newest
         damaged = outdated
@@ -57,10 +61,10 @@ struct PublicationPlan: Sendable {
 
     // MARK: What changed
 
-    /// When a generation is published although nothing changed; `nil` while there is something to publish.
+    /// When a generation is published although nothing changed; `nil` while one is, or is about to be.
     var heartbeat: Timestamp? {
-        guard isSettled, let manifest else { return nil }
-        return manifest.published + settings.heartbeat
+        guard inFlight == nil, manifest != nil, !window.isManifestChanged else { return nil }
+        return lastBeat + settings.heartbeat
     }
 
     /// Something changed that the document of a list tells.
@@ -232,6 +236,7 @@ struct PublicationPlan: Sendable {
     mutating func finish(
         _ done: InFlight, _ manifest: Manifest, written: WrittenBytes, doubt: String?, at now: Timestamp
     ) {
+        lastBeat = now
         failure = doubt
         isInDoubt = doubt != nil
         window.finish(

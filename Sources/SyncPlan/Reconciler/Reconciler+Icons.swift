@@ -44,7 +44,9 @@ extension Reconciler {
     }
 
     /// Judges again what other settings may judge otherwise: what waits for its turn, and what failed because of them.
-    mutating func judgeAgain(now: Timestamp) {
+    ///
+    /// With other upstreams, that is every icon which waits for something.
+    mutating func judgeAgain(all: Bool, now: Timestamp) {
         for index in catalog.icons.indices {
             let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
             if case .queued = icon.phase {
@@ -53,6 +55,8 @@ extension Reconciler {
                 catalog.updateIcon(at: index) { $0.phase = .idle }
             } else if icon.failure?.code.dependsOnSettings == true {
                 catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now }
+            } else if all, icon.phase == .idle {
+                if icon.failure?.attempts == 0 { catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now } }
             } else {
                 continue
             }

@@ -12,7 +12,9 @@ extension Reconciler {
         report.unknown = selection.urls.filter { catalog.icons.index(of: $0) == nil }
         report.missing = selection.lists.filter { catalog.lists[$0] == nil }
         var urls = selection.urls
-        if selection.failed { urls += catalog.icons.lazy.filter(\.icon.hasFailed).map(\.url) }
+        if selection.failed {
+            urls += catalog.icons.lazy.filter { $0.icon.hasFailed || upstreams.isWaiting($0.url) }.map(\.url)
+        }
         return SelectedIcons(
             urls: urls, entries: selection.lists.compactMap { catalog.lists[$0]?.entries }, report: report)
     }

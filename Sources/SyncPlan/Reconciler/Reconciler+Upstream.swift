@@ -9,7 +9,9 @@ extension Reconciler {
         guard !upstreams.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
             return enqueue(url, reason, from: nil, now: now)
         }
-        switch upstreams.decide(for: url, icon, at: now, using: &generator) {
+        let decision = upstreams.decide(
+            for: url, icon, refreshSpread: settings.refresh.default, at: now, using: &generator)
+        switch decision {
         case .take(let request): enqueue(url, reason, from: request, now: now)
         case .origin: enqueue(url, reason, from: nil, now: now)
         case .wait(let time): if let time { noteDue(url, at: time) }
@@ -61,16 +63,17 @@ extension Reconciler {
         switch icon.phase {
         case .fetching, .waitingForSpace: return
         case .queued:
-            guard upstreams.request(for: url) == nil, upstreams.has(url) else { return }
+            guard upstreams.request(for: url) == nil, upstreams.canDeliver(url, icon, at: now) else { return }
             downloads.remove(url)
             catalog.updateIcon(at: place) { $0.phase = .idle }
         case .idle: break
         }
+        let canDeliver = upstreams.canDeliver(url, icon, at: now)
         if let failure = icon.failure {
-            if failure.attempts == 0 || upstreams.has(url) {
-                catalog.updateIcon(at: place) { $0.failure?.nextAttempt = now }
-            }
-        } else if icon.image != nil, let source = icon.response?.url, upstreams.contains(source) {
+            // When the origin is asked again is another matter.
+            if failure.attempts > 0 { return canDeliver ? supply(url, .retry, now: now) : () }
+            catalog.updateIcon(at: place) { $0.failure?.nextAttempt = now }
+        } else if canDeliver, let source = icon.response?.url, upstreams.contains(source) {
             catalog.updateIcon(at: place) { $0.freshUntil = min($0.freshUntil, now) }
         }
         consider(url, now: now)
@@ -84,7 +87,12 @@ extension Reconciler {
         _ outcome: FetchOutcome, of url: IconURL, now: Timestamp, to actions: inout [Action]
     ) -> (outcome: FetchOutcome, answer: IconRecord.Answer?)? {
         switch upstreams.finish(url, outcome, at: now, using: &generator) {
-        case nil: return (outcome, nil)
+        case nil:
+            switch outcome {
+            case .image, .notModified: upstreams.forget(url)
+            case .failed, .noRoom, .cancelled: break
+            }
+            return (outcome, nil)
         case .image(let request, let time):
             return (outcome, .upstream(request.file, of: request.url, freshUntil: time, now: now))
         case .rejected(let failure): return (.failed(failure), nil)

@@ -105,7 +105,7 @@ package struct Reconciler: Sendable {
         if new.network != old.network || new.fetch != old.fetch || new.images != old.images
             || new.upstream != old.upstream
         {
-            judgeAgain(now: now)
+            judgeAgain(all: new.upstream != old.upstream, now: now)
         }
     }
 

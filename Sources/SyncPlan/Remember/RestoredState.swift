@@ -168,7 +168,9 @@ extension Reconciler {
             }
             guard var failure = memo.failure, let latest else { return }
             // What depends on settings is judged again: they may be others now.
-            failure.nextAttempt = failure.code.dependsOnSettings ? now : failure.nextAttempt.map { min($0, latest) }
+            failure.nextAttempt =
+                failure.code.dependsOnSettings || failure.attempts == 0
+                ? now : failure.nextAttempt.map { min($0, latest) }
             $0.failure = failure
         }
     }

@@ -4,7 +4,8 @@ import CacheFormat
 extension StatusReport {
     /// Upstreams that are of no use at the moment.
     var upstreamProblems: [StatusProblem] {
-        (upstreams ?? []).compactMap { upstream in
+        let isWithout = lacksUpstream
+        return (upstreams ?? []).compactMap { upstream in
             let cause = upstream.error.map { $0 + (upstream.code.map { " [\($0)]" } ?? "") }
             let effect = downloads.awaitingUpstream.map { $0 > 0 ? ": \(waiting($0))" : "" } ?? ""
             switch Upstream.State(rawValue: upstream.state) {
@@ -21,13 +22,14 @@ extension StatusReport {
                     })
             case .broken:
                 return StatusProblem(
-                    code: "upstream-broken", severity: .notice, sentence: "the upstream \(upstream.url) fails\(effect)",
+                    code: "upstream-broken", severity: isWithout ? .problem : .notice,
+                    sentence: "the upstream \(upstream.url) fails\(effect)",
                     detail: [cause, upstream.nextPoll.map { "the next probe is at \($0)" }].compactMap(\.self)
                         .joined(separator: "; "))
             case .unknown, .fresh:
                 return cause.map {
                     StatusProblem(
-                        code: "upstream-failed", severity: .notice,
+                        code: "upstream-failed", severity: isWithout ? .problem : .notice,
                         sentence: "the upstream \(upstream.url) could not be read\(effect)", detail: $0)
                 }
             case nil: return nil

@@ -236,7 +236,13 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var needsAttention: Bool {
         hasFailures || !["active", "unknown"].contains(eviction.state) || state == .unknown
             || configuration.error != nil || storage?.damaged != nil
-            || upstreams?.contains(where: \.needsAttention) == true
+            || upstreams?.contains(where: \.needsAttention) == true || lacksUpstream
+    }
+
+    /// Whether icons wait although none of their upstreams works.
+    var lacksUpstream: Bool {
+        downloads.awaitingUpstream ?? 0 > 0
+            && upstreams?.allSatisfy { $0.state != Upstream.State.fresh.rawValue && $0.error != nil } == true
     }
 
     /// Whether something was not done that the lists ask for: icons that failed or cannot be asked for, bad lists, a full

@@ -11,8 +11,16 @@ struct Upstream: Sendable {
     private(set) var index: UpstreamIndex?
     private var validators: Validators?
     private(set) var breaker = CircuitBreaker()
-    /// The images that it did not deliver, and until when it is not asked for them.
-    private var misses: [Digest: Timestamp] = [:]
+    /// An image that it did not deliver.
+    private struct Miss: Sendable {
+        var count = 0
+        /// Until when it is not asked for the image.
+        var end = Timestamp.distantPast
+    }
+
+    private var misses: [Digest: Miss] = [:]
+    /// How many there are before those are forgotten whose time is over.
+    private var missLimit = 1000
     /// Why its manifest was not accepted the last time, or why it refuses this machine; `nil` if it is well.
     private(set) var failure: UpstreamFailure?
 
@@ -27,8 +35,10 @@ struct Upstream: Sendable {
     private var hurriedPolls = 0
     /// Whether the next look is to pass by the caches on the way.
     private var bypassesCaches = false
-    /// When a look last did.
+    /// When a look last did because a manifest was refused.
     private var lastBypass: Timestamp?
+    /// Whether a look did since this manifest was accepted, because an image is missing that it names.
+    private var hasBypassed = false
 
     init(_ url: UpstreamURL, accepted: UpstreamMemo?, firstPoll: Timestamp) {
         self.url = url
@@ -39,7 +49,7 @@ struct Upstream: Sendable {
     /// How many looks there are while icons wait, at first, in the time from one look to the next otherwise.
     private static let hurry = 15.0
     /// The same of the time within which the first one follows.
-    private static let haste = 90.0
+    static let haste = 90.0
 
     /// Asks soon because icons begin to wait: within a ninetieth of `poll`, then after a fifteenth, and ever later.
     mutating func hurry(_ poll: Duration, from now: Timestamp, using generator: inout some RandomNumberGenerator) {
@@ -54,9 +64,9 @@ struct Upstream: Sendable {
     /// Asks now, unless it was asked since a time.
     ///
     /// - Returns: Whether it is asked.
-    mutating func pollNow(unlessSince time: Timestamp, at now: Timestamp) -> Bool {
+    mutating func pollNow(unlessSince time: Timestamp, evenIfBroken: Bool = false, at now: Timestamp) -> Bool {
         if isPolling { return true }
-        guard lastPoll.map({ $0 < time }) ?? true, !breaker.isOpen else { return false }
+        guard lastPoll.map({ $0 < time }) ?? true, evenIfBroken || !breaker.isOpen else { return false }
         nextPoll = min(nextPoll, now)
         return true
     }
@@ -64,7 +74,7 @@ struct Upstream: Sendable {
     private mutating func schedule(
         _ poll: Duration, isHurried: Bool, from now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        let gap = isHurried ? min(poll, poll / Self.hurry * Double(1 << min(hurriedPolls, 20))) : poll
+        let gap = isHurried ? min(poll, poll / Self.hurry * Double(1 << min(max(hurriedPolls - 1, 0), 20))) : poll
         nextPoll = now + gap * Double.random(in: 0.9...1.1, using: &generator)
         waitForBreaker()
     }
@@ -74,7 +84,7 @@ struct Upstream: Sendable {
     }
 
     /// Begins a look if one is due.
-    mutating func takePoll(_ keys: [PublicKey], at now: Timestamp) -> UpstreamPoll? {
+    mutating func takePoll(_ keys: [PublicKey], epoch: Int, at now: Timestamp) -> UpstreamPoll? {
         guard !isPolling, nextPoll <= now else { return nil }
         isPolling = true
         lastPoll = now
@@ -83,7 +93,7 @@ struct Upstream: Sendable {
         defer { bypassesCaches = false }
         return UpstreamPoll(
             url: url, validators: index == nil ? nil : validators, bypassesCaches: bypassesCaches, accepted: accepted,
-            index: index, keys: keys)
+            index: index, keys: keys, epoch: epoch)
     }
 
     /// A look ended; if icons wait, the next one follows sooner.
@@ -102,13 +112,16 @@ struct Upstream: Sendable {
             breaker.close()
             // Of another generation, what was missing may be there.
             misses = [:]
+            hasBypassed = false
             (accepted, index, validators) = (contents.memo, contents.index, contents.validators)
         case .failed(let failure):
             self.failure = failure
             switch failure.cause {
             case .request(let cause): note(UpstreamVerdict(cause), settings, at: now, using: &generator)
-            // An old copy in a cache on the way.
-            case .refusal: askForNew(settings.missTTL, at: now)
+            // It answers; perhaps with an old copy in a cache on the way.
+            case .refusal:
+                breaker.close()
+                askForNew(settings.missTTL, at: now)
             case .agent: break
             }
         }
@@ -129,7 +142,9 @@ struct Upstream: Sendable {
     ) {
         switch verdict {
         case .miss, .rejected, .unknown: break
-        case .configuration: breaker.wait(settings.breakMax, atMost: settings.breakMax, from: now)
+        case .configuration:
+            let delay = settings.breakMax * Double.random(in: 0.5...1, using: &generator)
+            breaker.wait(delay, atMost: settings.breakMax, from: now)
         case .wait(let delay): breaker.wait(delay, atMost: settings.breakMax, from: now)
         case .unavailable: breaker.noteFailure(settings, at: now, using: &generator)
         }
@@ -146,14 +161,14 @@ struct Upstream: Sendable {
         using generator: inout some RandomNumberGenerator
     ) {
         let verdict = UpstreamVerdict(failure)
-        if misses.count >= 1000 { misses = misses.filter { $0.value > now } }
-        misses[file.sha256] = now + settings.missTTL
+        noteMiss(of: file, settings, at: now)
         note(verdict, settings, at: now, using: &generator)
         switch verdict {
         case .miss:
             // The manifest names it: perhaps a newer one does not.
-            askForNew(settings.missTTL, at: now)
-            if bypassesCaches { nextPoll = min(nextPoll, now) }
+            guard !hasBypassed else { break }
+            (hasBypassed, bypassesCaches) = (true, true)
+            nextPoll = min(nextPoll, now)
         case .configuration: self.failure = UpstreamFailure(failure)
         case .rejected, .wait, .unavailable, .unknown: break
         }
@@ -161,9 +176,21 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = probe }
     }
 
+    private mutating func noteMiss(of file: UpstreamFile, _ settings: Settings.Upstream, at now: Timestamp) {
+        if misses.count >= missLimit {
+            misses = misses.filter { $0.value.end > now }
+            missLimit = max(1000, 2 * misses.count)
+        }
+        var miss = misses[file.sha256] ?? Miss()
+        let longest = max(settings.poll, settings.missTTL)
+        miss.end = now + min(settings.missTTL * (1 << min(miss.count, 20)), longest)
+        miss.count += 1
+        misses[file.sha256] = miss
+    }
+
     /// Until when an image is not asked for; `nil` if it may be.
     func missEnd(of file: UpstreamFile, at now: Timestamp) -> Timestamp? {
-        misses[file.sha256].flatMap { $0 > now ? $0 : nil }
+        misses[file.sha256].flatMap { $0.end > now ? $0.end : nil }
     }
 
     // MARK: What it says

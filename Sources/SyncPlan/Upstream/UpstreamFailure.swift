@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// Why an upstream is of no use, or its manifest is not accepted.
 package struct UpstreamFailure: Error, Equatable, Sendable {
@@ -53,6 +54,16 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
         case .request(let failure): failure.code.rawValue
         case .refusal(let refusal): refusal.rawValue
         case .agent: "out-of-resources"
+        }
+    }
+}
+
+extension FormatError {
+    /// What is wrong, for people.
+    var clause: String {
+        switch self {
+        case .damaged(let reason): "\(reason); the server may have sent another page"
+        case .unknownFormat(let format): "it has the format \(format), of a later version"
         }
     }
 }

@@ -78,12 +78,17 @@ package struct UpstreamFile: Hashable, Sendable {
 }
 
 extension UpstreamIndex.Entry {
+    /// The longest path of an image: `icons/`, two digits, the digest, and a short suffix.
+    private static let longestPath = 90
+
     fileprivate init(_ state: AppListDocument.State) {
         switch state {
         case .ready(let image):
             let file = UpstreamFile(image)
             // A path of another form was written by no agent.
-            self = file.path == image.path ? .ready(file) : .pending
+            let isPlain =
+                image.bytes > 0 && image.path.utf8.count <= Self.longestPath && ExportLayout.isNamed(image.path)
+            self = isPlain && file.path == image.path ? .ready(file) : .pending
         case .pending: self = .pending
         case .failed(let text):
             let code = FetchFailure.Code(rawValue: text)

@@ -20,7 +20,11 @@ struct UpstreamPlan: Sendable {
     /// Whether nothing is waited for, because the run ends when all is done.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
+    /// Another number whenever there are others: answers to earlier polls do not count.
+    private var epoch = 0
     private var waits: [IconURL: Wait] = [:]
+    /// The icons that failed because an upstream says so.
+    private var failed: Set<IconURL> = []
     /// The images that are queued, or under way.
     private var requests: [IconURL: UpstreamRequest] = [:]
     /// The upstreams whose circuit breakers have opened, with icons that are queued for them.
@@ -35,7 +39,7 @@ struct UpstreamPlan: Sendable {
         self.settings = settings
         self.triesOnce = triesOnce
         self.memos = Dictionary(memos.map { ($0.url, $0) }) { a, _ in a }
-        setUpstreams(at: now, using: &generator)
+        setUpstreams(within: settings.poll, at: now, using: &generator)
     }
 
     /// Goes on with other settings.
@@ -46,13 +50,22 @@ struct UpstreamPlan: Sendable {
         let isKept = settings.urls == self.settings.urls && settings.publicKeys == self.settings.publicKeys
         self.settings = settings
         waits = [:]
-        if !isKept { setUpstreams(at: now, using: &generator) }
+        failed = []
+        guard !isKept else { return }
+        epoch += 1
+        // Somebody waits to see whether the new ones are right.
+        setUpstreams(within: settings.poll / Upstream.haste, at: now, using: &generator)
     }
 
-    private mutating func setUpstreams(at now: Timestamp, using generator: inout some RandomNumberGenerator) {
+    private mutating func setUpstreams(
+        within time: Duration, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) {
         // The machines of a fleet that start together do not ask together.
-        let delay = triesOnce ? .zero : settings.poll * Double.random(in: 0...1, using: &generator)
-        upstreams = settings.urls.map { Upstream($0, accepted: memos[$0.description], firstPoll: now + delay) }
+        let delay = triesOnce ? .zero : time * Double.random(in: 0...1, using: &generator)
+        var seen: Set<UpstreamURL> = []
+        upstreams = settings.urls.filter { seen.insert($0).inserted }.map {
+            Upstream($0, accepted: memos[$0.description], firstPoll: now + delay)
+        }
     }
 
     /// Whether there are upstreams at all.
@@ -69,12 +82,14 @@ struct UpstreamPlan: Sendable {
     var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
 
     mutating func takePolls(at now: Timestamp) -> [UpstreamPoll] {
-        upstreams.indices.compactMap { upstreams[$0].takePoll(settings.publicKeys, at: now) }
+        upstreams.indices.compactMap { upstreams[$0].takePoll(settings.publicKeys, epoch: epoch, at: now) }
     }
 
     /// Has all upstreams looked at now, because somebody asked for it.
     mutating func pollNow(at now: Timestamp) {
-        for index in upstreams.indices { _ = upstreams[index].pollNow(unlessSince: now + .seconds(-1), at: now) }
+        for index in upstreams.indices {
+            _ = upstreams[index].pollNow(unlessSince: now + .seconds(-1), evenIfBroken: true, at: now)
+        }
     }
 
     /// A look ended.
@@ -84,14 +99,18 @@ struct UpstreamPlan: Sendable {
         _ answer: UpstreamAnswer, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [IconURL] {
         // It may have been configured away meanwhile.
-        guard let place = upstreams.firstIndex(where: { $0.url == answer.url }) else { return [] }
+        guard answer.epoch == epoch, let place = upstreams.firstIndex(where: { $0.url == answer.url }) else {
+            return []
+        }
         upstreams[place].end(
             answer.outcome, settings, isHurried: !waits.isEmpty, at: now, using: &generator)
         noteBreaker(ofUpstreamAt: place)
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
             memos[contents.memo.url] = contents.memo
-            changes = contents.changes
+            // What failed by its word may be named no more.
+            changes = contents.changes + failed
+            failed = []
         }
         return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
     }
@@ -99,12 +118,21 @@ struct UpstreamPlan: Sendable {
     // MARK: Icons
 
     /// Decides where an icon comes from that is due.
+    ///
+    /// - Parameters:
+    ///   - url: The icon.
+    ///   - icon: What is known of it.
+    ///   - refreshSpread: The longest random delay before the origin of an icon with an image is asked.
+    ///   - now: The present time.
+    ///   - generator: The source of jitter.
+    /// - Returns: Where it comes from.
     mutating func decide(
-        for url: IconURL, _ icon: IconRecord, at now: Timestamp, using generator: inout some RandomNumberGenerator
+        for url: IconURL, _ icon: IconRecord, refreshSpread: Duration, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
     ) -> UpstreamDecision {
         // It is asked for once more.
         if let request = requests[url] { return .take(request) }
-        var failed: UpstreamDecision?
+        var failure: UpstreamDecision?
         var missEnd: Timestamp?
         var isBlocked = false
         for upstream in upstreams {
@@ -113,9 +141,9 @@ struct UpstreamPlan: Sendable {
             switch entry {
             case .pending: continue
             case .failed(let code):
-                guard freshUntil > now, failed == nil else { continue }
-                let failure = FetchFailure(code, "the upstream \(upstream.url) reports \(code)")
-                failed = .failed(failure, until: freshUntil)
+                guard freshUntil > now, failure == nil else { continue }
+                let cause = FetchFailure(code, "the upstream \(upstream.url) reports \(code)")
+                failure = .failed(cause, until: freshUntil)
             case .ready(let file):
                 guard icon.accepts(file.sha256) else { continue }
                 if let image = icon.image {
@@ -137,20 +165,25 @@ struct UpstreamPlan: Sendable {
                 }
             }
         }
-        if let failed, missEnd == nil, !isBlocked {
+        if let failure, missEnd == nil, !isBlocked {
             waits[url] = nil
-            return failed
+            failed.insert(url)
+            return failure
         }
-        var wait = waits[url] ?? newWait(at: now, using: &generator)
+        // Images of a fleet are stale together when what they came from is: their origins are asked over a longer time.
+        let spread = icon.hasImage ? max(settings.spread, refreshSpread) : settings.spread
+        var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
         wait.isBlocked = isBlocked
         defer { waits[url] = wait }
         return originDecision(for: &wait, until: missEnd, at: now)
     }
 
     /// An icon begins to wait.
-    private mutating func newWait(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> Wait {
+    private mutating func newWait(
+        spread: Duration, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> Wait {
         for index in upstreams.indices { upstreams[index].hurry(settings.poll, from: now, using: &generator) }
-        return Wait(end: now + settings.wait + settings.spread * Double.random(in: 0...1, using: &generator))
+        return Wait(end: now + settings.wait + spread * Double.random(in: 0...1, using: &generator))
     }
 
     /// Decides whether the origin of an icon is asked that waits.
@@ -161,6 +194,8 @@ struct UpstreamPlan: Sendable {
     ) -> UpstreamDecision {
         guard settings.fallback == .origin else { return .wait(until: missEnd) }
         if triesOnce { return isBeginning ? .wait(until: nil) : .origin }
+        // The last look has ended.
+        if wait.isLast, !isPolling { return .origin }
         guard wait.end <= now else { return .wait(until: min(missEnd ?? wait.end, wait.end)) }
         if !wait.isLast {
             wait.isLast = true
@@ -169,8 +204,6 @@ struct UpstreamPlan: Sendable {
                 isAsked = upstreams[index].pollNow(unlessSince: now + (.zero - Self.recently), at: now) || isAsked
             }
             if isAsked { wait.end = now + settings.totalTimeout }
-        } else if !isPolling {
-            wait.end = now
         }
         return wait.end > now ? .wait(until: wait.end) : .origin
     }
@@ -178,9 +211,20 @@ struct UpstreamPlan: Sendable {
     /// The request of an icon that is queued, or under way; `nil` if it goes to its origin.
     func request(for url: IconURL) -> UpstreamRequest? { requests[url] }
 
-    /// Whether an upstream has an image of the icon.
-    func has(_ url: IconURL) -> Bool {
-        upstreams.contains { if case .ready? = $0.index?[url] { true } else { false } }
+    /// Whether an upstream has an image of the icon that it can be asked for now.
+    ///
+    /// - Parameters:
+    ///   - url: The icon.
+    ///   - icon: What is known of it.
+    ///   - now: The present time.
+    /// - Returns: Whether one has.
+    func canDeliver(_ url: IconURL, _ icon: IconRecord, at now: Timestamp) -> Bool {
+        upstreams.contains { upstream in
+            guard !upstream.breaker.isOpen, case .ready(let file)? = upstream.index?[url],
+                icon.accepts(file.sha256), file.sha256 != icon.image?.sha256
+            else { return false }
+            return upstream.missEnd(of: file, at: now) == nil
+        }
     }
 
     /// How many icons wait for an upstream.
@@ -215,6 +259,7 @@ struct UpstreamPlan: Sendable {
     mutating func forget(_ url: IconURL) {
         requests[url] = nil
         waits[url] = nil
+        failed.remove(url)
     }
 
     /// Asks the origin without waiting, because somebody asked for the icon now.

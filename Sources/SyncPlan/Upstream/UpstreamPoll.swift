@@ -4,6 +4,9 @@ package import Signatures
 
 /// A look at an upstream: its manifest is requested, and the documents in it that are not known.
 package struct UpstreamPoll: Sendable {
+    /// The most lists of a manifest.
+    private static let maxLists = 10_000
+
     package var url: UpstreamURL
     /// What makes the request for the manifest conditional; `nil` if it has to come.
     package var validators: Validators?
@@ -15,13 +18,15 @@ package struct UpstreamPoll: Sendable {
     package var index: UpstreamIndex?
     /// The keys of which one must have signed the manifest; none if no signature is asked for.
     package var keys: [PublicKey]
+    /// What tells polls under these settings from earlier ones.
+    package var epoch: Int
 
     package init(
         url: UpstreamURL, validators: Validators? = nil, bypassesCaches: Bool = false, accepted: UpstreamMemo?,
-        index: UpstreamIndex?, keys: [PublicKey]
+        index: UpstreamIndex?, keys: [PublicKey], epoch: Int = 0
     ) {
         (self.url, self.validators, self.bypassesCaches) = (url, validators, bypassesCaches)
-        (self.accepted, self.index, self.keys) = (accepted, index, keys)
+        (self.accepted, self.index, self.keys, self.epoch) = (accepted, index, keys, epoch)
     }
 
     /// The fields of the request for the manifest.
@@ -29,11 +34,20 @@ package struct UpstreamPoll: Sendable {
         var fields = [
             (name: "Accept", value: "application/json,*/*;q=0.1"), (name: "Accept-Encoding", value: "identity"),
         ]
-        if bypassesCaches { fields.append(("Cache-Control", "no-cache")) }
+        if bypassesCaches { fields.append(Self.bypass) }
         if let tag = validators?.etag { fields.append(("If-None-Match", tag)) }
         if let date = validators?.lastModified { fields.append(("If-Modified-Since", date)) }
         return fields
     }
+
+    /// The fields of the requests for documents and signatures.
+    package var documentFields: [(name: String, value: String)] {
+        [(name: "Accept", value: "*/*"), (name: "Accept-Encoding", value: "identity")]
+            + (bypassesCaches ? [Self.bypass] : [])
+    }
+
+    /// Has caches on the way ask the server.
+    private static let bypass = (name: "Cache-Control", value: "no-cache")
 
     /// The validators of a response that brought a manifest.
     ///
@@ -56,7 +70,10 @@ package struct UpstreamPoll: Sendable {
         do {
             manifest = try Manifest(json: bytes)
         } catch {
-            throw UpstreamFailure(.damaged, "its manifest cannot be read: \(error)")
+            throw UpstreamFailure(.damaged, "its manifest cannot be read: \(error.clause)")
+        }
+        guard manifest.lists.count <= Self.maxLists else {
+            throw UpstreamFailure(.damaged, "its manifest names more than \(grouped(Self.maxLists)) lists")
         }
         let memo = UpstreamMemo(
             url: url.description, published: manifest.published, generation: manifest.generation, sha256: digest)
@@ -73,7 +90,7 @@ package struct UpstreamPoll: Sendable {
         do {
             return try AppListDocument(json: bytes)
         } catch {
-            throw UpstreamFailure(.damaged, "\(list.document) cannot be read: \(error)")
+            throw UpstreamFailure(.damaged, "\(list.document) cannot be read: \(error.clause)")
         }
     }
 }
@@ -88,10 +105,12 @@ package struct UpstreamAnswer: Sendable {
     }
 
     package var url: UpstreamURL
+    package var epoch: Int
     package var outcome: Outcome
 
-    package init(url: UpstreamURL, _ outcome: Outcome) {
+    package init(url: UpstreamURL, epoch: Int = 0, _ outcome: Outcome) {
         self.url = url
+        self.epoch = epoch
         self.outcome = outcome
     }
 }

@@ -22,11 +22,15 @@ struct IdentityUseTests {
         "SyncAgent/Store/Scrubber.swift": "names in by-url/",
         "SyncAgent/Store/Staging.swift": "names in staging/",
         "SyncAgent/Store/Verification.swift": "names in by-url/",
+        "SyncAgent/Export/Export.swift": "paths of an export",
+        "SyncPlan/Export/ExportFile.swift": "paths of an export",
+        "SyncPlan/Export/UnnamedFiles.swift": "paths of an export",
         "SyncPlan/Fetch/DownloadSchedule.swift": "origins",
         "SyncPlan/Fetch/FetchQueue.swift": "origins",
         "SyncPlan/Freshness/HTTPFields.swift": "names of header fields",
         "SyncPlan/Lists/IconTally.swift": "origins",
         "SyncPlan/Remember/UnstoredChanges.swift": "origins",
+        "SyncPlan/Upstream/UpstreamPlan.swift": "URLs of upstreams, as they are sent",
     ]
 
     private static let modules = [

@@ -71,3 +71,12 @@ enum Sample {
         return AppListDocument(list: list, source: source(images.keys.sorted()), apps: apps)
     }
 }
+
+extension Settings {
+    /// The defaults, but that nothing is published when nothing changed: for what waits until all is at rest.
+    static var withoutHeartbeat: Settings {
+        var settings = Settings()
+        settings.publish.heartbeat = .seconds(36_525 * 86_400)
+        return settings
+    }
+}

@@ -44,7 +44,7 @@ struct AgentScenario {
     var events: [AgentEvent] = []
 
     init(triesOnce: Bool = false, _ change: (inout Settings) -> Void = { _ in }) {
-        var settings = Settings()
+        var settings = Settings.withoutHeartbeat
         change(&settings)
         self.settings = settings
         plan = Reconciler(settings: settings, seed: 1, triesOnce: triesOnce, now: now)

@@ -22,7 +22,7 @@ struct PassingWorld {
     init(icons: Int, origins: Int) {
         listSize = icons / Self.listCount
         self.origins = origins
-        var settings = Settings()
+        var settings = Settings.withoutHeartbeat
         settings.cache.grace = .seconds(120)
         plan = Reconciler(settings: settings, seed: 1, now: now)
     }

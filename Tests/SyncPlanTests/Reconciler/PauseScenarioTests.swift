@@ -29,7 +29,7 @@ struct PauseScenarioTests {
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.timeout("60 s"))) }
         try agent.handle(.paused(true))
         var wakes = 0
-        while agent.plan.nextWake != nil {
+        while let wake = agent.plan.nextWake, wake < agent.now + .seconds(365 * 86_400) {
             try agent.passToNextWake()
             try agent.finishJobs()
             wakes += 1

@@ -28,7 +28,7 @@ struct SimulatedWorld {
         }
     }
 
-    private var settings = Settings()
+    private var settings = Settings.withoutHeartbeat
     private var generator: SeededGenerator
     private(set) var now = Sample.start
     private(set) var plan: Reconciler
@@ -624,6 +624,7 @@ struct SimulatedWorld {
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
         var nothing = StatusReport(state: .running).downloads
         nothing.origins = []
+        nothing.awaitingUpstream = 0
         try expect(plan.status.downloads == nothing, "something is still to be downloaded")
     }
 }

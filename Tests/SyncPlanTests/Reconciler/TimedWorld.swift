@@ -31,7 +31,7 @@ struct TimedWorld {
     init(_ servers: [String: Server], triesOnce: Bool = false) {
         self.servers = servers
         now = start
-        plan = Reconciler(settings: Settings(), seed: 1, triesOnce: triesOnce, now: now)
+        plan = Reconciler(settings: .withoutHeartbeat, seed: 1, triesOnce: triesOnce, now: now)
     }
 
     var status: StatusReport { plan.status }

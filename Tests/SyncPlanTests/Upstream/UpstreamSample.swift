@@ -59,7 +59,7 @@ extension AgentScenario {
     /// Lets a look at an upstream end, as soon as there is one.
     mutating func finishPoll(_ outcome: UpstreamAnswer.Outcome) throws {
         let poll = try awaitPoll()
-        try handle(.polled(UpstreamAnswer(url: poll.url, outcome)))
+        try handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, outcome)))
     }
 
     /// The same with what the upstream has.
@@ -69,7 +69,7 @@ extension AgentScenario {
         let poll = try awaitPoll()
         let contents = UpstreamSample.contents(
             of: poll.url, states, generation: generation, published: published ?? now, old: poll.index)
-        try handle(.polled(UpstreamAnswer(url: poll.url, .accepted(contents))))
+        try handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
     }
 
     /// What was requested last.

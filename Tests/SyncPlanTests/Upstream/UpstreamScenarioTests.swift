@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Signatures
 import Testing
 import WebAddresses
 
@@ -274,11 +275,124 @@ struct UpstreamScenarioTests {
         try agent.drop(["1.plist": [icon]])
         try agent.finishPoll([:])
         try agent.pass(.seconds(90))
-        agent.polls = []
         try agent.handle(.request([icon], isRefresh: false))
         #expect(agent.downloads.isEmpty)
         try agent.finishPoll(.unchanged())
         #expect(agent.target == icon.text)
+    }
+
+    @Test("an upstream that lost its image takes no freshness away", arguments: [false, true])
+    func lostThere(isFailed: Bool) throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        try agent.finishPoll([icon: isFailed ? .failed(error: "http-404") : .pending], generation: 2)
+        #expect(agent.plan.report(on: icon, now: agent.now)?.next.hasPrefix("refresh at") == true)
+        #expect(agent.plan.status.downloads.awaitingUpstream == 0)
+    }
+
+    @Test("an icon that came from its origin waits for upstreams again at its next refresh")
+    func secondWait() throws {
+        var agent = AgentScenario.withUpstreams { $0.wait = .seconds(60) }
+        try agent.drop(["1.plist": [icon]])
+        while agent.downloads.isEmpty {
+            if agent.polls.isEmpty { try agent.passToNextWake() } else { try agent.finishPoll([:], generation: 1) }
+        }
+        try agent.finish(icon, with: "o")
+        try agent.finishJobs()
+        #expect(agent.plan.status.downloads.awaitingUpstream == 0)
+        try agent.pass(.seconds(400 * 86_400))
+        try agent.finishJobs()
+        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.awaitingUpstream == 1)
+    }
+
+    @Test("the answer to a poll under earlier settings does not count")
+    func earlierPoll() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        let poll = try agent.awaitPoll()
+        var generator = SeededGenerator(seed: 1)
+        agent.settings.upstream.publicKeys = [SecretKey(using: &generator).publicKey]
+        try agent.handle(.configured(agent.settings))
+        let contents = UpstreamSample.contents([icon: UpstreamSample.ready("x")])
+        try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
+        #expect(agent.downloads.isEmpty)
+        #expect(try agent.awaitPoll().keys.count == 1)
+    }
+
+    @Test("without upstreams, or with fallback, what waited comes from its origin")
+    func withoutUpstreams() throws {
+        for change in [
+            { $0.urls = [] },
+            {
+                $0.fallback = .origin; $0.wait = .zero
+            },
+        ] as [(inout Settings.Upstream) -> Void] {
+            var agent = AgentScenario.withUpstreams { $0.fallback = .never }
+            let other: IconURL = "https://a.example/2.png"
+            try agent.drop(["1.plist": [icon, other]])
+            try agent.finishPoll([other: .failed(error: "http-404")])
+            change(&agent.settings.upstream)
+            try agent.handle(.configured(agent.settings))
+            while agent.requests.isEmpty {
+                if agent.polls.isEmpty { try agent.passToNextWake() } else { try agent.finishPoll(.unchanged()) }
+            }
+            #expect(agent.requests.contains { $0.url == icon && $0.upstream == nil })
+        }
+    }
+
+    @Test("an upstream that lacks an image does not set aside the delays of its origin")
+    func backoff() throws {
+        var agent = AgentScenario.withUpstreams { $0.wait = .zero }
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        var bypasses = 0
+        for _ in 0..<300 {
+            if agent.downloads[icon]?.upstream != nil { try agent.finish(icon, .failed(.status(404))) }
+            if agent.downloads[icon] != nil { try agent.finish(icon, .failed(.status(404))) }
+            if agent.polls.isEmpty {
+                try agent.passToNextWake()
+            } else {
+                if agent.polls[0].bypassesCaches { bypasses += 1 }
+                try agent.finishPoll(.unchanged())
+            }
+            try agent.finishJobs()
+        }
+        let origins = agent.requests.count { $0.upstream == nil }
+        let hours = (agent.now - Sample.start) / .seconds(3600)
+        #expect(Double(origins) <= 3 + hours && bypasses == 1, "\(origins) in \(hours) h, \(bypasses)")
+    }
+
+    @Test("paths that no agent writes are not asked for", arguments: [9000, 30, 3])
+    func paths(length: Int) throws {
+        let digest = Digest.of("x")
+        let path = CacheLayout.image(digest, suffix: String(repeating: "a", count: length))
+        let image = AppListDocument.Image(path: path, sha256: digest, bytes: 9, type: "image/png", width: 1, height: 1)
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: .ready(image)])
+        #expect(agent.downloads.isEmpty == (length > 10))
+    }
+
+    @Test("an idle agent publishes after the heartbeat, also if its clock was ahead")
+    func heartbeat() throws {
+        var agent = AgentScenario { $0.publish = Settings.Publish() }
+        try agent.publish(["1.plist": [icon: "x"]])
+        let first = try #require(agent.disk.current)
+        while agent.disk.current?.generation == first.generation {
+            try agent.passToNextWake()
+            try agent.finishJobs()
+            try #require(agent.now < Sample.start + .seconds(86_400 * 3), "no heartbeat")
+        }
+        #expect(agent.disk.current?.published == agent.now)
+        #expect(agent.now - Sample.start >= .seconds(12 * 3600) && agent.now - Sample.start <= .seconds(12 * 3600 + 60))
+        try agent.restart(at: Sample.start + .seconds(-86_400 * 365))
+        try agent.look()
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishJobs()
+        #expect(agent.disk.current?.published == agent.now && agent.now < Sample.start)
     }
 
     @Test("a manifest that was accepted is remembered over a restart")
