@@ -126,7 +126,7 @@ class NginxProxy(Nginx, Proxy):
     def site(self):
         return sample("nginx-proxy-cache.conf", {
             "listen 80;": (f"listen 127.0.0.1:{self.port};", 1),
-            "/var/cache/nginx/syncagent": (f"{self.folder}/cache", 1),
+            "/var/lib/nginx/syncagent": (f"{self.folder}/cache", 1),
             "http://icons.example.com": (f"http://127.0.0.1:{self.upstream_port}", 2)})
 
 

@@ -6,7 +6,8 @@ extension SettingKey {
     /// The settings of the upstreams, and of what other agents read.
     static let upstream: [SettingKey] = [
         .list(
-            "upstream.urls", "at most 4 URLs of folders such as https://icons.example.com/fleet/, without a query",
+            "upstream.urls",
+            "at most 4 URLs of folders such as https://icons.example.com/fleet/, without a user name or a query",
             "URLs",
             \.upstream.urls, atMost: Settings.Upstream.maxCount,
             "The folders that have a copy of another agent's cache. They are asked for each icon, in this order, before its origin.",
@@ -38,13 +39,13 @@ extension SettingKey {
             "upstream.breakAfter", \.upstream.breakAfter, 1...1000,
             "How many failures in a row open the circuit breaker of an upstream."),
         .duration(
-            "upstream.breakFor", \.upstream.breakFor, atLeast: .milliseconds(1),
+            "upstream.breakFor", \.upstream.breakFor, atLeast: .milliseconds(100),
             "The limit of the first time for which the circuit breaker is open. It doubles with each opening (full jitter)."
         ),
         .duration(
-            "upstream.breakMax", \.upstream.breakMax, atLeast: .milliseconds(1), "The highest limit of that time."),
+            "upstream.breakMax", \.upstream.breakMax, atLeast: .milliseconds(100), "The highest limit of that time."),
         .duration(
-            "upstream.missTTL", \.upstream.missTTL, atLeast: .milliseconds(1),
+            "upstream.missTTL", \.upstream.missTTL, atLeast: .milliseconds(100),
             "How long an upstream is not asked again for a file that it did not deliver."),
         .duration(
             "upstream.maxAge", \.upstream.maxAge, atLeast: .seconds(1),

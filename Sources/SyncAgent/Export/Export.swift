@@ -113,7 +113,11 @@ package struct Export: Sendable {
         let mine = source.manifest
         let order = ExportOrder(mine, over: other, isSameText: bytes == source.text)
         switch order {
-        case .same, .newer: return order
+        case .same: return order
+        case .newer:
+            let isSigned = contents.sizes[ExportLayout.signature(ofManifest: .of(bytes))] != nil
+            if isSigned, signature == nil { throw ExportError.unsigned(target: target.name) }
+            return order
         case .older:
             throw ExportError.newer(
                 target: target.name, generation: other.generation, published: other.published, than: mine.generation,

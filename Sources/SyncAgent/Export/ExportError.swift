@@ -18,6 +18,8 @@ package enum ExportError: Error, Equatable, Sendable {
     case conflict(target: String, generation: Int, published: Timestamp)
     /// The manifest at the target has a later format.
     case laterFormat(target: String, format: Int)
+    /// The manifest at the target is signed, and this export is not.
+    case unsigned(target: String)
     /// A file that was copied is not there, or has another size.
     case incomplete(target: String, path: String)
 }
@@ -42,6 +44,9 @@ extension ExportError: CustomStringConvertible {
                 + "published. Use one target for each cache."
         case .laterFormat(let target, let format):
             "\(CacheLayout.manifest) in \(target) has format \(format): export with a newer version of syncagent."
+        case .unsigned(let target):
+            "The manifest in \(target) is signed: agents with its key would refuse one without. Nothing was published. Export "
+                + "with --sign, or to another target."
         case .incomplete(let target, let path):
             "\(path) was copied to \(target), but is missing there or has another size. Nothing was published. Try again."
         }

@@ -77,7 +77,7 @@ struct ExportCommand: AsyncParsableCommand {
         } catch let error as FolderError {
             throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
         } catch let error as FileError {
-            throw Exit.because("\(error). Nothing that was there is lost: the next export continues.", code: .folder)
+            throw Exit.because("\(error). The target is as it was, or complete.", code: .folder)
         } catch {
             for line in (error as? RcloneTarget.Failure)?.messages ?? [] { Message.error("rclone: \(line)") }
             throw Exit.because("\(error)", code: .folder)
@@ -149,7 +149,7 @@ extension ExportError {
     fileprivate var isOfTarget: Bool {
         switch self {
         case .foreign, .insideCache, .wrongKind, .incomplete: true
-        case .damagedSource, .newer, .conflict, .laterFormat: false
+        case .damagedSource, .newer, .conflict, .laterFormat, .unsigned: false
         }
     }
 }

@@ -40,6 +40,9 @@ extension KeyCommand {
         var output = "syncagent"
 
         func run() async throws {
+            guard let last = FilePath(output).lastComponent, !output.hasSuffix("/"), last.kind == .regular else {
+                throw Exit.because("“\(output)” names no file: write --output NAME.", code: .usage)
+            }
             var generator = SystemRandomNumberGenerator()
             let key = SecretKey(using: &generator)
             do {

@@ -124,7 +124,7 @@ struct RcloneTarget: ExportTarget {
     private func failure(_ command: String, _ messages: String) -> Failure {
         Failure(
             description:
-                "rclone \(command) failed for \(name). Nothing that was there is lost: the next export continues.",
+                "rclone \(command) failed for \(name). The target is as it was, or complete.",
             messages: messages.split(separator: "\n").suffix(20).map(String.init))
     }
 }

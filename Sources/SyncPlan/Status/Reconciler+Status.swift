@@ -54,7 +54,7 @@ extension Reconciler {
         report.watch.lastScan = folder.lastScan?.description
         report.publication.error = publishing.failure
         report.configuration.error = configurationError
-        report.upstreams = upstreams.status(at: lastTime)
+        report.upstreams = upstreams.status(isPaused: !downloads.mayStart, at: lastTime)
         report.downloads.awaitingUpstream = upstreams.waitingCount
         return report
     }

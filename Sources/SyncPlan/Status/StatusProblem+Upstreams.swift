@@ -12,13 +12,15 @@ extension StatusReport {
             case .refused:
                 return StatusProblem(
                     code: "upstream-refused",
-                    sentence: "the upstream \(upstream.url) is refused, or refuses this machine\(effect)",
+                    sentence: (upstream.code?.hasPrefix("manifest-") == true
+                        ? "the manifest of the upstream \(upstream.url) is refused"
+                        : "the upstream \(upstream.url) refuses this machine") + effect,
                     detail: cause)
             case .stale:
                 return StatusProblem(
                     code: "upstream-stale", sentence: "the manifest of the upstream \(upstream.url) is old",
                     detail: upstream.published.map {
-                        "it was published \($0), longer ago than upstream.maxAge: see whether its agent and its export run"
+                        "it was published \($0), longer ago than upstream.maxAge: see whether its agent, its export and this machine's clock are right"
                     })
             case .broken:
                 return StatusProblem(

@@ -169,7 +169,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
             /// Its manifest was accepted, and is not older than `upstream.maxAge`.
             case fresh
             case stale
-            /// Its circuit breaker is open: it failed several times in a row.
+            /// Its circuit breaker is open, or its manifest could not be read yet.
             case broken
             /// Its manifest is refused, or it refuses this machine.
             case refused
@@ -185,7 +185,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var generation: Int?
         package var published: String?
         package var lastPoll: String?
-        /// When its manifest is requested next; `nil` while it is.
+        /// When its manifest is requested next; `nil` while it is, and while downloads are paused.
         package var nextPoll: String?
         /// Why the last look failed.
         package var error: String?

@@ -168,9 +168,12 @@ struct Upstream: Sendable {
             // The manifest names it: perhaps a newer one does not.
             guard !hasBypassed else { break }
             (hasBypassed, bypassesCaches) = (true, true)
-            nextPoll = min(nextPoll, now)
+            // All machines that want the image miss it together.
+            let delay = settings.missTTL / 6 * Double.random(in: 0...1, using: &generator)
+            nextPoll = min(nextPoll, now + delay)
         case .configuration: self.failure = UpstreamFailure(failure)
-        case .rejected, .wait, .unavailable, .unknown: break
+        case .wait, .unavailable: if breaker.isOpen { self.failure = UpstreamFailure(failure) }
+        case .rejected, .unknown: break
         }
         // The probe of an open circuit breaker.
         if let probe = breaker.probe { nextPoll = probe }

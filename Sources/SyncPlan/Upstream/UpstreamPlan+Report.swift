@@ -4,13 +4,18 @@ import CacheFormat
 // What there is to tell of upstreams.
 extension UpstreamPlan {
     /// A row for each upstream.
-    func status(at now: Timestamp) -> [StatusReport.Upstream] {
+    ///
+    /// - Parameters:
+    ///   - isPaused: Whether none is looked at.
+    ///   - now: The present time.
+    /// - Returns: The rows, in the order of the settings.
+    func status(isPaused: Bool, at now: Timestamp) -> [StatusReport.Upstream] {
         upstreams.map { upstream in
             var row = StatusReport.Upstream(url: upstream.url.description, state: state(of: upstream, at: now).rawValue)
             row.generation = upstream.accepted?.generation
             row.published = upstream.accepted?.published.description
             row.lastPoll = upstream.lastPoll?.description
-            row.nextPoll = upstream.isPolling ? nil : upstream.nextPoll.description
+            row.nextPoll = upstream.isPolling || isPaused ? nil : upstream.nextPoll.description
             row.error = upstream.failure?.message
             row.code = upstream.failure?.code
             return row
@@ -29,7 +34,7 @@ extension UpstreamPlan {
 
     private func state(of upstream: Upstream, at now: Timestamp) -> StatusReport.Upstream.State {
         if upstream.failure?.isRefusal == true { return .refused }
-        if upstream.breaker.isOpen { return .broken }
+        if upstream.breaker.isOpen || upstream.index == nil && upstream.failure != nil { return .broken }
         if upstream.index == nil { return .unknown }
         return upstream.isFresh(settings.maxAge, at: now) ? .fresh : .stale
     }

@@ -129,6 +129,18 @@ struct ExportTests {
         }
     }
 
+    @Test("is refused without a signature if the target is signed")
+    func unsigned() async throws {
+        try await ExportWorld.with { world in
+            try world.publish(1, "a")
+            try await world.export(signature: Array("signature".utf8))
+            let before = world.files
+            try world.publish(2, "a", "b")
+            await #expect(throws: ExportError.unsigned(target: world.target.string)) { try await world.export() }
+            #expect(UpstreamCheck(world.target).manifest?.generation == 1 && world.files == before)
+        }
+    }
+
     @Test("is refused if the target has a newer one, unless the cache was started anew")
     func order() async throws {
         try await ExportWorld.with { world in
