@@ -40,7 +40,8 @@ struct UpstreamPoller: Sendable {
                 return .unchanged(validators)
             }
             try await checkSignature(of: response.body, digest, poll)
-            let documents = try await documents(of: manifest, poll)
+            let (documents, failure) = await documents(of: manifest, poll)
+            if let failure { return .failed(failure, found: documents) }
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {
             return .failed(error)
@@ -60,44 +61,46 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    /// The documents of a manifest that are not known.
+    /// The documents of a manifest that are not known; with the failure if some are missing.
     private func documents(
         of manifest: Manifest, _ poll: UpstreamPoll
-    ) async throws(UpstreamFailure) -> [Digest: AppListDocument] {
+    ) async -> (found: [Digest: UpstreamDocument], failure: UpstreamFailure?) {
         let new = manifest.lists.values.filter { poll.index?.documents[$0.sha256] == nil }
-        let rest: [Manifest.List?] = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }.values.map(\.self)
-        let found = await withTaskGroup(
-            of: (Digest, Result<AppListDocument, UpstreamFailure>).self,
-            returning: Result<[Digest: AppListDocument], UpstreamFailure>.self
-        ) { group in
-            var documents: [Digest: AppListDocument] = [:]
-            var entries = 0
-            let end = ContinuousClock.now + Self.limits.time
-            for (number, list) in (rest + Array(repeating: nil, count: Self.concurrency)).enumerated() {
-                if number >= Self.concurrency, let (digest, result) = await group.next() {
-                    switch result {
-                    case .success(let document):
-                        documents[digest] = document
-                        entries += document.apps.count
-                    case .failure(let failure): return .failure(failure)
+        let lists = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }
+        var found = poll.found.filter { lists[$0.key] != nil }
+        var entries = found.values.reduce(0) { $0 + $1.contents.count }
+        var failure: UpstreamFailure?
+        let end = ContinuousClock.now + Self.limits.time
+        var rest = lists.values.filter { found[$0.sha256] == nil }.makeIterator()
+        await withTaskGroup(of: (Digest, Result<UpstreamDocument, UpstreamFailure>).self) { group in
+            var count = 0
+            while true {
+                while count < Self.concurrency, failure == nil, let list = rest.next() {
+                    group.addTask { (list.sha256, await document(of: list, poll)) }
+                    count += 1
+                }
+                guard let (digest, result) = await group.next() else { return }
+                count -= 1
+                switch result {
+                case .success(let document):
+                    found[digest] = document
+                    entries += document.contents.count
+                    if entries > Self.limits.entries {
+                        failure = UpstreamFailure(.damaged, "its documents have more than 500,000 entries")
+                        found = [:]
+                    } else if .now > end {
+                        failure = UpstreamFailure(FetchFailure.timeout("10 minutes for all documents"))
                     }
+                case .failure(let cause): failure = failure ?? cause
                 }
-                guard entries <= Self.limits.entries else {
-                    return .failure(UpstreamFailure(.damaged, "its documents have more than 500,000 entries"))
-                }
-                guard .now < end else {
-                    return .failure(UpstreamFailure(FetchFailure.timeout("10 minutes for all documents")))
-                }
-                if let list { group.addTask { (list.sha256, await document(of: list, poll)) } }
             }
-            return .success(documents)
         }
-        return try found.get()
+        return (found, failure)
     }
 
     private func document(
         of list: Manifest.List, _ poll: UpstreamPoll
-    ) async -> Result<AppListDocument, UpstreamFailure> {
+    ) async -> Result<UpstreamDocument, UpstreamFailure> {
         do throws(UpstreamFailure) {
             let bytes = try await file(
                 list.document, poll, as: .incomplete, "its manifest names \(list.document), which is missing")

@@ -10,6 +10,8 @@ struct Upstream: Sendable {
     /// What it says of icons; `nil` before its manifest was accepted in this run.
     private(set) var index: UpstreamIndex?
     private var validators: Validators?
+    /// The documents that a poll brought which failed.
+    private var found: [Digest: UpstreamDocument] = [:]
     private(set) var breaker = CircuitBreaker()
     /// An image that it did not deliver.
     private struct Miss: Sendable {
@@ -93,7 +95,7 @@ struct Upstream: Sendable {
         defer { bypassesCaches = false }
         return UpstreamPoll(
             url: url, validators: index == nil ? nil : validators, bypassesCaches: bypassesCaches, accepted: accepted,
-            index: index, keys: keys, epoch: epoch)
+            index: index, keys: keys, found: found, epoch: epoch)
     }
 
     /// A look ended; if icons wait, the next one follows sooner.
@@ -113,9 +115,11 @@ struct Upstream: Sendable {
             // Of another generation, what was missing may be there.
             misses = [:]
             hasBypassed = false
+            found = [:]
             (accepted, index, validators) = (contents.memo, contents.index, contents.validators)
-        case .failed(let failure):
+        case .failed(let failure, let found):
             self.failure = failure
+            self.found = found
             switch failure.cause {
             case .request(let cause): note(UpstreamVerdict(cause), settings, at: now, using: &generator)
             // It answers; perhaps with an old copy in a cache on the way.

@@ -28,6 +28,12 @@ package struct UpstreamIndex: Equatable, Sendable {
             entries = document.apps.map { (Key($0.icon), Entry($0.state)) }
         }
 
+        /// What it says of each entry, in its order.
+        var states: some Sequence<Entry> { entries.lazy.map(\.entry) }
+
+        /// How many URLs it has, each as often as it names it.
+        package var count: Int { entries.count }
+
         package static func == (a: Document, b: Document) -> Bool {
             a.entries.elementsEqual(b.entries) { $0.key == $1.key && $0.entry == $1.entry }
         }

@@ -18,15 +18,18 @@ package struct UpstreamPoll: Sendable {
     package var index: UpstreamIndex?
     /// The keys of which one must have signed the manifest; none if no signature is asked for.
     package var keys: [PublicKey]
+    /// Documents that a poll brought which failed.
+    package var found: [Digest: UpstreamDocument]
     /// What tells polls under these settings from earlier ones.
     package var epoch: Int
 
     package init(
         url: UpstreamURL, validators: Validators? = nil, bypassesCaches: Bool = false, accepted: UpstreamMemo?,
-        index: UpstreamIndex?, keys: [PublicKey], epoch: Int = 0
+        index: UpstreamIndex?, keys: [PublicKey], found: [Digest: UpstreamDocument] = [:], epoch: Int = 0
     ) {
         (self.url, self.validators, self.bypassesCaches) = (url, validators, bypassesCaches)
-        (self.accepted, self.index, self.keys, self.epoch) = (accepted, index, keys, epoch)
+        (self.accepted, self.index, self.keys) = (accepted, index, keys)
+        (self.found, self.epoch) = (found, epoch)
     }
 
     /// The fields of the request for the manifest.
@@ -83,12 +86,12 @@ package struct UpstreamPoll: Sendable {
     }
 
     /// Reads a document that the manifest names.
-    package func document(_ bytes: [UInt8], of list: Manifest.List) throws(UpstreamFailure) -> AppListDocument {
+    package func document(_ bytes: [UInt8], of list: Manifest.List) throws(UpstreamFailure) -> UpstreamDocument {
         guard Digest.of(bytes) == list.sha256 else {
             throw UpstreamFailure(.incomplete, "\(list.document) does not have its digest")
         }
         do {
-            return try AppListDocument(json: bytes)
+            return UpstreamDocument(try AppListDocument(json: bytes), old: index)
         } catch {
             throw UpstreamFailure(.damaged, "\(list.document) cannot be read: \(error.clause)")
         }
@@ -101,7 +104,8 @@ package struct UpstreamAnswer: Sendable {
         /// The manifest is the one that is known; with the validators of the response, if it brought it again.
         case unchanged(Validators? = nil)
         case accepted(UpstreamContents)
-        case failed(UpstreamFailure)
+        /// With the documents that came all the same.
+        case failed(UpstreamFailure, found: [Digest: UpstreamDocument] = [:])
     }
 
     package var url: UpstreamURL
@@ -112,6 +116,19 @@ package struct UpstreamAnswer: Sendable {
         self.url = url
         self.epoch = epoch
         self.outcome = outcome
+    }
+}
+
+/// A document that a poll brought.
+package struct UpstreamDocument: Sendable {
+    package var contents: UpstreamIndex.Document
+    /// The URLs of which it says something else than was known.
+    package var changes: [IconURL]
+
+    package init(_ document: AppListDocument, old: UpstreamIndex?) {
+        contents = UpstreamIndex.Document(document)
+        let icons = zip(document.apps, contents.states)
+        changes = icons.lazy.filter { old?[$0.icon] != $1 }.map(\.0.icon)
     }
 }
 
@@ -133,22 +150,16 @@ package struct UpstreamContents: Sendable {
     ///   - new: The documents that were not known before, by digest.
     ///   - old: What was known before.
     package init(
-        _ memo: UpstreamMemo, _ validators: Validators, _ manifest: Manifest, new: [Digest: AppListDocument],
+        _ memo: UpstreamMemo, _ validators: Validators, _ manifest: Manifest, new: [Digest: UpstreamDocument],
         old: UpstreamIndex?
     ) {
         self.memo = memo
         self.validators = validators
-        var documents = new.mapValues { UpstreamIndex.Document($0) }
+        var documents = new.mapValues(\.contents)
         for list in manifest.lists.values where documents[list.sha256] == nil {
             documents[list.sha256] = old?.documents[list.sha256]
         }
-        let index = UpstreamIndex(documents)
-        var seen: Set<IconURL> = []
-        changes = new.values.flatMap { document in
-            document.apps.lazy.map(\.icon).filter { url in
-                index[url] != old?[url] && seen.insert(url).inserted
-            }
-        }
-        self.index = index
+        index = UpstreamIndex(documents)
+        changes = Array(Set(new.values.lazy.flatMap(\.changes)))
     }
 }

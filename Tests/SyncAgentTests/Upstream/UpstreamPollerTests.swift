@@ -24,19 +24,22 @@ struct UpstreamPollerTests {
         var replies: [String: [RawOrigin.Step]] = [:]
 
         let manifest: Manifest
-        let document: String
+        /// The paths of the documents, in the order of the lists.
+        let documents: [String]
+        var document: String { documents[0] }
 
-        init(generation: Int = 1, published: Timestamp = AgentClock.wallTime, icons: [IconURL] = [icon]) {
-            let apps = icons.map { AppListDocument.App(name: nil, icon: $0, download: nil, state: .pending) }
+        init(generation: Int = 1, published: Timestamp = AgentClock.wallTime, lists: Int = 1) {
+            let apps = [AppListDocument.App(name: nil, icon: icon, download: nil, state: .pending)]
             let source = AppListDocument.Source(sha256: .of("list"), bytes: 4, modified: published)
-            let text = AppListDocument(list: "1.plist", source: source, apps: apps).text
-            document = CacheLayout.document(.of(text))
+            let names = (1...lists).map { ListName("\($0).plist") }
+            let texts = names.map { AppListDocument(list: $0, source: source, apps: apps).text }
+            documents = texts.map { CacheLayout.document(.of($0)) }
+            let entries = texts.map { Manifest.List(sha256: .of($0), apps: 1, ready: 0, pending: 0, failed: 0) }
             manifest = Manifest(
                 generation: generation, published: Timestamp("\(published)") ?? published,
-                lists: [
-                    "1.plist": Manifest.List(sha256: .of(text), apps: icons.count, ready: 0, pending: 0, failed: 0)
-                ])
-            files = ["manifest.json": manifest.text, document: text]
+                lists: Dictionary(uniqueKeysWithValues: zip(names, entries)))
+            files = Dictionary(uniqueKeysWithValues: zip(documents, texts))
+            files["manifest.json"] = manifest.text
         }
 
         mutating func sign(with key: SecretKey) {
@@ -75,15 +78,17 @@ struct UpstreamPollerTests {
                 var known = accepted
                 var validators: Validators?
                 var index: UpstreamIndex?
+                var found: [Digest: UpstreamDocument] = [:]
                 for upstream in upstreams {
                     current.withLock { $0 = upstream }
                     let answer = await UpstreamPoller(downloads: downloads).poll(
                         UpstreamPoll(
-                            url: url, validators: validators, bypassesCaches: false, accepted: known, index: index,
-                            keys: keys))
+                            url: url, validators: validators, accepted: known, index: index, keys: keys, found: found))
                     outcomes.append(answer.outcome)
                     if case .accepted(let contents) = answer.outcome {
                         (known, validators, index) = (contents.memo, contents.validators, contents.index)
+                    } else if case .failed(_, let documents) = answer.outcome {
+                        found = documents
                     }
                 }
                 await downloads.shutdown()
@@ -172,6 +177,22 @@ struct UpstreamPollerTests {
         #expect(Self.code(of: outcomes.first) == "manifest-signature")
     }
 
+    @Test("documents that came are not requested again because another one did not")
+    func found() async throws {
+        let whole = Upstream(lists: 6)
+        var partial = whole
+        partial.files[whole.documents[3]] = nil
+        let (outcomes, requests) = try await poll([partial, whole])
+        #expect(Self.code(of: outcomes.first) == "manifest-incomplete")
+        guard case .accepted(let contents)? = outcomes.last else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(contents.index.documents.count == 6 && contents.changes == [Self.icon])
+        // The manifest twice, each document once, and the missing one twice; those that were not begun come later.
+        #expect(requests == 2 + 6 + 1)
+    }
+
     @Test("an older manifest than the one accepted before is refused")
     func rollback() async throws {
         let now = AgentClock.wallTime
@@ -197,7 +218,7 @@ struct UpstreamPollerTests {
     }
 
     private static func code(of outcome: UpstreamAnswer.Outcome?) -> String? {
-        guard case .failed(let failure)? = outcome else { return nil }
+        guard case .failed(let failure, _)? = outcome else { return nil }
         return failure.code
     }
 }

@@ -67,7 +67,7 @@ struct UpstreamPollTests {
             Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)
         }
         let poll = poll(accepted: nil)
-        #expect(try poll.document(document, of: list(.of(document))).apps.count == 1)
+        #expect(try poll.document(document, of: list(.of(document))).contents.count == 1)
         #expect(throws: UpstreamFailure.self) { try poll.document(document, of: list(.of("x"))) }
         #expect(throws: UpstreamFailure.self) { try poll.document(Array("{}".utf8), of: list(.of("{}"))) }
     }

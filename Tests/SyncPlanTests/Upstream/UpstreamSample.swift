@@ -31,7 +31,8 @@ enum UpstreamSample {
         let memo = UpstreamMemo(
             url: url.description, published: published, generation: generation, sha256: .of("\(generation)"))
         return UpstreamContents(
-            memo, Validators(etag: "\"\(generation)\""), manifest, new: [digest: document], old: old)
+            memo, Validators(etag: "\"\(generation)\""), manifest, new: [digest: UpstreamDocument(document, old: old)],
+            old: old)
     }
 
     static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
