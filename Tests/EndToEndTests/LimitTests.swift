@@ -15,7 +15,7 @@ struct LimitTests {
         "too low a limit ends the agent at once, with what to do",
         arguments: [
             ("ulimit -n 16", "LimitNOFILE"), ("ulimit -n 24", "LimitNOFILE"), ("ulimit -n 32", "LimitNOFILE"),
-            ("ulimit -v 120000", "ulimit -v"),
+            ("ulimit -v 400000", "ulimit -v"),
         ])
     func tooLow(command: String, remedy: String) async throws {
         try await World.with { plain in
