@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Signatures
+import SystemPackage
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
