@@ -36,7 +36,8 @@ struct UnreachableAgentTests {
                     json.output.contains(
                         "\"state\": \"running\", \"pid\": \(agent.value), \"reachable\": false, \"version\""),
                     "\(json.output)")
-                #expect(json.output.contains("\"eviction\": { \"state\": \"unknown\", \"reason\": null, \"leases\": null }"))
+                let eviction = "\"eviction\": { \"state\": \"unknown\", \"reason\": null, \"leases\": null }"
+                #expect(json.output.contains(eviction))
                 let pause = try await world.agent.call(["pause"] + elsewhere)
                 #expect(pause.code == 69 && pause.messages == obstacle + "\n")
                 let why = try await world.agent.call(["why", world.origin.iconURL("Mail")] + elsewhere)
