@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 /// A download crosses to no other thread for what is there already.
 let stayingOnThread = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
-/// The same, small rather than fast: what a person or a script waits for.
+/// The same, small rather than fast: what waits for the disk, the network or a person.
 let smallOnThread = stayingOnThread + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// Small rather than fast: commands that people type, and what is read at their start.

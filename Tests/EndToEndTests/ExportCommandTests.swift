@@ -141,7 +141,7 @@ struct ExportCommandTests {
     /// Verifies the signature of the manifest at the target, as an agent does.
     static func verifySignature(at target: FilePath, by line: String) throws {
         let manifest = try FileBytes.read(target.appending(CacheLayout.manifest))
-        let path = target.appending(ExportLayout.signature(ofManifest: .of(manifest)))
+        let path = target.appending(CacheLayout.signature(.of(manifest)))
         try verify(Signature(text: FileBytes.read(path)), of: manifest, by: [PublicKey(line)])
     }
 }

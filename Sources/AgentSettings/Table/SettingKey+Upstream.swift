@@ -10,7 +10,7 @@ extension SettingKey {
             "at most 4 URLs of folders such as https://icons.example.com/fleet/, without a user name or a query",
             "URLs",
             \.upstream.urls, atMost: Settings.Upstream.maxCount,
-            "The folders that have a copy of another agent's cache. They are asked for each icon, in this order, before its origin.",
+            "Folders with a copy of another agent's cache. The agent looks for each icon there, in this order, before it asks the origin.",
             { UpstreamURL($0) }, { $0.description }),
         .duration(
             "upstream.poll", \.upstream.poll, atLeast: .milliseconds(100),
@@ -56,7 +56,7 @@ extension SettingKey {
         .list(
             "upstream.publicKeys", "public keys of minisign or signify, such as RWQ… (56 characters)", "public keys",
             \.upstream.publicKeys,
-            "The keys of which one must have signed each manifest. Without keys, no signature is required.",
+            "Each manifest must have the signature of one of these keys. Without keys, no signature is required.",
             { try? PublicKey($0) }, { $0.description }),
         .duration(
             "publish.heartbeat", \.publish.heartbeat, atLeast: .seconds(1),

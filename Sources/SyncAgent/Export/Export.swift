@@ -64,7 +64,7 @@ package struct Export: Sendable {
         report.lists = missing.count - report.icons
         report.bytes = missing.reduce(0) { $0 + $1.bytes }
 
-        let signaturePath = ExportLayout.signature(ofManifest: .of(source.text))
+        let signaturePath = CacheLayout.signature(.of(source.text))
         if let signature {
             try check(signaturePath, at: target, contents)
             if try await target.read(signaturePath) != signature { try await target.put(signature, at: signaturePath) }
@@ -115,7 +115,7 @@ package struct Export: Sendable {
         switch order {
         case .same: return order
         case .newer:
-            let isSigned = contents.sizes[ExportLayout.signature(ofManifest: .of(bytes))] != nil
+            let isSigned = contents.sizes[CacheLayout.signature(.of(bytes))] != nil
             if isSigned, signature == nil { throw ExportError.unsigned(target: target.name) }
             return order
         case .older:

@@ -50,7 +50,7 @@ package final class ExportFolder: ExportTarget {
                 try noteFiles(in: "\(CacheLayout.icons)/\(part)", &contents)
             }
             try noteFiles(in: CacheLayout.lists, &contents)
-            try noteFiles(in: ExportLayout.signatures, &contents)
+            try noteFiles(in: CacheLayout.signatures, &contents)
         }
         return contents
     }

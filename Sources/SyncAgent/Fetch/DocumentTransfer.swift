@@ -34,10 +34,10 @@ final class DocumentTransfer: TransferReceiver {
 
     func take(_ head: ResponseHead) -> Bool {
         self.head = head
-        if let coding = head.fields["content-encoding"].first(where: { $0.lowercased() != "identity" }) {
-            refusal = .encoded(coding)
-        } else if let length = head.fields.first("content-length").flatMap({ Int($0) }), length > maxBytes {
-            refusal = tooLarge
+        do throws(FetchFailure) {
+            if let length = try head.bodyLength(), length > maxBytes { refusal = tooLarge }
+        } catch {
+            refusal = error
         }
         // The bodies of other answers are not wanted.
         return refusal == nil && head.status == 200

@@ -89,16 +89,9 @@ extension MetricLabel.UpstreamResult {
         switch result {
         case .success(let document) where document.head.status == 200: self = .ok
         case .success(let document) where document.head.status == 304: self = .notModified
-        case .success(let document): self.init(FetchFailure(document.head, at: document.received))
+        case .success(let document): self.init(.status(of: document.head, receivedAt: document.received))
         case .failure(let failure):
             if case .request(let cause) = failure.cause { self.init(cause) } else { self = .cancelled }
         }
-    }
-}
-
-extension FetchFailure {
-    /// A status other than the wanted one.
-    init(_ head: ResponseHead, at now: Timestamp) {
-        self = .status(head.status, retryAfter: RetryAfter(head.fields, receivedAt: now)?.delay)
     }
 }

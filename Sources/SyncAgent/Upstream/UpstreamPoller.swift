@@ -25,7 +25,8 @@ struct UpstreamPoller: Sendable {
             switch response.head.status {
             case 200: return await outcome(of: poll, response)
             case 304 where poll.validators != nil: return .unchanged()
-            default: return .failed(UpstreamFailure(FetchFailure(response.head, at: response.received)))
+            default:
+                return .failed(UpstreamFailure(FetchFailure.status(of: response.head, receivedAt: response.received)))
             }
         }
     }
@@ -116,7 +117,7 @@ struct UpstreamPoller: Sendable {
     ) async throws(UpstreamFailure) -> [UInt8] {
         let response = try await downloads.document(path, of: poll.url, fields: poll.documentFields).get()
         guard response.head.status != 200 else { return response.body }
-        let failure = FetchFailure(response.head, at: response.received)
+        let failure = FetchFailure.status(of: response.head, receivedAt: response.received)
         throw UpstreamVerdict(failure) == .miss ? UpstreamFailure(refusal, message) : UpstreamFailure(failure)
     }
 }

@@ -29,7 +29,7 @@ struct RcloneTarget: ExportTarget {
         let filters = ["/\(CacheLayout.manifest)", "/\(CacheLayout.icons)/**", "/\(CacheLayout.lists)/**"]
         let result = try await rclone(
             ["lsf", "--recursive", "--files-only", "--fast-list", "--format", "sp", "--separator", " ", name]
-                + (filters + ["/\(ExportLayout.signatures)/**"]).flatMap { ["--include", $0] },
+                + (filters + ["/\(CacheLayout.signatures)/**"]).flatMap { ["--include", $0] },
             // There is no such folder yet.
             accepting: [0, 3])
         var contents = ExportContents()

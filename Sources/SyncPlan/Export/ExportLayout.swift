@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 
 /// The paths of an exported cache, relative to it, and how long HTTP caches may keep what is there.
 package enum ExportLayout {
-    package static let signatures = "signatures"
     /// What only exports use: it marks the folder as theirs.
     package static let own = ".syncagent-export"
     /// When each file was first found that the manifest no longer names.
     package static let record = "\(own)/unnamed"
-
-    /// The signature of a manifest: `signatures/<sha256 of the manifest>.minisig`.
-    package static func signature(ofManifest digest: Digest) -> String {
-        "\(signatures)/\(digest.hex).minisig"
-    }
 
     /// What a file is called until it is complete: a name in the same folder, which no reader looks for.
     package static func temporary(_ path: String) -> String {
@@ -42,7 +36,7 @@ package enum ExportLayout {
                 !suffix.isEmpty && suffix.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 >= 0x61 && $0 <= 0x7A }
             return isPlain && names[1] == digest.hex.prefix(2)
         case (CacheLayout.lists[...], 2): return suffix == "json"
-        case (signatures[...], 2): return suffix == "minisig"
+        case (CacheLayout.signatures[...], 2): return suffix == "minisig"
         default: return false
         }
     }

@@ -146,8 +146,7 @@ package struct Download: Sendable {
             chain = try rules.chain(from: start)
             return .ask
         default:
-            let delay = RetryAfter(head.fields, receivedAt: response.responseTime)?.delay
-            var failure = FetchFailure.status(head.status, retryAfter: delay)
+            var failure = FetchFailure.status(of: head, receivedAt: response.responseTime)
             if target.origin != start.origin { failure.origin = target.origin }
             throw failure
         }
@@ -175,10 +174,7 @@ package struct Download: Sendable {
     ///
     /// - Returns: How long it is, if the head says so.
     private func length(in head: ResponseHead) throws(FetchFailure) -> Int? {
-        if let coding = head.fields["content-encoding"].first(where: { $0.lowercased() != "identity" }) {
-            throw .encoded(coding)
-        }
-        guard let length = head.fields.first("content-length").flatMap({ Int($0) }) else { return nil }
+        guard let length = try head.bodyLength() else { return nil }
         if let file = request.upstream?.file, file.bytes != length { throw .upstreamMismatch }
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         return length

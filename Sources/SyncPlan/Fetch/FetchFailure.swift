@@ -109,6 +109,11 @@ extension FetchFailure {
         FetchFailure(.http(status), "the server answered \(status)", retryAfter: retryAfter)
     }
 
+    /// The status of an answer, if it is not a wanted one, and how long it asks to wait.
+    package static func status(of head: ResponseHead, receivedAt time: Timestamp) -> FetchFailure {
+        status(head.status, retryAfter: RetryAfter(head.fields, receivedAt: time)?.delay)
+    }
+
     package static func tooLarge(limit: ByteCount) -> FetchFailure {
         FetchFailure(.tooLarge, "the image is larger than fetch.maxBytes (\(limit))")
     }

@@ -14,6 +14,18 @@ package struct ResponseHead: Sendable {
     }
 }
 
+extension ResponseHead {
+    /// How long the body is, if the head says so.
+    ///
+    /// - Throws: A ``FetchFailure`` with the code `content-encoding` if the body is encoded, which no request allows.
+    package func bodyLength() throws(FetchFailure) -> Int? {
+        if let coding = fields["content-encoding"].first(where: { $0.lowercased() != "identity" }) {
+            throw .encoded(coding)
+        }
+        return fields.first("content-length").flatMap { Int($0) }
+    }
+}
+
 /// Makes the head of the final answer out of the lines that come before a body (RFC 9112, sections 4 and 5).
 ///
 /// Interim answers are passed over. Trailers are checked, and passed over too.

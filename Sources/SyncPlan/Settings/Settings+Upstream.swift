@@ -71,7 +71,7 @@ extension Settings {
         ///
         /// The default is 72 h.
         package var maxAge: Duration = .seconds(72 * 3600)
-        /// The keys of which one must have signed each manifest.
+        /// The keys: each manifest must have the signature of one of them.
         ///
         /// None by default: then no signature is asked for.
         package var publicKeys: [PublicKey] = []

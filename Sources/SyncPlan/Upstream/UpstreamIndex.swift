@@ -63,8 +63,6 @@ package struct UpstreamIndex: Equatable, Sendable {
 
     package subscript(url: IconURL) -> Entry? { entries[Key(url)] }
 
-    /// How many URLs it knows.
-    package var count: Int { entries.count }
 }
 
 /// An image of an upstream.

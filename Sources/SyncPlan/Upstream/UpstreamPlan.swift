@@ -274,30 +274,26 @@ struct UpstreamPlan: Sendable {
         _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> UpstreamEnd? {
         guard let request = requests.removeValue(forKey: url) else { return nil }
-        guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn(failure(outcome)) }
+        guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn }
         switch outcome {
         case .image(let staged, _) where staged.image.sha256 == request.file.sha256:
             upstreams[place].noteImage()
             waits[url] = nil
             return .image(request, until: upstreams[place].freshUntil(settings.maxAge) ?? now)
         case .image, .failed:
-            let failure = failure(outcome) ?? .upstreamMismatch
+            let failure = if case .failed(let failure) = outcome { failure } else { FetchFailure.upstreamMismatch }
             if failure.code == FetchFailure.upstreamMismatch.code, !request.bypassesCaches {
                 var again = request
                 again.bypassesCaches = true
                 requests[url] = again
-                return .again(failure)
+                return .again
             }
             if UpstreamVerdict(failure) == .rejected { return .rejected(failure) }
             upstreams[place].noteFailure(failure, of: request.file, settings, at: now, using: &generator)
             noteBreaker(ofUpstreamAt: place)
-            return .goOn(failure)
-        case .notModified, .noRoom, .cancelled: return .goOn(nil)
+            return .goOn
+        case .notModified, .noRoom, .cancelled: return .goOn
         }
-    }
-
-    private func failure(_ outcome: FetchOutcome) -> FetchFailure? {
-        if case .failed(let failure) = outcome { failure } else { nil }
     }
 }
 
@@ -306,11 +302,11 @@ enum UpstreamEnd: Equatable, Sendable {
     /// With the image, which is fresh until then.
     case image(UpstreamRequest, until: Timestamp)
     /// Not with the image: it is asked for once more.
-    case again(FetchFailure)
+    case again
     /// With the image that the manifest names, which is not accepted here.
     case rejected(FetchFailure)
-    /// Not with the image, for this reason, if it is one of the upstream: what is next is decided anew.
-    case goOn(FetchFailure?)
+    /// Not with the image: what is next is decided anew.
+    case goOn
 }
 
 extension FetchFailure {

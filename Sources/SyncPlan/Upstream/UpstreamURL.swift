@@ -26,8 +26,6 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
         return target
     }
 
-    package var manifest: FetchTarget { file(CacheLayout.manifest) }
-
     /// Whether a URL, as it is sent, is that of a file in the folder.
     package func contains(_ url: String) -> Bool { url.utf8.starts(with: folder.url.utf8) }
 

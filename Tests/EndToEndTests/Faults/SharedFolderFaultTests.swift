@@ -45,16 +45,21 @@ struct SharedFolderFaultTests {
         }
     }
 
+    /// The agent of a world that has published two icons without a grace period, for which locks of generations fail.
+    private static func agent(of plain: World, whoseLocksFailWith error: String) async throws -> AgentProcess {
+        let world = plain.setting("SYNCAGENT_CACHE_GRACE", "0s")
+        try world.drop(["Mail", "Maps"])
+        #expect(try await world.agent.call("run", "--once").code == 0)
+        let generations = (1...9).flatMap { ["-P", world.agent.cache.appending("generations/\($0).json").string] }
+        return try world.traced(
+            by: generations + ["-e", "trace=flock", "-e", "inject=flock:error=\(error)"],
+            log: world.folder.appending("trace"), getsSignals: true)
+    }
+
     @Test("where leases cannot be tested, the grace alone decides; the log and the status say so")
     func untestable() async throws {
         try await World.with { world in
-            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
-            try world.drop(["Mail", "Maps"])
-            #expect(try await world.agent.call("run", "--once").code == 0)
-            let generations = (1...9).flatMap { ["-P", world.agent.cache.appending("generations/\($0).json").string] }
-            let agent = try world.traced(
-                by: generations + ["-e", "trace=flock", "-e", "inject=flock:error=EBADF"],
-                log: world.folder.appending("trace"), getsSignals: true)
+            let agent = try await Self.agent(of: world, whoseLocksFailWith: "EBADF")
             let snapshot = try IconCache(at: world.agent.cache).snapshot()
             defer { snapshot.end() }
             try world.drop(["Mail"])
@@ -72,13 +77,7 @@ struct SharedFolderFaultTests {
     @Test("an error that may pass keeps what it is about, and is said")
     func failing() async throws {
         try await World.with { world in
-            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
-            try world.drop(["Mail", "Maps"])
-            #expect(try await world.agent.call("run", "--once").code == 0)
-            let generations = (1...9).flatMap { ["-P", world.agent.cache.appending("generations/\($0).json").string] }
-            let agent = try world.traced(
-                by: generations + ["-e", "trace=flock", "-e", "inject=flock:error=EIO"],
-                log: world.folder.appending("trace"), getsSignals: true)
+            let agent = try await Self.agent(of: world, whoseLocksFailWith: "EIO")
             try world.drop(["Mail"])
             try await agent.whileRunning { _ in
                 try await agent.status { $0.inSync && $0.icons.retired == 1 }

@@ -118,7 +118,7 @@ struct ExportTests {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
             let manifest = try FileBytes.read(world.cache.appending(CacheLayout.manifest))
-            let path = world.target.appending(ExportLayout.signature(ofManifest: .of(manifest)))
+            let path = world.target.appending(CacheLayout.signature(.of(manifest)))
             for text in ["first", "second", nil] {
                 try await world.export(signature: text.map { Array($0.utf8) }, keep: .zero)
                 #expect(try FileBytes.read(path) == Array((text ?? "second").utf8))
