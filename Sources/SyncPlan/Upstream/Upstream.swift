@@ -49,7 +49,7 @@ struct Upstream: Sendable {
     }
 
     /// How many looks there are while icons wait, at first, in the time from one look to the next otherwise.
-    private static let hurry = 15.0
+    static let hurry = 15.0
     /// The same of the time within which the first one follows.
     static let haste = 90.0
 

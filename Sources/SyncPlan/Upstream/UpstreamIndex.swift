@@ -62,7 +62,6 @@ package struct UpstreamIndex: Equatable, Sendable {
     }
 
     package subscript(url: IconURL) -> Entry? { entries[Key(url)] }
-
 }
 
 /// An image of an upstream.

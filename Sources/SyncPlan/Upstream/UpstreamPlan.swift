@@ -13,7 +13,7 @@ struct UpstreamPlan: Sendable {
         var isBlocked = false
     }
 
-    /// How old a look may be that counts as the last one: as long as caches on the way keep a manifest.
+    /// How old a look may be that counts as the last one, at most: as long as caches on the way keep a manifest.
     private static let recently: Duration = .seconds(60)
 
     private(set) var settings: Settings.Upstream
@@ -199,9 +199,10 @@ struct UpstreamPlan: Sendable {
         guard wait.end <= now else { return .wait(until: min(missEnd ?? wait.end, wait.end)) }
         if !wait.isLast {
             wait.isLast = true
+            let start = now + (.zero - min(Self.recently, settings.poll / Upstream.hurry))
             var isAsked = false
             for index in upstreams.indices {
-                isAsked = upstreams[index].pollNow(unlessSince: now + (.zero - Self.recently), at: now) || isAsked
+                isAsked = upstreams[index].pollNow(unlessSince: start, at: now) || isAsked
             }
             if isAsked { wait.end = now + settings.totalTimeout }
         }
@@ -260,6 +261,13 @@ struct UpstreamPlan: Sendable {
         requests[url] = nil
         waits[url] = nil
         failed.remove(url)
+        releaseRoom()
+    }
+
+    /// Keeps no room for icons that are not there any more.
+    private mutating func releaseRoom() {
+        if requests.isEmpty, requests.capacity > 0 { requests = [:] }
+        if waits.isEmpty, waits.capacity > 0 { waits = [:] }
     }
 
     /// Asks the origin without waiting, because somebody asked for the icon now.
@@ -274,6 +282,7 @@ struct UpstreamPlan: Sendable {
         _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> UpstreamEnd? {
         guard let request = requests.removeValue(forKey: url) else { return nil }
+        defer { releaseRoom() }
         guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn }
         switch outcome {
         case .image(let staged, _) where staged.image.sha256 == request.file.sha256:
