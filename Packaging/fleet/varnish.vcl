@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Varnish: a cache between agents and an upstream, for a site or a region.
+# Varnish: a cache for a site, in memory, between its agents and the server of the export.
 #
-# Install as /etc/varnish/default.vcl. Change: .host, .port, Host (twice).
+# Install as /etc/varnish/default.vcl, then: systemctl restart varnish
+#
+# Change:
+#   .host, .port   The server of the export. Varnish looks the name up when it starts, and fails if there is none. It
+#                  speaks no TLS.
+#   Host           The name of that server, in two places: in the probe, and in vcl_recv.
+#
+# The port and the memory are options of the program: on Debian 6081 and 256 MB. “systemctl edit varnish” changes them.
 
 vcl 4.1;
 

@@ -91,7 +91,7 @@ class NginxStatic(Nginx):
     def site(self):
         return sample("nginx-static.conf", {
             "listen 80;": (f"listen 127.0.0.1:{self.port};", 1),
-            "root /srv/syncagent;": (f"root {self.tree};", 1),
+            "root /var/lib/syncagent-export;": (f"root {self.tree};", 1),
             f"max-age={MANIFEST_AGE},": (f"max-age={self.age},", 1)})
 
 
@@ -135,6 +135,18 @@ class NginxBucket(NginxProxy):
 
     def site(self):
         return super().site().replace("proxy_pass ", f"rewrite ^(.*)$ /{BUCKET}$1 break; proxy_pass ")
+
+
+class NginxPair(Nginx):
+    """Both samples in one nginx, told apart by the name that is requested, beside a default server like Debian's."""
+
+    def __init__(self, folder, tree):
+        super().__init__(folder)
+        self.tree, self.age, self.upstream_port = tree, MANIFEST_AGE, self.port
+
+    def site(self):
+        default = f"server {{ listen 127.0.0.1:{self.port} default_server; server_name _; return 404; }}"
+        return f"{NginxStatic.site(self)}{NginxProxy.site(self)}{default}"
 
 
 class Varnish(Proxy):

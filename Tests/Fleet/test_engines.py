@@ -7,7 +7,7 @@ import time
 import icons
 from case import PROXIES, FleetTest
 from commands import execute, until
-from engines import NginxBucket, NginxStatic, SeaweedFS
+from engines import NginxBucket, NginxPair, NginxStatic, SeaweedFS
 from servers import IMMUTABLE, MANIFEST, TreeServer
 from trees import Tree, icon_path
 
@@ -60,6 +60,14 @@ class StaticServer(FleetTest):
     def test_an_unchanged_manifest_is_not_sent_again(self):
         fields = get(self.engine, "/manifest.json")[1]
         self.assertEqual(get(self.engine, "/manifest.json", **{"If-None-Match": fields["etag"]})[0], 304)
+
+    def test_both_samples_are_in_one_nginx_and_other_names_get_neither(self):
+        pair = self.start(NginxPair, self.tree.folder)
+        manifest = (self.tree.folder / "manifest.json").read_bytes()
+        for host in ("icons.example.com", "cache.example.com"):
+            status, fields, body = get(pair, "/manifest.json", Host=host)
+            self.assertEqual((status, fields["cache-control"], body), (200, MANIFEST, manifest), host)
+        self.assertEqual(get(pair, "/manifest.json")[0], 404)
 
 
 class Bucket(FleetTest):
