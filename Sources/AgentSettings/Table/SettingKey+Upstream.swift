@@ -60,7 +60,9 @@ extension SettingKey {
             { try? PublicKey($0) }, { $0.description }),
         .duration(
             "publish.heartbeat", \.publish.heartbeat, atLeast: .seconds(1),
-            "How long after a publication the next one follows although nothing changed, so that readers can tell idle from dead."
-        ),
+            """
+            How long after a publication the next one follows although nothing changed, so that other machines can tell \
+            idle from dead.
+            """),
     ]
 }
