@@ -24,7 +24,7 @@ SETTINGS = {
 
 
 class Faults(FleetTest):
-    """A reader for each fault, whose upstream has the icons but does not deliver them."""
+    """A follower for each fault, whose upstream has the icons but does not deliver them."""
 
     def setUp(self):
         super().setUp()
@@ -45,7 +45,7 @@ class Faults(FleetTest):
         first = time.monotonic() - start
         reader.await_ready(len(numbers), 60)
         asked = self.origin.icons()
-        # Once by the seeder, once by the reader.
+        # Once by the seeder, once by the follower.
         self.assertEqual({asked[number] for number in numbers}, {2}, reader.name)
         return first
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader believes of an upstream: never something older, never what nobody signed; and it forgets nothing."""
+"""What a follower believes of an upstream: never something older, never what nobody signed; and it forgets nothing."""
 import calendar
 import json
 import random
@@ -42,7 +42,7 @@ class PublisherTest(FleetTest):
 
 
 class Trust(PublisherTest):
-    """A reader has the folder as upstream, and may ask nobody else."""
+    """A follower has the folder as upstream, and may ask nobody else."""
 
     def read(self, **settings):
         self.upstream = self.serve(TreeServer(self.tree, "public, max-age=0"))
