@@ -56,15 +56,19 @@ struct UpstreamScenarioTests {
         #expect(try agent.published("1.plist") == [UpstreamSample.ready("o")])
     }
 
-    @Test("what an upstream has when the wait is over is taken there")
-    func lastLook() throws {
+    @Test("what an upstream has when the wait is over is taken there", arguments: [60, 1])
+    func lastLook(minute: Int) throws {
         // After looks at about 0, 1, 3 and 7 minutes.
-        var agent = AgentScenario.withUpstreams { $0.wait = .seconds(600) }
+        var agent = AgentScenario.withUpstreams {
+            $0.poll = .seconds(15 * minute)
+            $0.wait = .seconds(10 * minute)
+        }
+        let end = Sample.start + .seconds(10 * minute)
         try agent.drop(["1.plist": [icon]])
         try agent.finishPoll([:])
-        while agent.now < Sample.start + .seconds(600) {
+        while agent.now < end {
             try agent.passToNextWake()
-            if agent.now < Sample.start + .seconds(600), !agent.polls.isEmpty {
+            if agent.now < end, !agent.polls.isEmpty {
                 agent.polls = []
                 try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
             }
