@@ -196,7 +196,7 @@ class TreeServer(Server):
                 raise FileNotFoundError
             body = file.read_bytes()
             changed = file.stat().st_mtime_ns
-            if fault == "403":
+            if fault in ("403", "404"):
                 raise FileNotFoundError
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return self.reply(handler, 403 if fault == "403" else 404, b"no\n")
