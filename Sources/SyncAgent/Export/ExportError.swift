@@ -22,6 +22,8 @@ package enum ExportError: Error, Equatable, Sendable {
     case unsigned(target: String)
     /// A file that was copied is not there, or has another size.
     case incomplete(target: String, path: String)
+    /// Another process exports to it; its number, if that is known.
+    case busy(target: String, by: Int?)
 }
 
 extension ExportError: CustomStringConvertible {
@@ -49,6 +51,8 @@ extension ExportError: CustomStringConvertible {
                 + "with --sign, or to another target."
         case .incomplete(let target, let path):
             "\(path) was copied to \(target), but is missing there or has another size. Nothing was published. Try again."
+        case .busy(let target, let process):
+            "Another export\(process.map { " (process \($0))" } ?? "") is writing to \(target): wait until it ends."
         }
     }
 }

@@ -23,8 +23,8 @@ package final class ExportFolder: ExportTarget {
     /// - Parameters:
     ///   - path: Where it is; all but the last name must exist.
     ///   - cache: The cache, which the folder must not be in.
-    /// - Throws: ``ExportError`` if it is not a folder for exports, ``FolderError/held(_:by:)`` if another export uses it,
-    ///   and ``FileError`` if it cannot be used.
+    /// - Throws: ``ExportError`` if it is not a folder for exports, or another export uses it; and ``FileError`` if it
+    ///   cannot be used.
     package init(_ path: FilePath, apartFrom cache: FilePath) throws {
         try Self.make(path, apartFrom: cache)
         folder = try CacheFolder(path)
@@ -35,9 +35,13 @@ package final class ExportFolder: ExportTarget {
         guard names.isEmpty || names.contains(ExportLayout.own) else { throw ExportError.foreign(path) }
         // Nobody but the next export needs what is in it.
         try folder.makeFolder(ExportLayout.own, mode: .ownerReadWriteExecute)
-        lock = try folder.inFolder(of: ExportLayout.record) { own, _ in
-            Result { try FolderLock(in: FileDescriptor(rawValue: own), at: path) }
-        }.get()
+        do {
+            lock = try folder.inFolder(of: ExportLayout.record) { own, _ in
+                Result { try FolderLock(in: FileDescriptor(rawValue: own), at: path.appending(ExportLayout.own)) }
+            }.get()
+        } catch FolderError.held(_, let process) {
+            throw ExportError.busy(target: path.string, by: process)
+        }
     }
 
     package var name: String { folder.path.string }

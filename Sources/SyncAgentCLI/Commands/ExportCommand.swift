@@ -59,9 +59,7 @@ struct ExportCommand: AsyncParsableCommand {
         let cache = IconCache(at: try await configuration.agentFolders(isAnswered: isAsked).cache)
         do {
             if let rclone {
-                guard let lock = try RemoteLock(for: rclone) else {
-                    throw Exit.because("Another export is writing to \(rclone): wait until it ends.", code: .busy)
-                }
+                let lock = try RemoteLock(for: rclone)
                 defer { withExtendedLifetime(lock) {} }
                 try await export(cache, to: RcloneTarget(rclone, cache: cache.folder), key, keep)
             } else {
@@ -73,9 +71,7 @@ struct ExportCommand: AsyncParsableCommand {
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)
         } catch let error as ExportError {
-            throw Exit.because("\(error)", code: error.isOfTarget ? .folder : .attention)
-        } catch let error as FolderError {
-            throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
+            throw Exit.because("\(error)", code: error.exit)
         } catch let error as FileError {
             throw Exit.because("\(error). The target is as it was, or complete.", code: .folder)
         } catch {
@@ -91,7 +87,7 @@ struct ExportCommand: AsyncParsableCommand {
             let source = try ExportSource(cache)
             defer { source.end() }
             try await export(source, to: target, key, keep)
-            // A unit that is started for each publication is not started again while it runs.
+            // A path unit of systemd is not triggered while its service runs.
             guard (try? cache.manifest()) != source.manifest else { return }
         }
     }
@@ -145,11 +141,11 @@ struct ExportCommand: AsyncParsableCommand {
 }
 
 extension ExportError {
-    /// Whether the target has to be another one.
-    fileprivate var isOfTarget: Bool {
+    fileprivate var exit: Exit.Code {
         switch self {
-        case .foreign, .insideCache, .wrongKind, .incomplete: true
-        case .damagedSource, .newer, .conflict, .laterFormat, .unsigned: false
+        case .foreign, .insideCache, .wrongKind, .incomplete: .folder
+        case .damagedSource, .newer, .conflict, .laterFormat, .unsigned: .attention
+        case .busy: .busy
         }
     }
 }

@@ -57,12 +57,18 @@ struct ExportFolderTests {
             try world.publish(1, "a")
             let first = try ExportFolder(world.target, apartFrom: world.cache)
             defer { withExtendedLifetime(first) {} }
-            do {
-                try await world.export()
-                Issue.record("two exports at once")
-            } catch let error as FolderError {
-                #expect(error.isHeld)
-            }
+            let busy = ExportError.busy(target: world.target.string, by: Int(getpid()))
+            await #expect(throws: busy) { try await world.export() }
+        }
+    }
+
+    @Test("is named with the whole path where something of its own cannot be used")
+    func own() async throws {
+        try await ExportWorld.with { world in
+            try world.publish(1, "a")
+            let lock = world.target.appending(ExportLayout.own).appending(CacheLayout.lock)
+            for folder in [world.target, lock.removingLastComponent(), lock] { try makeFolder(folder) }
+            await #expect(throws: FileError("open", lock.string, .isDirectory)) { try await world.export() }
         }
     }
 
