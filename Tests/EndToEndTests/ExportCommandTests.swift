@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
 import Glibc
 import IconCache
 import Signatures
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -84,49 +82,6 @@ struct ExportCommandTests {
                 if let missing { try #require(rename("\(name).away", "\(name).\(missing)") == 0) }
             }
             #expect(try ["key", "pub"].map { try FileBytes.read(FilePath("\(name).\($0)")) } == before)
-        }
-    }
-
-    @Test(
-        "rclone carries an export to a remote, again only what is new, and removes what is old",
-        .enabled(if: Tool.areInstalled("rclone"), "rclone is not installed"))
-    func rclone() async throws {
-        try await World.with { world in
-            let world = world.setting("RCLONE_CONFIG", "/dev/null").setting("AWS_CA_BUNDLE", "/dev/null")
-            let key = try await Self.makeKey(in: world)
-            let target = world.folder.appending("bucket")
-            func export(_ options: String...) async throws -> String {
-                let command = ["export", "--rclone", ":local:\(target)", "--sign", key.path] + options
-                let result = try await world.agent.call(command)
-                try #require(result.code == 0, "\(result.messages)")
-                #expect(UpstreamCheck(target).damages.isEmpty)
-                try Self.verifySignature(at: target, by: key.line)
-                return result.output
-            }
-            for names in [["Mail", "Maps"], ["Maps", "Mosaic"]] {
-                try world.drop(names)
-                let once = try await world.agent.call("run", "--once")
-                try #require(once.code == 0, "\(once.messages)")
-                _ = try await export()
-                #expect(try await export().contains("no new files"))
-            }
-            let check = UpstreamCheck(target)
-            let icons = try files(in: target.appending(CacheLayout.icons))
-            #expect(icons.count == 3)
-            // One is damaged, and one is missing.
-            let damaged = target.appending("\(CacheLayout.icons)/\(icons[0])")
-            var bytes = try FileBytes.read(damaged)
-            bytes[0] ^= 1
-            try #require(unlink(damaged.string) == 0)
-            try write(bytes, to: damaged)
-            #expect(try await export("--verify", "--keep", "0s").contains("removed"))
-            let left = try files(in: target).filter { !$0.hasPrefix(ExportLayout.own) && !$0.hasPrefix("signatures/") }
-            #expect(Set(left) == check.named.union([CacheLayout.manifest]))
-
-            let none = try await world.agent.call("export", "--rclone", "none:x")
-            #expect(none.code == 73 && none.messages.contains("rclone: "), "\(none.messages)")
-            let missing = try await world.setting("PATH", "/nonexistent").agent.call("export", "--rclone", "none:x")
-            #expect(missing.code == 73 && missing.messages.contains("rclone is not installed"), "\(missing.messages)")
         }
     }
 

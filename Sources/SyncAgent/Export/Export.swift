@@ -88,8 +88,8 @@ package struct Export: Sendable {
         for file in source.files { try check(file.path, at: target, contents) }
         let missing = contents.missing(of: source.files)
         guard verifies else { return missing }
-        let present = Set(source.files).subtracting(missing)
-        return missing + (try await target.damaged(among: Array(present), of: source))
+        let present = source.files.filter { contents.sizes[$0.path] == $0.bytes }
+        return missing + (try await target.damaged(among: present, of: source))
     }
 
     private func check(_ path: String, at target: some ExportTarget, _ contents: ExportContents) throws(ExportError) {

@@ -93,7 +93,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     /// How many generations are exported at most while the agent publishes.
-    private static let rounds = 5
+    private static let rounds = 10
 
     private func export(
         _ source: ExportSource, to target: some ExportTarget, _ key: SecretKey?, _ keep: Duration

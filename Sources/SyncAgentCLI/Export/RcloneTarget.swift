@@ -73,15 +73,17 @@ struct RcloneTarget: ExportTarget {
     func damaged(among files: [ExportFile], of source: ExportSource) async throws -> [ExportFile] {
         guard !files.isEmpty else { return [] }
         for file in files { _ = try source.bytes(of: file) }
+        // Many remotes have no digests, and rclone would compare sizes alone: the files are read.
         let result = try await rclone(
-            [
-                "check", "--one-way", "--files-from-raw", "-", "--differ", "-", "--missing-on-dst", "-", cache.string,
-                name,
-            ],
+            ["check", "--one-way", "--download", "--files-from-raw", "-", "--combined", "-", cache.string, name],
             reading: files.map { $0.path + "\n" }.joined(), accepting: [0, 1])
-        let paths = Set(result.output.split(separator: "\n").map(String.init))
-        guard result.code == 0 || !paths.isEmpty else { throw failure("check", result.messages) }
-        return files.filter { paths.contains($0.path) }
+        // Each line has a sign and a path: “=” the same, “*” differs, “+” missing, “!” cannot be read.
+        var signs: [Substring: Character] = [:]
+        for line in result.output.split(separator: "\n") { signs[line.dropFirst(2)] = line.first }
+        if let unread = files.first(where: { !["=", "*", "+"].contains(signs[$0.path[...]]) }) {
+            throw failure("check", result.messages, because: "\(unread.path) could not be compared")
+        }
+        return files.filter { signs[$0.path[...]] != "=" }
     }
 
     /// The options of an upload.
@@ -97,7 +99,7 @@ struct RcloneTarget: ExportTarget {
     @discardableResult
     private func rclone(
         _ arguments: [String], reading text: String = "", accepting codes: Set<Int32> = [0]
-    ) async throws -> (code: Int32, output: String, messages: String) {
+    ) async throws -> (output: String, messages: String) {
         var changes: [Environment.Key: String?] = [:]
         if let authorities = Variable["AWS_CA_BUNDLE"] {
             // With it, rclone 1.60 fails before its first request to S3.
@@ -112,7 +114,7 @@ struct RcloneTarget: ExportTarget {
             guard case .exited(let code) = result.terminationStatus, codes.contains(code) else {
                 throw failure(arguments[0], result.standardError)
             }
-            return (code, result.standardOutput, result.standardError)
+            return (result.standardOutput, result.standardError)
         } catch let error as SubprocessError where error.code == .executableNotFound {
             throw Failure(
                 description: "rclone is not installed: apt install rclone, or see https://rclone.org/install.")
@@ -121,10 +123,11 @@ struct RcloneTarget: ExportTarget {
         }
     }
 
-    private func failure(_ command: String, _ messages: String) -> Failure {
+    private func failure(_ command: String, _ messages: String, because reason: String? = nil) -> Failure {
         Failure(
             description:
-                "rclone \(command) failed for \(name). The target is as it was, or complete.",
+                "rclone \(command) failed for \(name)\(reason.map { ": \($0)" } ?? ""). "
+                + "The target is as it was, or complete.",
             messages: messages.split(separator: "\n").suffix(20).map(String.init))
     }
 }
