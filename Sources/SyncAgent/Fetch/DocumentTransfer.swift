@@ -34,13 +34,14 @@ final class DocumentTransfer: TransferReceiver {
 
     func take(_ head: ResponseHead) -> Bool {
         self.head = head
+        // The bodies of other responses are not read, so nothing that their heads say of them counts.
+        guard head.status == 200 else { return false }
         do throws(FetchFailure) {
             if let length = try head.bodyLength(), length > maxBytes { refusal = tooLarge }
         } catch {
             refusal = error
         }
-        // The bodies of other answers are not wanted.
-        return refusal == nil && head.status == 200
+        return refusal == nil
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Reception {

@@ -137,7 +137,8 @@ struct UpstreamPollerTests {
         "an upstream that fails is given up within the limits of upstreams",
         arguments: [
             ("nothing", "timeout"), ("cut", "connection-closed"), ("500", "http-500"), ("401", "http-401"),
-            ("302", "http-302"), ("long", "too-large"), ("gzip", "content-encoding"),
+            ("302", "http-302"), ("long", "too-large"), ("gzip", "content-encoding"), ("404 in gzip", "http-404"),
+            ("404 of 900 MB", "http-404"),
         ])
     func failing(kind: String, code: String) async throws {
         let steps: [RawOrigin.Step] =
@@ -146,6 +147,10 @@ struct UpstreamPollerTests {
             case "cut": [.send("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx"), .close]
             case "long": [.send("HTTP/1.1 200 OK\r\nContent-Length: 900000000\r\n\r\nx")]
             case "gzip": [.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx")]
+            // A page for people, as servers send it.
+            case "404 in gzip":
+                [.send("HTTP/1.1 404 x\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx")]
+            case "404 of 900 MB": [.send("HTTP/1.1 404 x\r\nContent-Length: 900000000\r\n\r\nx")]
             default: [.send("HTTP/1.1 \(kind) x\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")]
             }
         var upstream = Upstream()
