@@ -99,7 +99,7 @@ package struct Export: Sendable {
     /// Compares with the manifest at the target.
     ///
     /// - Throws: ``ExportError`` if that must not be replaced.
-    private func order(at target: some ExportTarget, _ contents: ExportContents) async throws -> ExportOrder {
+    private func order(at target: some ExportTarget, _ contents: ExportContents) async throws -> ManifestOrder {
         try check(CacheLayout.manifest, at: target, contents)
         guard let bytes = try await target.read(CacheLayout.manifest) else { return .newer }
         let other: Manifest
@@ -111,7 +111,9 @@ package struct Export: Sendable {
             return .newer
         }
         let mine = source.manifest
-        let order = ExportOrder(mine, over: other, isSameText: bytes == source.text)
+        let order = ManifestOrder(
+            (mine.published, mine.generation), after: (other.published, other.generation),
+            isSameText: bytes == source.text)
         switch order {
         case .same: return order
         case .newer:

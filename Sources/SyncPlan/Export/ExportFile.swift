@@ -32,27 +32,3 @@ package struct ExportContents: Equatable, Sendable {
     /// The files that are missing, or have another size.
     package func missing(of files: [ExportFile]) -> [ExportFile] { files.filter { sizes[$0.path] != $0.bytes } }
 }
-
-/// Whether an export may replace the manifest that is at its target.
-package enum ExportOrder: Equatable, Sendable {
-    /// The target has this manifest already.
-    case same
-    /// The target has an older one.
-    case newer
-    /// The target has a newer one.
-    case older
-    /// The target has another one of the same moment and number.
-    case conflict
-
-    /// - Parameters:
-    ///   - manifest: The manifest to export.
-    ///   - other: The one at the target.
-    ///   - isSameText: Whether both have the same bytes.
-    package init(_ manifest: Manifest, over other: Manifest, isSameText: Bool) {
-        // A cache that was purged and started anew counts from 1 again: the time comes first.
-        let (mine, theirs) = (
-            (manifest.published, manifest.generation), (other.published, other.generation)
-        )
-        self = isSameText ? .same : mine == theirs ? .conflict : mine < theirs ? .older : .newer
-    }
-}

@@ -18,16 +18,16 @@ package struct UpstreamMemo: Hashable, Sendable {
     }
 
     /// Decides whether another manifest may take the place of this one.
-    ///
-    /// `published` counts first: an agent whose cache and state were removed begins with generation 1 again.
     func judge(_ new: UpstreamMemo) throws(UpstreamFailure) {
-        let (old, next) = ((published, generation), (new.published, new.generation))
-        if next < old {
+        let order = ManifestOrder(
+            (new.published, new.generation), after: (published, generation), isSameText: new.sha256 == sha256)
+        switch order {
+        case .same, .newer: return
+        case .older:
             throw UpstreamFailure(
                 .rollback,
                 "it has generation \(new.generation) of \(new.published), older than \(generation) of \(published)")
-        }
-        if next == old, new.sha256 != sha256 {
+        case .conflict:
             throw UpstreamFailure(.conflict, "it has another manifest than before for generation \(generation)")
         }
     }
