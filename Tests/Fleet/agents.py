@@ -35,10 +35,11 @@ class Agent:
         self.configure()
 
     def configure(self, **settings):
-        """Writes its configuration, with other settings of its upstreams."""
+        """Writes its configuration, with other settings: of its upstreams, or with the name of their table."""
         self.upstream |= settings
         # What JSON writes of texts and lists of them is TOML, too.
-        text = "".join(f"upstream.{key} = {json.dumps(value)}\n" for key, value in self.upstream.items())
+        text = "".join(f"{key if '.' in key else f'upstream.{key}'} = {json.dumps(value)}\n"
+                       for key, value in self.upstream.items())
         (self.folder / "syncagent.toml").write_text(text)
 
     @property

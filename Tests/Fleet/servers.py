@@ -24,7 +24,9 @@ class Request(NamedTuple):
 class Server:
     """A threaded server on a free port of 127.0.0.1. `stop` refuses connections, and `start` listens there again."""
 
-    def __init__(self):
+    def __init__(self, tls=None):
+        """`tls` is the context of a server for https."""
+        self.tls = tls
         self.requests = []
         self.lock = threading.Lock()
         self.server = None
@@ -35,7 +37,7 @@ class Server:
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}/"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}/"
 
     def start(self):
         owner = self
@@ -82,6 +84,10 @@ class Server:
         self.released.clear()
         self.server = Listener(("127.0.0.1", self.port), Handler)
         self.port = self.server.server_address[1]
+        if self.tls:
+            # The handshake is made by the thread of the connection, with its first read.
+            self.server.socket = self.tls.wrap_socket(
+                self.server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def stop(self):
@@ -157,13 +163,13 @@ class TreeServer(Server):
     Faults are `refuse`, `hang`, `cut`, `flip`, `slow`, the status of an answer, and a URL to which it redirects.
     """
 
-    def __init__(self, tree, manifest=MANIFEST):
+    def __init__(self, tree, manifest=MANIFEST, tls=None):
         self.tree = pathlib.Path(tree)
         self.manifest = manifest
         self.fault = None
         # Which paths have the fault.
         self.concerns = lambda path: True
-        super().__init__()
+        super().__init__(tls)
 
     def break_down(self, fault, concerns=lambda path: True):
         self.heal()
