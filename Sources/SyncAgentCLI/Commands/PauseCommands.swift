@@ -56,9 +56,11 @@ struct ResumeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await configuration.pause(false, inJSON: json) { downloads in
-            let icons = downloads.active + downloads.queued
-            let work = icons == 0 ? "nothing is queued" : "\(counted(icons, "icon")) to download"
-            return "Downloads are resumed: \(work)."
+            let (icons, waiting) = (downloads.active + downloads.queued, downloads.awaitingUpstream ?? 0)
+            var work: [String] = []
+            if icons > 0 { work.append("\(counted(icons, "icon")) to download") }
+            if waiting > 0 { work.append("\(counted(waiting, "icon")) that no upstream has yet") }
+            return "Downloads are resumed: \(work.isEmpty ? "nothing is queued" : work.joined(separator: ", "))."
         }
     }
 }

@@ -93,6 +93,8 @@ package struct CatalogTally: Equatable, Sendable {
     package private(set) var waitingForSpace = 0
     /// How many icons without an image are queued, by origin.
     package private(set) var blank: [String: Int] = [:]
+    /// How many icons without an image wait for an upstream to have it.
+    package private(set) var awaited = 0
     /// How many icons are noted to be looked at again, whether lists name them or not.
     package private(set) var noted = 0
     /// The icons without an image that failed, by code.
@@ -126,7 +128,8 @@ package struct CatalogTally: Equatable, Sendable {
         if icon.isRetried { retried += sign }
         guard icon.standing == .pending else { return }
         switch icon.phase {
-        case .idle, .fetching: break
+        case .idle: awaited += sign
+        case .fetching: break
         case .waitingForSpace: waitingForSpace += sign
         case .queued(_, let origin): blank.count(origin, sign)
         }

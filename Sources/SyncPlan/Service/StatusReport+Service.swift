@@ -8,7 +8,9 @@ extension StatusReport {
     package var serviceLine: String {
         var counts = ["\(grouped(icons.ready)) icon\(icons.ready == 1 ? "" : "s") ready"]
         if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
-        let queued = downloads.active + downloads.queued + downloads.blocked
+        // While downloads are paused, what is queued is blocked, too.
+        let waiting = (downloads.queued, downloads.blocked)
+        let queued = downloads.active + (state == .paused ? max(waiting.0, waiting.1) : waiting.0 + waiting.1)
         if queued > 0 { counts.append("\(grouped(queued)) queued") }
         if downloads.waiting > 0 { counts.append("\(grouped(downloads.waiting)) to retry") }
         let line = counts.joined(separator: ", ")

@@ -23,7 +23,7 @@ extension Reconciler {
         guard !upstreams.isEmpty else { return }
         report.upstreams = upstreams.opinions(on: report.url, icon, at: now)
         if case .fetch = FetchPlan(for: icon, now: now), let next = upstreams.next(for: report.url) {
-            report.next = next
+            report.next = next + (downloads.isPaused ? ", if downloads are resumed by then" : "")
         }
         if let response = icon.response, let freshness = upstreams.freshness(of: response) {
             report.source = response.url

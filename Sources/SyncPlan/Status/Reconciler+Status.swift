@@ -38,7 +38,7 @@ extension Reconciler {
         report.downloads.waiting = queue.heldCount + tally.retried
         let held = heldOrigins
         report.downloads.blocked =
-            tally.waitingForSpace
+            tally.waitingForSpace + (downloads.isPaused ? tally.awaited : 0)
             + (downloads.isPaused || !space.isOpen
                 ? tally.blank.values.reduce(0, +) : held.reduce(0) { $0 + $1.icons })
         report.downloads.origins = held

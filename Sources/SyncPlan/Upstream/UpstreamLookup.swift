@@ -31,7 +31,8 @@ package struct UpstreamRequest: Equatable, Sendable {
 package struct UpstreamOpinion: Codable, Equatable, Sendable {
     /// The URL of the upstream's folder.
     package var url: String
-    /// `ready`, `pending`, `failed` or `unknown`; `unread` before its manifest was accepted.
+    /// `ready`, `pending`, `failed`, or `unlisted` if none of its lists names the icon; before its manifest was accepted
+    /// in this run, the state of the upstream: `unknown`, `broken` or `refused`.
     package var says: String
     /// Why it is not asked for the image now, as a clause; `nil` if nothing is in the way.
     package var obstacle: String?

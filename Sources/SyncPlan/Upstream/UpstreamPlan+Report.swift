@@ -44,9 +44,10 @@ extension UpstreamPlan {
         upstreams.map { upstream in
             guard let index = upstream.index else {
                 let reason = upstream.failure.map { "\($0.message) [\($0.code)]" }
-                return UpstreamOpinion(url: upstream.url.description, says: "unread", obstacle: reason)
+                let state = state(of: upstream, at: now).rawValue
+                return UpstreamOpinion(url: upstream.url.description, says: state, obstacle: reason)
             }
-            var opinion = UpstreamOpinion(url: upstream.url.description, says: "unknown")
+            var opinion = UpstreamOpinion(url: upstream.url.description, says: "unlisted")
             switch index[url] {
             case nil: break
             case .pending: opinion.says = "pending"

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+import WebAddresses
+
+@testable import SyncPlan
+
+@Suite("What is told of upstreams")
+struct UpstreamReportTests {
+    private let icon: IconURL = "https://a.example/1.png"
+
+    private func words(_ agent: AgentScenario) throws -> (status: String?, why: String?) {
+        let report = try #require(agent.plan.report(on: icon, now: agent.now))
+        return (agent.plan.status.upstreams?.first?.state, report.upstreams?.first?.says)
+    }
+
+    @Test("before its manifest was accepted, an upstream is in the same state for status and for why")
+    func unread() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        #expect(try words(agent) == ("unknown", "unknown"))
+        try agent.finishPoll(.failed(UpstreamFailure(FetchFailure(.tls, "not trusted"))))
+        #expect(try words(agent) == ("broken", "broken"))
+        let report = try #require(agent.plan.report(on: icon, now: agent.now))
+        #expect(report.upstreams?.first?.obstacle == "not trusted [tls]")
+        try agent.finishPoll(.failed(UpstreamFailure(.signature, "not signed")))
+        #expect(try words(agent) == ("refused", "refused"))
+        try agent.finishPoll([:])
+        #expect(try words(agent) == ("fresh", "unlisted"))
+    }
+
+    @Test("icons that wait for an upstream are blocked by a pause, also after a restart", arguments: [false, true])
+    func paused(isRestarted: Bool) throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        #expect(agent.plan.status.downloads.blocked == 0)
+        try agent.handle(.paused(true))
+        if isRestarted {
+            try agent.pass(.seconds(2))
+            try agent.finishJobs()
+            try agent.restart()
+            try agent.look()
+        }
+        let status = agent.plan.status
+        #expect(status.state == .paused && status.downloads.blocked == 1)
+        #expect(status.verdict.sentence.hasPrefix("PAUSED: 1 icon is pending"))
+        let next = try #require(agent.plan.report(on: icon, now: agent.now)?.next)
+        #expect(next.hasSuffix(", if downloads are resumed by then"))
+        try agent.handle(.paused(false))
+        #expect(agent.plan.status.downloads.blocked == 0 && agent.plan.status.downloads.awaitingUpstream == 1)
+    }
+}
