@@ -13,6 +13,22 @@ extension AppListDocument {
         }
     }
 
+    /// Reads the entries of a list document one after another: not all of them need to be in memory at once.
+    ///
+    /// - Parameters:
+    ///   - json: The text.
+    ///   - initial: Makes what there is before the first entry; called again if the text turns out to have another layout.
+    ///   - update: Takes an entry in.
+    /// - Returns: What there is after the last one.
+    /// - Throws: ``FormatError``, as ``init(json:)`` does.
+    package static func reduce<Result>(
+        _ json: [UInt8], into initial: () -> Result, _ update: (inout Result, App) -> Void
+    ) throws(FormatError) -> Result {
+        var result = initial()
+        if read(written: json, { update(&result, $0) }) != nil { return result }
+        return try AppListDocument(anyJSON: json).apps.reduce(into: initial(), update)
+    }
+
     /// Reads a list document in any JSON layout.
     init(anyJSON json: [UInt8]) throws(FormatError) {
         let root = try DocumentFormat.decode(CodedDocument.self, from: json)
@@ -35,6 +51,16 @@ extension AppListDocument {
 
     /// Reads a list document in the layout of ``text``; `nil` if the layout differs, or a string has an escape.
     init?(written json: [UInt8]) {
+        var apps: [App] = []
+        // The line of a ready icon has about 300 bytes, and more with a name.
+        apps.reserveCapacity(json.count / 256)
+        guard let (list, source) = Self.read(written: json, { apps.append($0) }) else { return nil }
+        self.init(list: list, source: source, apps: apps)
+    }
+
+    /// Hands over each entry of a document in that layout; `nil` if the layout turns out to be another one.
+    @inline(__always)
+    private static func read(written json: [UInt8], _ take: (App) -> Void) -> (list: ListName, source: Source)? {
         var text = WrittenJSON(json)
         guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
             text.take(", \"list\": "), let list = text.string(),
@@ -43,19 +69,15 @@ extension AppListDocument {
             text.take(", \"modified\": "), let modified = text.string().flatMap(Timestamp.init),
             text.take(" }, \"apps\": [")
         else { return nil }
-        var apps: [App] = []
-        // The line of a ready icon has about 300 bytes, and more with a name.
-        apps.reserveCapacity(json.count / 256)
         if !text.take("] }\n") {
             repeat {
                 guard text.take("\n  "), let app = App(&text) else { return nil }
-                apps.append(app)
+                take(app)
             } while text.take(",")
             guard text.take("\n] }\n") else { return nil }
         }
         guard text.isAtEnd else { return nil }
-        self.init(
-            list: ListName(list), source: Source(sha256: sha256, bytes: bytes, modified: modified), apps: apps)
+        return (ListName(list), Source(sha256: sha256, bytes: bytes, modified: modified))
     }
 }
 

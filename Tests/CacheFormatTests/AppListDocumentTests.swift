@@ -15,6 +15,17 @@ struct AppListDocumentTests {
         AppListDocument.App(name: "", icon: "x", download: "", state: .failed(error: "http-404")),
     ]
 
+    @Test("is read entry by entry, each once, although its layout may turn out to be another one on the way")
+    func entries() throws {
+        // The names of the last ones have escapes.
+        let apps = Array(Self.apps.reversed())
+        for apps in [apps, Array(apps.prefix(1)), []] {
+            let text = Sample.document("apps.plist", apps: apps).text
+            #expect(try AppListDocument.reduce(text, into: { [AppListDocument.App]() }) { $0.append($1) } == apps)
+        }
+        #expect(throws: FormatError.self) { try AppListDocument.reduce(Array("{}".utf8), into: { 0 }) { _, _ in } }
+    }
+
     @Test("is written with its keys in a fixed order, one app a line, in the list's order")
     func text() {
         let document = Sample.document("apps.plist", apps: Self.apps)

@@ -37,7 +37,9 @@ final class DocumentTransfer: TransferReceiver {
         // The bodies of other responses are not read, so nothing that their heads say of them counts.
         guard head.status == 200 else { return false }
         do throws(FetchFailure) {
-            if let length = try head.bodyLength(), length > maxBytes { refusal = tooLarge }
+            if let length = try head.bodyLength() {
+                if length > maxBytes { refusal = tooLarge } else { body.reserveCapacity(length) }
+            }
         } catch {
             refusal = error
         }

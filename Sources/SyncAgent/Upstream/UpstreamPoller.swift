@@ -42,6 +42,8 @@ struct UpstreamPoller: Sendable {
             }
             try await checkSignature(of: response.body, digest, poll)
             let (documents, failure) = await documents(of: manifest, poll)
+            // Reading them took several times what is kept of them.
+            if !documents.isEmpty { HeapTrimmer.trimSoon() }
             if let failure { return .failed(failure, found: documents) }
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {

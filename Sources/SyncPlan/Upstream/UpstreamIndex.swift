@@ -22,14 +22,13 @@ package struct UpstreamIndex: Equatable, Sendable {
 
     /// One document: what it says of each URL.
     package struct Document: Equatable, Sendable {
-        fileprivate var entries: [(key: Key, entry: Entry)]
+        fileprivate var entries: [(key: Key, entry: Entry)] = []
 
-        package init(_ document: AppListDocument) {
-            entries = document.apps.map { (Key($0.icon), Entry($0.state)) }
-        }
+        /// Makes a document without URLs, with room for so many.
+        init(capacity: Int) { entries.reserveCapacity(capacity) }
 
-        /// What it says of each entry, in its order.
-        var states: some Sequence<Entry> { entries.lazy.map(\.entry) }
+        /// Adds what it says of a URL.
+        mutating func append(_ url: IconURL, _ entry: Entry) { entries.append((Key(url), entry)) }
 
         /// How many URLs it has, each as often as it names it.
         package var count: Int { entries.count }
@@ -46,22 +45,39 @@ package struct UpstreamIndex: Equatable, Sendable {
         init(_ url: IconURL) { (high, low) = Digest.of(url.text).half }
     }
 
+    /// The place of an entry: a document, and an entry of it.
+    private struct Place: Sendable {
+        let document, entry: UInt32
+    }
+
     /// The documents by digest.
-    package private(set) var documents: [Digest: Document]
-    private var entries: [Key: Entry] = [:]
+    package let documents: [Digest: Document]
+    /// The same in some order.
+    private let numbered: [Document]
+    /// The place of the entry that counts for each URL.
+    private let places: [Key: Place]
 
     package init(_ documents: [Digest: Document] = [:]) {
         self.documents = documents
-        entries.reserveCapacity(documents.values.reduce(0) { $0 + $1.entries.count })
-        for document in documents.values {
-            for (key, entry) in document.entries {
-                if let other = entries[key], other.rank >= entry.rank { continue }
-                entries[key] = entry
+        numbered = Array(documents.values)
+        var places: [Key: Place] = [:]
+        places.reserveCapacity(numbered.reduce(0) { $0 + $1.count })
+        for (number, document) in numbered.enumerated() {
+            for (index, (key, entry)) in document.entries.enumerated() {
+                if let other = places[key], Self.entry(at: other, in: numbered).rank >= entry.rank { continue }
+                places[key] = Place(document: UInt32(number), entry: UInt32(index))
             }
         }
+        self.places = places
     }
 
-    package subscript(url: IconURL) -> Entry? { entries[Key(url)] }
+    private static func entry(at place: Place, in documents: [Document]) -> Entry {
+        documents[Int(place.document)].entries[Int(place.entry)].entry
+    }
+
+    package subscript(url: IconURL) -> Entry? { places[Key(url)].map { Self.entry(at: $0, in: numbered) } }
+
+    package static func == (a: UpstreamIndex, b: UpstreamIndex) -> Bool { a.documents == b.documents }
 }
 
 /// An image of an upstream.
@@ -84,7 +100,7 @@ extension UpstreamIndex.Entry {
     /// The longest path of an image: `icons/`, two digits, the digest, and a short suffix.
     private static let longestPath = 90
 
-    fileprivate init(_ state: AppListDocument.State) {
+    init(_ state: AppListDocument.State) {
         switch state {
         case .ready(let image):
             let file = UpstreamFile(image)

@@ -91,7 +91,7 @@ package struct UpstreamPoll: Sendable {
             throw UpstreamFailure(.incomplete, "\(list.document) does not have its digest")
         }
         do {
-            return UpstreamDocument(try AppListDocument(json: bytes), old: index)
+            return try UpstreamDocument(json: bytes, old: index)
         } catch {
             throw UpstreamFailure(.damaged, "\(list.document) cannot be read: \(error.clause)")
         }
@@ -125,10 +125,30 @@ package struct UpstreamDocument: Sendable {
     /// The URLs of which it says something else than was known.
     package var changes: [IconURL]
 
-    package init(_ document: AppListDocument, old: UpstreamIndex?) {
-        contents = UpstreamIndex.Document(document)
-        let icons = zip(document.apps, contents.states)
-        changes = icons.lazy.filter { old?[$0.icon] != $1 }.map(\.0.icon)
+    /// The shortest line of an icon: it bounds how many there can be.
+    private static let shortestLine = 64
+
+    /// Reads a list document.
+    ///
+    /// - Parameters:
+    ///   - json: Its text.
+    ///   - old: What was known before.
+    /// - Throws: ``FormatError`` if it is none.
+    package init(json: [UInt8], old: UpstreamIndex?) throws(FormatError) {
+        // An icon has a line.
+        let lines = json.count { $0 == UInt8(ascii: "\n") }
+        let capacity = min(lines, json.count / Self.shortestLine)
+        self = try AppListDocument.reduce(json, into: { Self(capacity: capacity) }) { $0.append($1, old: old) }
+    }
+
+    private init(capacity: Int) {
+        (contents, changes) = (UpstreamIndex.Document(capacity: capacity), [])
+    }
+
+    private mutating func append(_ app: AppListDocument.App, old: UpstreamIndex?) {
+        let entry = UpstreamIndex.Entry(app.state)
+        contents.append(app.icon, entry)
+        if old?[app.icon] != entry { changes.append(app.icon) }
     }
 }
 

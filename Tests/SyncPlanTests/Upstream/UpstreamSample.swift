@@ -19,7 +19,7 @@ enum UpstreamSample {
     static func contents(
         of url: UpstreamURL = first, _ states: [IconURL: AppListDocument.State], generation: Int = 1,
         published: Timestamp = Sample.start, old: UpstreamIndex? = nil
-    ) -> UpstreamContents {
+    ) throws -> UpstreamContents {
         let apps = states.sorted { $0.key < $1.key }.map {
             AppListDocument.App(name: nil, icon: $0.key, download: nil, state: $0.value)
         }
@@ -31,8 +31,8 @@ enum UpstreamSample {
         let memo = UpstreamMemo(
             url: url.description, published: published, generation: generation, sha256: .of("\(generation)"))
         return UpstreamContents(
-            memo, Validators(etag: "\"\(generation)\""), manifest, new: [digest: UpstreamDocument(document, old: old)],
-            old: old)
+            memo, Validators(etag: "\"\(generation)\""), manifest,
+            new: [digest: try UpstreamDocument(json: document.text, old: old)], old: old)
     }
 
     static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
@@ -68,7 +68,7 @@ extension AgentScenario {
         _ states: [IconURL: AppListDocument.State], generation: Int = 1, published: Timestamp? = nil
     ) throws {
         let poll = try awaitPoll()
-        let contents = UpstreamSample.contents(
+        let contents = try UpstreamSample.contents(
             of: poll.url, states, generation: generation, published: published ?? now, old: poll.index)
         try handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
     }

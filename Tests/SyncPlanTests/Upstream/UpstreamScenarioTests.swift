@@ -152,7 +152,7 @@ struct UpstreamScenarioTests {
         for day in 1...5 {
             try agent.pass(.seconds(86_400))
             agent.polls = []
-            let contents = UpstreamSample.contents(
+            let contents = try UpstreamSample.contents(
                 [icon: UpstreamSample.ready("x")], generation: day + 1, published: agent.now)
             try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .accepted(contents))))
             try agent.finishJobs()
@@ -320,7 +320,7 @@ struct UpstreamScenarioTests {
         var generator = SeededGenerator(seed: 1)
         agent.settings.upstream.publicKeys = [SecretKey(using: &generator).publicKey]
         try agent.handle(.configured(agent.settings))
-        let contents = UpstreamSample.contents([icon: UpstreamSample.ready("x")])
+        let contents = try UpstreamSample.contents([icon: UpstreamSample.ready("x")])
         try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
         #expect(agent.downloads.isEmpty)
         #expect(try agent.awaitPoll().keys.count == 1)
