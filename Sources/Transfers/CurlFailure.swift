@@ -26,7 +26,9 @@ enum CurlFailure {
             return FetchFailure(.connect, "no connection (\(systemReason(handle) ?? reason))")
         case CURLE_PEER_FAILED_VERIFICATION:
             return FetchFailure(
-                .tls, "the server's certificate is not trusted: correct it, or name its authority in fetch.caFile")
+                .tls,
+                "the server's certificate is not trusted: correct it, or add its authority to those of the system, or to "
+                    + "fetch.caFile if that is set")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
             return FetchFailure(.tls, "no TLS connection to the server can be made")
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return closed

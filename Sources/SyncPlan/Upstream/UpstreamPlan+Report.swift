@@ -42,12 +42,13 @@ extension UpstreamPlan {
     /// What each upstream says of an icon.
     func opinions(on url: IconURL, _ icon: IconRecord, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in
+            // What keeps it from saying something else.
+            let failure = upstream.failure.map { "\($0.message) [\($0.code)]" }
+            var opinion = UpstreamOpinion(url: upstream.url.description, says: "unlisted", obstacle: failure)
             guard let index = upstream.index else {
-                let reason = upstream.failure.map { "\($0.message) [\($0.code)]" }
-                let state = state(of: upstream, at: now).rawValue
-                return UpstreamOpinion(url: upstream.url.description, says: state, obstacle: reason)
+                opinion.says = state(of: upstream, at: now).rawValue
+                return opinion
             }
-            var opinion = UpstreamOpinion(url: upstream.url.description, says: "unlisted")
             switch index[url] {
             case nil: break
             case .pending: opinion.says = "pending"

@@ -14,6 +14,10 @@ struct UpstreamReportTests {
         return (agent.plan.status.upstreams?.first?.state, report.upstreams?.first?.says)
     }
 
+    private func obstacle(_ agent: AgentScenario) throws -> String? {
+        try #require(agent.plan.report(on: icon, now: agent.now)).upstreams?.first?.obstacle
+    }
+
     @Test("before its manifest was accepted, an upstream is in the same state for status and for why")
     func unread() throws {
         var agent = AgentScenario.withUpstreams()
@@ -21,12 +25,14 @@ struct UpstreamReportTests {
         #expect(try words(agent) == ("unknown", "unknown"))
         try agent.finishPoll(.failed(UpstreamFailure(FetchFailure(.tls, "not trusted"))))
         #expect(try words(agent) == ("broken", "broken"))
-        let report = try #require(agent.plan.report(on: icon, now: agent.now))
-        #expect(report.upstreams?.first?.obstacle == "not trusted [tls]")
+        #expect(try obstacle(agent) == "not trusted [tls]")
         try agent.finishPoll(.failed(UpstreamFailure(.signature, "not signed")))
         #expect(try words(agent) == ("refused", "refused"))
         try agent.finishPoll([:])
         #expect(try words(agent) == ("fresh", "unlisted"))
+        try agent.finishPoll(.failed(UpstreamFailure(.signature, "not signed")))
+        #expect(try words(agent) == ("refused", "unlisted"))
+        #expect(try obstacle(agent) == "not signed [manifest-signature]")
     }
 
     @Test("icons that wait for an upstream are blocked by a pause, also after a restart", arguments: [false, true])
