@@ -318,3 +318,11 @@ if Context.environment["SYNCAGENT_COSTS"] != nil {
             ],
             path: "Tests/Benchmarks/Costs", swiftSettings: settings))
 }
+
+// The fleet in virtual time that `Tests/Simulation/run` runs, in a release build.
+if Context.environment["SYNCAGENT_SIMULATION"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Simulation", dependencies: ["AppLists", "CacheFormat", "SyncPlan", "WebAddresses", heap],
+            path: "Tests/Simulation/Fleet", swiftSettings: settings))
+}
