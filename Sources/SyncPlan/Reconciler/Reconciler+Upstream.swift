@@ -10,7 +10,8 @@ extension Reconciler {
             return enqueue(url, reason, from: nil, now: now)
         }
         let decision = upstreams.decide(
-            for: url, icon, refreshSpread: settings.refresh.default, at: now, using: &generator)
+            for: url, icon, refreshSpread: settings.refresh.default, mayPoll: downloads.mayStart, at: now,
+            using: &generator)
         switch decision {
         case .take(let request): enqueue(url, reason, from: request, now: now)
         case .origin: enqueue(url, reason, from: nil, now: now)

@@ -27,6 +27,24 @@ package struct UpstreamRequest: Equatable, Sendable {
     package var target: FetchTarget { url.file(file.path) }
 }
 
+/// How a request to an upstream ended.
+enum UpstreamEnd: Equatable, Sendable {
+    /// With the image, which is fresh until then.
+    case image(UpstreamRequest, until: Timestamp)
+    /// Not with the image: it is asked for once more.
+    case again
+    /// With the image that the manifest names, which is not accepted here.
+    case rejected(FetchFailure)
+    /// Not with the image: what is next is decided anew.
+    case goOn
+}
+
+extension FetchFailure {
+    /// What came is not the image that the manifest of an upstream names.
+    package static let upstreamMismatch = FetchFailure(
+        .digestMismatch, "the upstream sent another image than its manifest names", .passing)
+}
+
 /// What an upstream has to say of an icon, for people.
 package struct UpstreamOpinion: Codable, Equatable, Sendable {
     /// The URL of the upstream's folder.
@@ -34,7 +52,7 @@ package struct UpstreamOpinion: Codable, Equatable, Sendable {
     /// `ready`, `pending`, `failed`, or `unlisted` if none of its lists names the icon; before its manifest was accepted
     /// in this run, the state of the upstream: `unknown`, `broken` or `refused`.
     package var says: String
-    /// Why it is not asked for the image now, as a clause; `nil` if nothing is in the way.
+    /// Why it is not asked for the image now, or could say nothing newer, as a clause; `nil` if nothing is in the way.
     package var obstacle: String?
 
     package init(url: String, says: String, obstacle: String? = nil) {

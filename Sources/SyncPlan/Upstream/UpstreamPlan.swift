@@ -123,11 +123,12 @@ struct UpstreamPlan: Sendable {
     ///   - url: The icon.
     ///   - icon: What is known of it.
     ///   - refreshSpread: The longest random delay before the origin of an icon with an image is asked.
+    ///   - mayPoll: Whether upstreams can be looked at now.
     ///   - now: The present time.
     ///   - generator: The source of jitter.
     /// - Returns: Where it comes from.
     mutating func decide(
-        for url: IconURL, _ icon: IconRecord, refreshSpread: Duration, at now: Timestamp,
+        for url: IconURL, _ icon: IconRecord, refreshSpread: Duration, mayPoll: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> UpstreamDecision {
         // It is asked for once more.
@@ -175,7 +176,7 @@ struct UpstreamPlan: Sendable {
         var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
         wait.isBlocked = isBlocked
         defer { waits[url] = wait }
-        return originDecision(for: &wait, until: missEnd, at: now)
+        return originDecision(for: &wait, until: missEnd, mayPoll: mayPoll, at: now)
     }
 
     /// An icon begins to wait.
@@ -190,13 +191,17 @@ struct UpstreamPlan: Sendable {
     ///
     /// All upstreams are asked before that if they were not of late: what the machine waited for may have come.
     private mutating func originDecision(
-        for wait: inout Wait, until missEnd: Timestamp?, at now: Timestamp
+        for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
     ) -> UpstreamDecision {
         guard settings.fallback == .origin else { return .wait(until: missEnd) }
         if triesOnce { return isBeginning ? .wait(until: nil) : .origin }
         // The last look has ended.
         if wait.isLast, !isPolling { return .origin }
         guard wait.end <= now else { return .wait(until: min(missEnd ?? wait.end, wait.end)) }
+        guard mayPoll else {
+            wait.isLast = true
+            return .wait(until: missEnd)
+        }
         if !wait.isLast {
             wait.isLast = true
             let start = now + (.zero - min(Self.recently, settings.poll / Upstream.hurry))
@@ -304,22 +309,4 @@ struct UpstreamPlan: Sendable {
         case .notModified, .noRoom, .cancelled: return .goOn
         }
     }
-}
-
-/// How a request to an upstream ended.
-enum UpstreamEnd: Equatable, Sendable {
-    /// With the image, which is fresh until then.
-    case image(UpstreamRequest, until: Timestamp)
-    /// Not with the image: it is asked for once more.
-    case again
-    /// With the image that the manifest names, which is not accepted here.
-    case rejected(FetchFailure)
-    /// Not with the image: what is next is decided anew.
-    case goOn
-}
-
-extension FetchFailure {
-    /// What came is not the image that the manifest of an upstream names.
-    package static let upstreamMismatch = FetchFailure(
-        .digestMismatch, "the upstream sent another image than its manifest names", .passing)
 }

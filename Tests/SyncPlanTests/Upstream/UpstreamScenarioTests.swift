@@ -78,6 +78,20 @@ struct UpstreamScenarioTests {
         #expect(agent.target == file("x"))
     }
 
+    @Test("a pause that is longer than the wait is followed by a look, and not by requests to origins")
+    func paused() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try agent.handle(.paused(true))
+        while agent.now < Sample.start + .seconds(3600), agent.plan.nextWake != nil { try agent.passToNextWake() }
+        #expect(agent.downloads.isEmpty && agent.polls.isEmpty)
+        try agent.handle(.paused(false))
+        #expect(agent.downloads.isEmpty && agent.polls.count == 1)
+        try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
+        #expect(agent.target == file("x"))
+    }
+
     @Test("without fallback, an icon that no upstream has stays pending")
     func never() throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = .never }
