@@ -166,6 +166,9 @@ private struct CodedManifest: FormattedDocument {
         var apps, ready, pending, failed: Int
     }
 
+    /// The most lines that are decoded one by one: manifests in the layout of agents have one for each list.
+    private static let maxLines = 20_000
+
     var format: Int
     var generation: Int
     var published: String
@@ -177,8 +180,10 @@ private struct CodedManifest: FormattedDocument {
     func entries(in json: [UInt8]) -> [(name: String, entry: Entry)] {
         let entries = lists.map { (name: $0.key, entry: $0.value) }
         guard !json.allSatisfy({ $0 < 0x80 }) else { return entries }
+        let texts = json.split(separator: UInt8(ascii: "\n"))
+        guard texts.count <= Self.maxLines else { return entries }
         let decoder = JSONDecoder()
-        let lines = json.split(separator: UInt8(ascii: "\n")).flatMap { line -> [(name: String, entry: Entry)] in
+        let lines = texts.flatMap { line -> [(name: String, entry: Entry)] in
             let member = line.last == UInt8(ascii: ",") ? line.dropLast() : line
             let object = try? decoder.decode([String: Entry].self, from: Data("{".utf8 + member + "}".utf8))
             return object.map { $0.map { (name: $0.key, entry: $0.value) } } ?? []

@@ -31,6 +31,24 @@ struct ExportCommandTests {
         }
     }
 
+    @Test("a web server can read an export, whatever the umask of the shell is")
+    func modes() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let target = world.folder.appending("export")
+            let result = try await Program.run(
+                "sh", "-c", "umask 077; exec \"$0\" \"$@\"", BuiltProducts.path("syncagent").string, "export",
+                target.string, "--cache", world.agent.cache.string)
+            #expect(result.code == 0, "\(result)")
+            for (path, mode) in [("", 0o755), ("icons", 0o755), ("manifest.json", 0o444)] as [(String, mode_t)] {
+                var status = stat()
+                try #require(lstat(target.appending(path).string, &status) == 0)
+                #expect(status.st_mode & 0o777 == mode, "\(path)")
+            }
+        }
+    }
+
     @Test("wrong uses are refused with the exit codes of the contract, and change nothing")
     func refusals() async throws {
         try await World.with { world in

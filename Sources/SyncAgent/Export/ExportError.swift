@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import SyncPlan
 package import SystemPackage
 
 /// Why a cache is not exported.
@@ -30,7 +31,8 @@ extension ExportError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .foreign(let path):
-            "\(path) is not empty and is not an earlier export: choose an empty folder, or one that does not exist."
+            "\(path) is not empty and is not an earlier export: choose an empty folder, or one that does not exist. "
+                + "If it is a copy of an export, make the folder \(ExportLayout.own) in it."
         case .insideCache(let path, let cache):
             "\(path) is in the cache \(cache): choose a folder outside of it."
         case .wrongKind(let target, let path, let kind):

@@ -8,9 +8,9 @@ import WebAddresses
 struct UpstreamPoller: Sendable {
     /// How many documents are requested at once.
     private static let concurrency = 4
-    /// The most entries of all documents that a poll brings, and how long it may take: an upstream must not fill the
-    /// memory, nor keep other polls away.
-    private static let limits = (entries: 500_000, time: Duration.seconds(600))
+    /// The most entries of all documents, the most bytes that a poll brings, and how long it may take: an upstream must
+    /// not fill the memory, nor keep other polls away.
+    private static let limits = (entries: 500_000, bytes: 256 << 20, time: Duration.seconds(600))
 
     let downloads: Downloads
 
@@ -36,11 +36,10 @@ struct UpstreamPoller: Sendable {
         let validators = UpstreamPoll.validators(
             of: StoredResponse(
                 fields: response.head.fields, requestTime: response.sent, responseTime: response.received))
+        if poll.isKnown(digest) { return .unchanged(validators) }
         do throws(UpstreamFailure) {
-            guard let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime) else {
-                return .unchanged(validators)
-            }
             try await checkSignature(of: response.body, digest, poll)
+            let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime)
             let (documents, failure) = await documents(of: manifest, poll)
             // Reading them took several times what is kept of them.
             if !documents.isEmpty { HeapTrimmer.trimSoon() }
@@ -71,43 +70,46 @@ struct UpstreamPoller: Sendable {
         let new = manifest.lists.values.filter { poll.index?.documents[$0.sha256] == nil }
         let lists = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }
         var found = poll.found.filter { lists[$0.key] != nil }
-        var entries = found.values.reduce(0) { $0 + $1.contents.count }
+        let known = manifest.lists.values.compactMap { poll.index?.documents[$0.sha256]?.count }
+        var entries = known.reduce(found.values.reduce(0) { $0 + $1.contents.count }, +)
+        var bytes = 0
         var failure: UpstreamFailure?
         let end = ContinuousClock.now + Self.limits.time
         var rest = lists.values.filter { found[$0.sha256] == nil }.makeIterator()
-        await withTaskGroup(of: (Digest, Result<UpstreamDocument, UpstreamFailure>).self) { group in
+        await withTaskGroup(of: (Manifest.List, Result<[UInt8], UpstreamFailure>).self) { group in
             var count = 0
             while true {
                 while count < Self.concurrency, failure == nil, let list = rest.next() {
-                    group.addTask { (list.sha256, await document(of: list, poll)) }
+                    group.addTask { (list, await load(list, poll)) }
                     count += 1
                 }
-                guard let (digest, result) = await group.next() else { return }
+                guard let (list, result) = await group.next() else { return }
                 count -= 1
-                switch result {
-                case .success(let document):
-                    found[digest] = document
+                do throws(UpstreamFailure) {
+                    // One is read at a time: that may take many times its size.
+                    let body = try result.get()
+                    bytes += body.count
+                    let document = try poll.document(body, of: list)
+                    found[list.sha256] = document
                     entries += document.contents.count
-                    if entries > Self.limits.entries {
-                        failure = UpstreamFailure(.damaged, "its documents have more than 500,000 entries")
+                    if entries > Self.limits.entries || bytes > Self.limits.bytes {
                         found = [:]
-                    } else if .now > end {
-                        failure = UpstreamFailure(FetchFailure.timeout("10 minutes for all documents"))
+                        throw UpstreamFailure(.damaged, "its documents have more than 500,000 entries or 256 MiB")
                     }
-                case .failure(let cause): failure = failure ?? cause
+                    if .now > end { throw UpstreamFailure(FetchFailure.timeout("10 minutes for all documents")) }
+                } catch {
+                    failure = failure ?? error
                 }
             }
         }
         return (found, failure)
     }
 
-    private func document(
-        of list: Manifest.List, _ poll: UpstreamPoll
-    ) async -> Result<UpstreamDocument, UpstreamFailure> {
+    private func load(_ list: Manifest.List, _ poll: UpstreamPoll) async -> Result<[UInt8], UpstreamFailure> {
         do throws(UpstreamFailure) {
-            let bytes = try await file(
-                list.document, poll, as: .incomplete, "its manifest names \(list.document), which is missing")
-            return .success(try poll.document(bytes, of: list))
+            return .success(
+                try await file(
+                    list.document, poll, as: .incomplete, "its manifest names \(list.document), which is missing"))
         } catch {
             return .failure(error)
         }

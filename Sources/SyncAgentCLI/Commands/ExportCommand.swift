@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CacheFormat
+import Glibc
 import IconCache
 import Signatures
 import SyncAgent
@@ -63,6 +64,8 @@ struct ExportCommand: AsyncParsableCommand {
                 defer { withExtendedLifetime(lock) {} }
                 try await export(cache, to: RcloneTarget(rclone, cache: cache.folder), key, keep)
             } else {
+                // Web servers are to read it, whatever the shell keeps from others.
+                umask(0o022)
                 let path = Self.absolute(FilePath(folder ?? ""))
                 try await export(cache, to: ExportFolder(path, apartFrom: cache.folder), key, keep)
             }

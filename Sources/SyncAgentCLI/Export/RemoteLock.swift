@@ -27,12 +27,21 @@ final class RemoteLock: Sendable {
         socket = FileDescriptor(rawValue: number)
         let place = remote.split { $0 == "/" || $0 == ":" }.joined(separator: "/")
         let name = "\0syncagent-export-\(user)-\(Digest.of(place).hex)"
-        if Self.call(bind, number, name), listen(number, SOMAXCONN) == 0 { return }
-        guard errno == EADDRINUSE else { throw FileError("lock", remote, Errno(rawValue: errno)) }
-        if Self.call(connect, number, name), let holder = Self.peer(of: number), holder.user == user {
-            throw ExportError.busy(target: remote, by: holder.process > 0 ? Int(holder.process) : nil)
+        // Between a failed bind and a connection the holder may end, and before it listens it refuses.
+        for _ in 0..<Self.attempts {
+            if Self.call(bind, number, name), listen(number, SOMAXCONN) == 0 { return }
+            guard errno == EADDRINUSE else { throw FileError("lock", remote, Errno(rawValue: errno)) }
+            if Self.call(connect, number, name) {
+                guard let holder = Self.peer(of: number), holder.user == user else { return }
+                throw ExportError.busy(target: remote, by: holder.process > 0 ? Int(holder.process) : nil)
+            }
+            guard errno == ECONNREFUSED else { return }
+            sched_yield()
         }
     }
+
+    /// How often the name is tried while nobody listens there.
+    private static let attempts = 100
 
     deinit {
         try? socket.close()

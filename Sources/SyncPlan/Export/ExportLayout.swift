@@ -45,9 +45,11 @@ package enum ExportLayout {
     ///
     /// `no-cache` on the manifest would have most proxies ask their origin for each request.
     package static func cacheControl(of path: String) -> String {
-        path == CacheLayout.manifest
-            ? "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400"
-            : "public, max-age=31536000, immutable"
+        switch path {
+        case CacheLayout.manifest: "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400"
+        case record: "no-store"
+        default: "public, max-age=31536000, immutable"
+        }
     }
 
     private static let (prefix, suffix) = (".", ".new")

@@ -90,7 +90,7 @@ extension Reconciler {
         case .paused(let isPaused):
             if downloads.isPaused != isPaused { events.append(isPaused ? .paused : .resumed) }
             downloads.isPaused = isPaused
-            if !isPaused, upstreams.waitingCount > 0 { upstreams.pollNow(at: now) }
+            if !isPaused { resumeUpstreams(now: now) }
         case .awaited(let urls):
             for url in urls { downloads.raise(url) }
             if upstreams.waitingCount > 0 { upstreams.pollNow(at: now) }

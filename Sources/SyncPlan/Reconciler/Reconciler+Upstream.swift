@@ -46,6 +46,11 @@ extension Reconciler {
         requeueBlocked(now: now)
     }
 
+    /// Looks at upstreams after a pause, if icons wait for them.
+    mutating func resumeUpstreams(now: Timestamp) {
+        for url in upstreams.resume(at: now, using: &generator) { reconsider(url, now: now) }
+    }
+
     /// Has icons come from elsewhere, or wait, that are queued for an upstream whose circuit breaker has opened.
     mutating func requeueBlocked(now: Timestamp) {
         for url in upstreams.takeBlocked() {

@@ -4,12 +4,15 @@ import CacheFormat
 /// Keeps requests from an upstream that failed several times in a row.
 ///
 /// It is half-open at the end of its time: the request for the manifest is the probe. While the probe fails, it opens again
-/// for a longer time; when it succeeds, it closes. The time is forgotten when an image came.
+/// for a longer time; when it succeeds, it closes. The time is forgotten when an image came, or when all has been well for
+/// `breakMax`.
 struct CircuitBreaker: Equatable, Sendable {
     /// How many requests failed in a row.
     private(set) var failures = 0
-    /// How often it opened since an image came.
+    /// How often it opened since that time was forgotten.
     private(set) var openings = 0
+    /// When it opened last.
+    private var opened: Timestamp?
     /// When a probe is due; `nil` if it is closed.
     private(set) var probe: Timestamp?
 
@@ -24,6 +27,7 @@ struct CircuitBreaker: Equatable, Sendable {
         failures += 1
         guard isOpen || failures >= settings.breakAfter else { return }
         openings += 1
+        opened = now
         let limit = min(settings.breakFor * (1 << min(openings - 1, 20)), settings.breakMax)
         probe = now + limit * Double.random(in: 0...1, using: &generator)
     }
@@ -35,9 +39,10 @@ struct CircuitBreaker: Equatable, Sendable {
     }
 
     /// The manifest was answered.
-    mutating func close() {
+    mutating func close(after limit: Duration, at now: Timestamp) {
         failures = 0
         probe = nil
+        if let opened, opened + limit * 2 <= now { reset() }
     }
 
     /// An image came.

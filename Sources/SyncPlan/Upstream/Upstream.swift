@@ -33,6 +33,8 @@ struct Upstream: Sendable {
     private(set) var lastPoll: Timestamp?
     /// When the manifest is requested next.
     private(set) var nextPoll: Timestamp
+    /// How many looks failed in a row.
+    private(set) var failedPolls = 0
     /// How many looks there were since the last icon began to wait.
     private var hurriedPolls = 0
     /// Whether the next look is to pass by the caches on the way.
@@ -104,14 +106,15 @@ struct Upstream: Sendable {
         using generator: inout some RandomNumberGenerator
     ) {
         isPolling = false
+        if case .failed = outcome { failedPolls += 1 } else { failedPolls = 0 }
         switch outcome {
         case .unchanged(let new):
             failure = nil
             validators = new ?? validators
-            breaker.close()
+            breaker.close(after: settings.breakMax, at: now)
         case .accepted(let contents):
             failure = nil
-            breaker.close()
+            breaker.close(after: settings.breakMax, at: now)
             // Of another generation, what was missing may be there.
             misses = [:]
             hasBypassed = false
@@ -124,7 +127,7 @@ struct Upstream: Sendable {
             case .request(let cause): note(UpstreamVerdict(cause), settings, at: now, using: &generator)
             // It answers; perhaps with an old copy in a cache on the way.
             case .refusal:
-                breaker.close()
+                breaker.close(after: settings.breakMax, at: now)
                 askForNew(settings.missTTL, at: now)
             case .agent: break
             }

@@ -34,7 +34,8 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
 
     package init(_ refusal: Refusal, _ message: String) {
         cause = .refusal(refusal)
-        self.message = message
+        // Parts of it are the upstream's.
+        self.message = String(message.prefix(300))
     }
 
     package init(_ failure: FetchFailure) {

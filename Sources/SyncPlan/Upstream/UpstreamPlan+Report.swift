@@ -34,7 +34,8 @@ extension UpstreamPlan {
 
     private func state(of upstream: Upstream, at now: Timestamp) -> StatusReport.Upstream.State {
         if upstream.failure?.isRefusal == true { return .refused }
-        if upstream.breaker.isOpen || upstream.index == nil && upstream.failure != nil { return .broken }
+        let hasFailed = upstream.index == nil || upstream.failedPolls >= settings.breakAfter
+        if upstream.breaker.isOpen || upstream.failure != nil && hasFailed { return .broken }
         if upstream.index == nil { return .unknown }
         return upstream.isFresh(settings.maxAge, at: now) ? .fresh : .stale
     }

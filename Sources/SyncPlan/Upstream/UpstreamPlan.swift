@@ -7,8 +7,10 @@ struct UpstreamPlan: Sendable {
     private struct Wait: Sendable {
         /// When its origin is asked, if none has it until then.
         var end: Timestamp
-        /// Whether all upstreams were looked at for the last time before that.
+        /// Whether all upstreams are looked at for the last time before that.
         var isLast = false
+        /// Whether it is over, and the origin is asked as if there were no upstreams.
+        var isOver = false
         /// Whether an upstream has it, whose circuit breaker is open.
         var isBlocked = false
     }
@@ -102,8 +104,9 @@ struct UpstreamPlan: Sendable {
         guard answer.epoch == epoch, let place = upstreams.firstIndex(where: { $0.url == answer.url }) else {
             return []
         }
+        let wasFresh = upstreams[place].isFresh(settings.maxAge, at: now)
         upstreams[place].end(
-            answer.outcome, settings, isHurried: !waits.isEmpty, at: now, using: &generator)
+            answer.outcome, settings, isHurried: waits.values.contains { !$0.isOver }, at: now, using: &generator)
         noteBreaker(ofUpstreamAt: place)
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
@@ -111,8 +114,25 @@ struct UpstreamPlan: Sendable {
             // What failed by its word may be named no more.
             changes = contents.changes + failed
             failed = []
+            // What a stale manifest said did not count.
+            if !wasFresh { return changes + waits.keys }
         }
         return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
+    }
+
+    /// Goes on after a time in which no upstream could be looked at: what waited for its last look has a new one.
+    ///
+    /// - Returns: The icons to be looked at again.
+    mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
+        guard waitingCount > 0 else { return [] }
+        pollNow(at: now)
+        let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
+        for url in overdue {
+            // The machines of a fleet go on together.
+            let delay = settings.spread * Double.random(in: 0...1, using: &generator)
+            waits[url] = Wait(end: now + delay, isBlocked: waits[url]?.isBlocked ?? false)
+        }
+        return overdue
     }
 
     // MARK: Icons
@@ -175,8 +195,10 @@ struct UpstreamPlan: Sendable {
         let spread = icon.hasImage ? max(settings.spread, refreshSpread) : settings.spread
         var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
         wait.isBlocked = isBlocked
-        defer { waits[url] = wait }
-        return originDecision(for: &wait, until: missEnd, mayPoll: mayPoll, at: now)
+        let decision = originDecision(for: &wait, until: missEnd, mayPoll: mayPoll, at: now)
+        wait.isOver = decision == .origin
+        waits[url] = wait
+        return decision
     }
 
     /// An icon begins to wait.
@@ -194,14 +216,12 @@ struct UpstreamPlan: Sendable {
         for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
     ) -> UpstreamDecision {
         guard settings.fallback == .origin else { return .wait(until: missEnd) }
+        if wait.isOver { return .origin }
         if triesOnce { return isBeginning ? .wait(until: nil) : .origin }
         // The last look has ended.
-        if wait.isLast, !isPolling { return .origin }
+        if wait.isLast, mayPoll, !isPolling { return .origin }
         guard wait.end <= now else { return .wait(until: min(missEnd ?? wait.end, wait.end)) }
-        guard mayPoll else {
-            wait.isLast = true
-            return .wait(until: missEnd)
-        }
+        guard mayPoll else { return .wait(until: missEnd) }
         if !wait.isLast {
             wait.isLast = true
             let start = now + (.zero - min(Self.recently, settings.poll / Upstream.hurry))
@@ -227,16 +247,17 @@ struct UpstreamPlan: Sendable {
     func canDeliver(_ url: IconURL, _ icon: IconRecord, at now: Timestamp) -> Bool {
         upstreams.contains { upstream in
             guard !upstream.breaker.isOpen, case .ready(let file)? = upstream.index?[url],
-                icon.accepts(file.sha256), file.sha256 != icon.image?.sha256
+                icon.accepts(file.sha256), file.sha256 != icon.image?.sha256,
+                !icon.hasImage || upstream.isFresh(settings.maxAge, at: now)
             else { return false }
             return upstream.missEnd(of: file, at: now) == nil
         }
     }
 
     /// How many icons wait for an upstream.
-    var waitingCount: Int { waits.count }
+    var waitingCount: Int { waits.count { !$0.value.isOver } }
 
-    func isWaiting(_ url: IconURL) -> Bool { waits[url] != nil && requests[url] == nil }
+    func isWaiting(_ url: IconURL) -> Bool { waits[url]?.isOver == false && requests[url] == nil }
 
     /// When the origin of an icon is asked that waits.
     func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }

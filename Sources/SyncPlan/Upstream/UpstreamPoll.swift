@@ -61,14 +61,15 @@ package struct UpstreamPoll: Sendable {
         return response.validators
     }
 
+    /// Whether the manifest with this digest is the one that was accepted in this run.
+    package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
+
     /// What follows from the bytes of a manifest.
     ///
-    /// - Returns: The manifest; `nil` if it is the one that is known.
     /// - Throws: ``UpstreamFailure`` if it is not accepted.
     package func judge(
         _ bytes: [UInt8], digest: Digest, now: Timestamp
-    ) throws(UpstreamFailure) -> (manifest: Manifest, memo: UpstreamMemo)? {
-        if index != nil, accepted?.sha256 == digest { return nil }
+    ) throws(UpstreamFailure) -> (manifest: Manifest, memo: UpstreamMemo) {
         let manifest: Manifest
         do {
             manifest = try Manifest(json: bytes)
@@ -125,8 +126,8 @@ package struct UpstreamDocument: Sendable {
     /// The URLs of which it says something else than was known.
     package var changes: [IconURL]
 
-    /// The shortest line of an icon: it bounds how many there can be.
-    private static let shortestLine = 64
+    /// The longest URL that is kept, in bytes: lists have no longer ones of servers.
+    private static let longestURL = 8192
 
     /// Reads a list document.
     ///
@@ -135,9 +136,8 @@ package struct UpstreamDocument: Sendable {
     ///   - old: What was known before.
     /// - Throws: ``FormatError`` if it is none.
     package init(json: [UInt8], old: UpstreamIndex?) throws(FormatError) {
-        // An icon has a line.
-        let lines = json.count { $0 == UInt8(ascii: "\n") }
-        let capacity = min(lines, json.count / Self.shortestLine)
+        // The line of a ready icon has about 300 bytes.
+        let capacity = json.count / 256
         self = try AppListDocument.reduce(json, into: { Self(capacity: capacity) }) { $0.append($1, old: old) }
     }
 
@@ -146,6 +146,7 @@ package struct UpstreamDocument: Sendable {
     }
 
     private mutating func append(_ app: AppListDocument.App, old: UpstreamIndex?) {
+        guard app.icon.text.utf8.count <= Self.longestURL else { return }
         let entry = UpstreamIndex.Entry(app.state)
         contents.append(app.icon, entry)
         if old?[app.icon] != entry { changes.append(app.icon) }

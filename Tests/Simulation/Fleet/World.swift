@@ -199,10 +199,9 @@ struct World {
         var outcome = UpstreamAnswer.Outcome.unchanged()
         let found = server.copies[copy]
         do throws(UpstreamFailure) {
-            if poll.validators?.etag != "\"\(copy)\"",
+            if poll.validators?.etag != "\"\(copy)\"", !poll.isKnown(found.digest) {
                 let (manifest, memo) = try poll.judge(
                     found.bytes, digest: found.digest, now: now + machines[number].clock)
-            {
                 for digest in found.documents.keys where poll.index?.documents[digest] == nil {
                     let reply = ask(number, now) { edge, server in
                         edge?.file(digest, of: &server, at: now) ?? server.file(digest, at: now)

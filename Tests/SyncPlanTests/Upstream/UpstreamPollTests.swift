@@ -31,9 +31,11 @@ struct UpstreamPollTests {
         let manifest = Manifest(generation: generation, published: Sample.start + .seconds(seconds), lists: [:])
         var thrown: String?
         do throws(UpstreamFailure) {
-            let found = try poll(accepted: accepted).judge(
-                manifest.text, digest: .of(word), now: Sample.start + .seconds(60))
-            #expect((found == nil) == (word == "old"), "the manifest that is known says nothing new")
+            let poll = poll(accepted: accepted)
+            #expect(poll.isKnown(.of(word)) == (word == "old"), "the manifest that is known says nothing new")
+            if !poll.isKnown(.of(word)) {
+                _ = try poll.judge(manifest.text, digest: .of(word), now: Sample.start + .seconds(60))
+            }
         } catch {
             thrown = error.code
         }
@@ -58,6 +60,15 @@ struct UpstreamPollTests {
         #expect(throws: UpstreamFailure.self) {
             try poll(accepted: nil).judge(Array(text.utf8), digest: .of(text), now: Sample.start)
         }
+    }
+
+    @Test("what no list could have is not kept", arguments: [(8192, 1), (8193, 0)])
+    func longURL(bytes: Int, count: Int) throws {
+        let url = IconURL("https://a.example/" + String(repeating: "x", count: bytes - 18))
+        let text = Sample.document("1.plist", [url: "x"]).text
+        let list = Manifest.List(sha256: .of(text), apps: 1, ready: 1, pending: 0, failed: 0)
+        let document = try poll(accepted: nil).document(text, of: list)
+        #expect(document.contents.count == count && document.changes.count == count)
     }
 
     @Test("a document is refused that does not have its digest, or is none")
@@ -99,7 +110,7 @@ struct UpstreamPollTests {
         #expect(UpstreamVerdict(failure) == verdict)
     }
 
-    @Test("a circuit breaker opens for a random time whose limit doubles, and forgets it when an image came")
+    @Test("a circuit breaker opens for a random time whose limit doubles, and forgets it when all was well for a while")
     func breaker() {
         var settings = Settings.Upstream()
         settings.breakMax = .seconds(240)
@@ -117,9 +128,9 @@ struct UpstreamPollTests {
             #expect(breaker == open, "those under way tell nothing new")
             now = probe
         }
-        breaker.close()
+        breaker.close(after: settings.breakMax, at: now)
         #expect(!breaker.isOpen && breaker.openings == 4)
-        breaker.reset()
+        breaker.close(after: settings.breakMax, at: now + settings.breakMax * 2)
         #expect(breaker == CircuitBreaker())
     }
 }

@@ -83,13 +83,73 @@ struct UpstreamScenarioTests {
         var agent = AgentScenario.withUpstreams()
         try agent.drop(["1.plist": [icon]])
         try agent.finishPoll([:])
+        // A look that is under way when the pause begins, and ends after the wait.
+        let poll = try agent.awaitPoll()
         try agent.handle(.paused(true))
+        try agent.pass(.seconds(1200))
+        try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .unchanged())))
         while agent.now < Sample.start + .seconds(3600), agent.plan.nextWake != nil { try agent.passToNextWake() }
         #expect(agent.downloads.isEmpty && agent.polls.isEmpty)
         try agent.handle(.paused(false))
         #expect(agent.downloads.isEmpty && agent.polls.count == 1)
         try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
         #expect(agent.target == file("x"))
+    }
+
+    @Test(
+        "a manifest that is fresh again ends what waited for it",
+        arguments: [.origin, .never] as [Settings.Upstream.Fallback])
+    func freshAgain(fallback: Settings.Upstream.Fallback) throws {
+        var agent = AgentScenario.withUpstreams { $0.fallback = fallback }
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        // Nothing is published for three days.
+        while agent.plan.status.downloads.awaitingUpstream == 0 {
+            try agent.passToNextWake()
+            agent.polls = []
+            try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
+            try agent.finishJobs()
+        }
+        #expect(agent.plan.status.upstreams?.first?.state == "stale")
+        // A heartbeat, with the same documents.
+        let poll = try agent.awaitPoll()
+        var contents = try UpstreamSample.contents([:], generation: 2, published: agent.now)
+        contents.index = try #require(poll.index)
+        contents.changes = []
+        try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
+        #expect(agent.plan.status.downloads.awaitingUpstream == 0)
+        #expect(agent.requests.count == 1, "its origin is not asked")
+        #expect(agent.plan.status.upstreams?.first?.state == "fresh")
+    }
+
+    @Test("an icon whose origin failed after the wait does not wait for upstreams any longer")
+    func failedOrigin() throws {
+        var agent = AgentScenario.withUpstreams { $0.wait = .seconds(60) }
+        try agent.drop(["1.plist": [icon]])
+        while agent.downloads.isEmpty {
+            if agent.polls.isEmpty { try agent.passToNextWake() } else { try agent.finishPoll([:], generation: 1) }
+        }
+        #expect(agent.target == icon.text)
+        try agent.finish(icon, .failed(.status(503)))
+        #expect(agent.plan.status.downloads.awaitingUpstream == 0)
+        let contents = try UpstreamSample.contents([icon: UpstreamSample.ready("x")], generation: 2, published: agent.now)
+        try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .accepted(contents))))
+        #expect(agent.target == file("x"), "an upstream that has it comes first all the same")
+    }
+
+    @Test("an upstream whose manifest is missing again and again is broken")
+    func missingManifest() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        for state in ["fresh", "fresh", "broken", "broken"] {
+            try agent.finishPoll(.failed(UpstreamFailure(FetchFailure.status(404))))
+            #expect(agent.plan.status.upstreams?.first?.state == state)
+        }
+        try agent.finishPoll(.unchanged())
+        #expect(agent.plan.status.upstreams?.first?.state == "fresh")
     }
 
     @Test("without fallback, an icon that no upstream has stays pending")
