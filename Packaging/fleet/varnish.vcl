@@ -4,8 +4,8 @@
 # Install as /etc/varnish/default.vcl, then: systemctl restart varnish
 #
 # Change:
-#   .host, .port   The server of the export. Varnish looks the name up when it starts, and fails if there is none. It
-#                  speaks no TLS.
+#   .host, .port   The server of the export. Varnish looks the name up when it starts, and fails if there is none.
+#                  Restart it after the address has changed. It speaks no TLS.
 #   Host           The name of that server, in two places: in the probe, and in vcl_recv.
 #
 # The port and the memory are options of the program: on Debian 6081 and 256 MB. “systemctl edit varnish” changes them.

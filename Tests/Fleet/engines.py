@@ -183,7 +183,6 @@ cache_log {self.folder}/spool/cache.log
 access_log none
 netdb_filename none
 pinger_enable off
-visible_hostname localhost
 coredump_dir {self.folder}/spool
 """)
         if os.geteuid() == 0:

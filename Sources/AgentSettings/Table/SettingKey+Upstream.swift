@@ -51,7 +51,7 @@ extension SettingKey {
             "upstream.maxAge", \.upstream.maxAge, atLeast: .seconds(1),
             """
             How long after its publication a manifest is believed. An older one is stale: its images are used, but origins \
-            are asked for refreshes and for what it calls failed.
+            are asked for refreshes and for what it calls failed, unless `upstream.fallback` is `never`.
             """),
         .list(
             "upstream.publicKeys", "public keys of minisign or signify, such as RWQ… (56 characters)", "public keys",
