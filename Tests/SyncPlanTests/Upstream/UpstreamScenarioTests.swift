@@ -134,7 +134,8 @@ struct UpstreamScenarioTests {
         #expect(agent.target == icon.text)
         try agent.finish(icon, .failed(.status(503)))
         #expect(agent.plan.status.downloads.awaitingUpstream == 0)
-        let contents = try UpstreamSample.contents([icon: UpstreamSample.ready("x")], generation: 2, published: agent.now)
+        let contents = try UpstreamSample.contents(
+            [icon: UpstreamSample.ready("x")], generation: 2, published: agent.now)
         try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .accepted(contents))))
         #expect(agent.target == file("x"), "an upstream that has it comes first all the same")
     }
