@@ -8,11 +8,18 @@ import WebAddresses
 struct UpstreamPoller: Sendable {
     /// How many documents are requested at once.
     private static let concurrency = 4
-    /// The most entries of all documents, the most bytes that a poll brings, and how long it may take: an upstream must
-    /// not fill the memory, nor keep other polls away.
-    private static let limits = (entries: 500_000, bytes: 256 << 20, time: Duration.seconds(600))
+    /// An upstream must not fill the memory, nor keep other polls away.
+    struct Limits: Sendable {
+        /// The most entries of all documents of a manifest.
+        var entries = 500_000
+        /// The most bytes of documents that a poll brings.
+        var bytes = 256 << 20
+        /// How long a poll may take.
+        var time: Duration = .seconds(600)
+    }
 
     let downloads: Downloads
+    var limits = Limits()
 
     func poll(_ poll: UpstreamPoll) async -> UpstreamAnswer {
         UpstreamAnswer(url: poll.url, epoch: poll.epoch, await outcome(of: poll))
@@ -74,7 +81,7 @@ struct UpstreamPoller: Sendable {
         var entries = known.reduce(found.values.reduce(0) { $0 + $1.contents.count }, +)
         var bytes = 0
         var failure: UpstreamFailure?
-        let end = ContinuousClock.now + Self.limits.time
+        let end = ContinuousClock.now + limits.time
         var rest = lists.values.filter { found[$0.sha256] == nil }.makeIterator()
         await withTaskGroup(of: (Manifest.List, Result<[UInt8], UpstreamFailure>).self) { group in
             var count = 0
@@ -92,9 +99,12 @@ struct UpstreamPoller: Sendable {
                     let document = try poll.document(body, of: list)
                     found[list.sha256] = document
                     entries += document.contents.count
-                    if entries > Self.limits.entries || bytes > Self.limits.bytes {
+                    if entries > limits.entries || bytes > limits.bytes {
                         found = [:]
-                        throw UpstreamFailure(.damaged, "its documents have more than 500,000 entries or 256 MiB")
+                        throw UpstreamFailure(
+                            .damaged,
+                            "its documents have more than \(grouped(limits.entries)) entries or \(limits.bytes >> 20) MiB"
+                        )
                     }
                     if .now > end { throw UpstreamFailure(FetchFailure.timeout("10 minutes for all documents")) }
                 } catch {

@@ -59,7 +59,7 @@ struct UpstreamPollerTests {
     /// Looks at an upstream, again after each answer that was accepted.
     private func poll(
         _ upstreams: [Upstream], keys: [PublicKey] = [], accepted: UpstreamMemo? = nil,
-        _ change: (inout Settings) -> Void = { _ in }
+        limits: UpstreamPoller.Limits = UpstreamPoller.Limits(), _ change: (inout Settings) -> Void = { _ in }
     ) async throws -> (outcomes: [UpstreamAnswer.Outcome], requests: Int) {
         let current = Mutex(upstreams[0])
         return try await RawOrigin.run { request in
@@ -81,7 +81,7 @@ struct UpstreamPollerTests {
                 var found: [Digest: UpstreamDocument] = [:]
                 for upstream in upstreams {
                     current.withLock { $0 = upstream }
-                    let answer = await UpstreamPoller(downloads: downloads).poll(
+                    let answer = await UpstreamPoller(downloads: downloads, limits: limits).poll(
                         UpstreamPoll(
                             url: url, validators: validators, accepted: known, index: index, keys: keys, found: found))
                     outcomes.append(answer.outcome)
@@ -106,6 +106,32 @@ struct UpstreamPollerTests {
         }
         #expect(contents.memo.generation == 1 && contents.changes == [Self.icon] && requests == 2)
         #expect(contents.index[Self.icon] == .pending && contents.index["https://a.example/2.png"] == nil)
+    }
+
+    @Test(
+        "an upstream whose documents are too much is refused, also if it has got so bit by bit",
+        arguments: [(3, 1 << 20, nil), (2, 1 << 20, "manifest-damaged"), (3, 400, "manifest-damaged")]
+            as [(Int, Int, String?)])
+    func tooMuch(entries: Int, bytes: Int, code: String?) async throws {
+        var limits = UpstreamPoller.Limits()
+        (limits.entries, limits.bytes) = (entries, bytes)
+        let now = AgentClock.wallTime
+        var first = Upstream(published: now, lists: 1)
+        var second = Upstream(generation: 2, published: now, lists: 3)
+        (first.fields, second.fields) = ("", "")
+        let (outcomes, _) = try await poll([first, second], limits: limits)
+        #expect(Self.code(of: outcomes.first) == nil)
+        #expect(Self.code(of: outcomes.last) == code)
+    }
+
+    @Test("a manifest without a signature is not read")
+    func unread() async throws {
+        var upstream = Upstream()
+        upstream.files["manifest.json"] = Array("<html>".utf8)
+        var generator = SystemRandomNumberGenerator()
+        let key = SecretKey(using: &generator).publicKey
+        let (outcomes, requests) = try await poll([upstream], keys: [key])
+        #expect(Self.code(of: outcomes.first) == "manifest-signature" && requests == 2)
     }
 
     @Test("a manifest that is known is not sent again")
