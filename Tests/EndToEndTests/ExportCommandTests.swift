@@ -20,14 +20,19 @@ struct ExportCommandTests {
                 try await world.published(["Mail", "Maps"])
                 let export = try await world.agent.call("export", target.string, "--sign", key.path)
                 #expect(export.code == 0 && export.messages.isEmpty, "\(export)")
+                let id = try PublicKey(key.line).id
                 #expect(export.output.contains("2 icons and "), "\(export.output)")
+                #expect(export.output.contains(", signature of key \(id) written"), "\(export.output)")
             }
             let check = UpstreamCheck(target)
             #expect(check.damages.isEmpty)
             #expect(try check.manifest == IconCache(at: world.agent.cache).manifest())
             try Self.verifySignature(at: target, by: key.line)
             let again = try await world.agent.call("export", target.string, "--sign", key.path)
-            #expect(again.code == 0 && again.output.contains("no new files"), "\(again)")
+            #expect(again.code == 0 && again.output.contains("no new files."), "\(again)")
+            try #require(unlink(target.appending(CacheLayout.signature(.of(Self.manifest(at: target)))).string) == 0)
+            let signed = try await world.agent.call("export", target.string, "--sign", key.path)
+            #expect(signed.output.contains("was already at \(target): no new files, signature of key "), "\(signed)")
         }
     }
 
@@ -103,6 +108,15 @@ struct ExportCommandTests {
         }
     }
 
+    @Test("what cannot be read or written for lack of rights is told with what helps")
+    func rights() {
+        let message = KeyFiles.unreadable("/etc/syncagent/export.key", Errno.permissionDenied).description
+        #expect(message.contains("chgrp GROUP /etc/syncagent/export.key"))
+        #expect(KeyFiles.unreadable("/k", Errno.noSuchFileOrDirectory).description.hasSuffix("directory."))
+        #expect(ExportCommand.remedy(for: .permissionDenied).contains("chown -R USER"))
+        #expect(ExportCommand.remedy(for: .noSpace).isEmpty)
+    }
+
     /// Makes a key pair in the world's folder.
     static func makeKey(in world: World) async throws -> (path: String, line: String) {
         let name = world.folder.appending("k").string
@@ -111,9 +125,13 @@ struct ExportCommandTests {
         return ("\(name).key", String(result.output.prefix { $0 != "\n" }))
     }
 
+    private static func manifest(at target: FilePath) throws -> [UInt8] {
+        try FileBytes.read(target.appending(CacheLayout.manifest))
+    }
+
     /// Verifies the signature of the manifest at the target, as an agent does.
     static func verifySignature(at target: FilePath, by line: String) throws {
-        let manifest = try FileBytes.read(target.appending(CacheLayout.manifest))
+        let manifest = try manifest(at: target)
         let path = target.appending(CacheLayout.signature(.of(manifest)))
         try verify(Signature(text: FileBytes.read(path)), of: manifest, by: [PublicKey(line)])
     }

@@ -16,6 +16,8 @@ package struct Export: Sendable {
         package var icons = 0
         package var lists = 0
         package var bytes = 0
+        /// Whether a signature was written; it may be there already.
+        package var isSigned = false
         /// How many files were removed.
         package var removed = 0
         /// How many files are no longer named and stay for now.
@@ -67,7 +69,10 @@ package struct Export: Sendable {
         let signaturePath = CacheLayout.signature(.of(source.text))
         if let signature {
             try check(signaturePath, at: target, contents)
-            if try await target.read(signaturePath) != signature { try await target.put(signature, at: signaturePath) }
+            if try await target.read(signaturePath) != signature {
+                try await target.put(signature, at: signaturePath)
+                report.isSigned = true
+            }
         }
 
         // Another export may have been faster.

@@ -76,7 +76,8 @@ struct ExportCommand: AsyncParsableCommand {
         } catch let error as ExportError {
             throw Exit.because("\(error)", code: error.exit)
         } catch let error as FileError {
-            throw Exit.because("\(error). The target is as it was, or complete.", code: .folder)
+            throw Exit.because(
+                "\(error). The target is as it was, or complete.\(Self.remedy(for: error.errno))", code: .folder)
         } catch {
             for line in (error as? RcloneTarget.Failure)?.messages ?? [] { Message.error("rclone: \(line)") }
             throw Exit.because("\(error)", code: .folder)
@@ -106,7 +107,7 @@ struct ExportCommand: AsyncParsableCommand {
             source.text, trustedComment: "syncagent, generation \(manifest.generation) of \(manifest.published)")
         let export = Export(of: source, signature: signature?.text, keep: keep, verifies: verify)
         let report = try await export.run(to: target, at: AgentClock.wallTime)
-        try Message.output(sentence: Self.sentence(report, target.name))
+        try Message.output(sentence: Self.sentence(report, target.name, key?.publicKey.id))
     }
 
     /// Checks the command line.
@@ -124,22 +125,30 @@ struct ExportCommand: AsyncParsableCommand {
         return keep
     }
 
+    /// What helps against an error at the target, as a sentence after a space; empty if nothing is known.
+    static func remedy(for error: Errno) -> String {
+        guard [.permissionDenied, .notPermitted].contains(error) else { return "" }
+        return
+            " Another user, such as root, may have exported there before: run chown -R USER on the target, or remove it."
+    }
+
     private static func absolute(_ path: FilePath) -> FilePath {
         guard path.isRelative, let here = Configuration.currentDirectory() else { return path.lexicallyNormalized() }
         return here.pushing(path).lexicallyNormalized()
     }
 
-    private static func sentence(_ report: Export.Report, _ target: String) -> String {
+    private static func sentence(_ report: Export.Report, _ target: String, _ key: KeyID?) -> String {
         var parts: [String] = []
         if report.icons > 0 { parts.append(counted(report.icons, "icon")) }
         if report.lists > 0 { parts.append(counted(report.lists, "list")) }
         let copied =
             parts.isEmpty
             ? "no new files" : "\(parts.joined(separator: " and ")) copied (\(ByteCount(report.bytes).rounded))"
+        let signed = report.isSigned ? key.map { ", signature of key \($0) written" } ?? "" : ""
         let removed = report.removed > 0 ? ", \(counted(report.removed, "old file")) removed" : ""
         let due = report.unnamed > 0 ? ", \(counted(report.unnamed, "file")) to be removed later" : ""
         let was = report.isUnchanged ? "was already at" : "exported to"
-        return "Generation \(report.generation) \(was) \(target): \(copied)\(removed)\(due)."
+        return "Generation \(report.generation) \(was) \(target): \(copied)\(signed)\(removed)\(due)."
     }
 }
 

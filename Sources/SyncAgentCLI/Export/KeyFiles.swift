@@ -49,8 +49,16 @@ enum KeyFiles {
         } catch let error as SignatureError {
             throw Failure(description: "\(path) is \(error)")
         } catch {
-            throw Failure(description: "Cannot read the key \(path): \(error).")
+            throw unreadable(path, error)
         }
+    }
+
+    /// Why a key cannot be opened or read; a copy made by root has lost the group of the service that signs.
+    static func unreadable(_ path: FilePath, _ error: any Error) -> Failure {
+        let remedy =
+            error as? Errno == .permissionDenied
+            ? " Give this user's group the file: run chgrp GROUP \(path) and chmod 640 \(path) as root." : ""
+        return Failure(description: "Cannot read the key \(path): \(error).\(remedy)")
     }
 
     private static func write(_ text: String, to path: FilePath, mode: FilePermissions) throws(Failure) {

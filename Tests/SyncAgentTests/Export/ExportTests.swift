@@ -119,8 +119,9 @@ struct ExportTests {
             try world.publish(1, "a")
             let manifest = try FileBytes.read(world.cache.appending(CacheLayout.manifest))
             let path = world.target.appending(CacheLayout.signature(.of(manifest)))
-            for text in ["first", "second", nil] {
-                try await world.export(signature: text.map { Array($0.utf8) }, keep: .zero)
+            for (text, isSigned) in [("first", true), ("first", false), ("second", true), (nil, false)] {
+                let report = try await world.export(signature: text.map { Array($0.utf8) }, keep: .zero)
+                #expect(report.isSigned == isSigned)
                 #expect(try FileBytes.read(path) == Array((text ?? "second").utf8))
             }
             try world.publish(2, "a")
