@@ -117,6 +117,7 @@ struct SettingKeyTests {
             ("fetch.allowDowngrade", "yes"), ("fetch.allowDowngrade", "TRUE"), ("network.allow", "10.0.0.0/33"),
             ("network.allow", "example.com"), ("network.allow", "10.0.0.0/8;fd00::/8"), ("images.maxSide", "65536"),
             ("images.maxPixels", "4294967297"), ("refresh.default", "999ms"),
+            ("upstream.urls", "https://icons.example.com/manifest.json"),
         ])
     func refuse(name: String, text: String) throws {
         var settings = Settings()

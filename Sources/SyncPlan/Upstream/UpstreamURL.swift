@@ -10,9 +10,10 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// The folder; its URL ends with “/”.
     package let folder: FetchTarget
 
-    /// Reads the URL of a folder, with or without its last “/”; `nil` if it may not be requested, or has a query.
+    /// Reads the URL of a folder, with or without its last “/”; `nil` if it may not be requested, has a
+    /// query, or names a file of an export.
     package init?(_ text: String) {
-        guard text.utf8.count <= Self.maxLength, !text.contains("?"), !text.contains("#"),
+        guard text.utf8.count <= Self.maxLength, !text.contains("?"), !text.contains("#"), !Self.namesFile(text),
             let folder = try? FetchTarget(text.hasSuffix("/") ? text : text + "/")
         else { return nil }
         self.folder = folder
@@ -28,6 +29,14 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether a URL, as it is sent, is that of a file in the folder.
     package func contains(_ url: String) -> Bool { url.utf8.starts(with: folder.url.utf8) }
+
+    /// Whether a URL ends like that of a file of an export.
+    static func namesFile(_ url: String) -> Bool {
+        // The first two are the scheme and the host.
+        let names = url.split(separator: "/").dropFirst(2)
+        return names.last.map(String.init) == CacheLayout.manifest
+            || (2...3).contains { ExportLayout.isNamed(names.suffix($0).joined(separator: "/")) }
+    }
 
     package var description: String { folder.url }
 }

@@ -83,14 +83,21 @@ struct UpstreamPollTests {
         #expect(throws: UpstreamFailure.self) { try poll.document(Array("{}".utf8), of: list(.of("{}"))) }
     }
 
+    private static let digest = Digest.of("x").hex
+
     @Test(
-        "URLs of upstreams name folders",
+        "URLs of upstreams name folders, and not files of an export",
         arguments: [
             ("https://icons.example/fleet", "https://icons.example/fleet/"),
             ("http://10.0.0.5:8080/", "http://10.0.0.5:8080/"),
             ("https://icons.example", "https://icons.example/"), ("https://icons.example/?x", nil),
             ("https://icons.example/#x", nil), ("ftp://icons.example/", nil), ("https://user@icons.example/", nil),
-            ("icons.example", nil), ("", nil),
+            ("icons.example", nil), ("", nil), ("https://icons.example/fleet/manifest.json", nil),
+            ("https://icons.example/manifest.json/", nil), ("https://icons.example/lists/\(digest).json", nil),
+            ("https://icons.example/a/icons/\(digest.prefix(2))/\(digest).png", nil),
+            ("https://icons.example/signatures/\(digest).minisig", nil),
+            ("https://icons.example/lists/x.json", "https://icons.example/lists/x.json/"),
+            ("https://icons.example/lists", "https://icons.example/lists/"),
         ] as [(String, String?)])
     func urls(text: String, url: String?) {
         #expect(UpstreamURL(text)?.description == url)
