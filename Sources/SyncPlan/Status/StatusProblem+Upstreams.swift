@@ -7,7 +7,10 @@ extension StatusReport {
         let isWithout = lacksUpstream
         return (upstreams ?? []).compactMap { upstream in
             let cause = upstream.error.map { $0 + (upstream.code.map { " [\($0)]" } ?? "") }
-            let effect = downloads.awaitingUpstream.map { $0 > 0 ? ": \(waiting($0))" : "" } ?? ""
+            // Icons wait for a refresh, too, and after a failure.
+            let pending = min(downloads.awaitingUpstream ?? 0, icons.pending)
+            let effect = pending > 0 ? ": \(waiting(pending))" : ""
+            let look = "curl -I " + ShellWord.quoted(upstream.url + CacheLayout.manifest)
             switch Upstream.State(rawValue: upstream.state) {
             case .refused:
                 return StatusProblem(
@@ -27,12 +30,13 @@ extension StatusReport {
                     code: "upstream-broken", severity: isWithout ? .problem : .notice,
                     sentence: "the upstream \(upstream.url) fails\(effect)",
                     detail: [cause, upstream.nextPoll.map { "the next probe is at \($0)" }].compactMap(\.self)
-                        .joined(separator: "; "))
+                        .joined(separator: "; "), commands: [look])
             case .unknown, .fresh:
                 return cause.map {
                     StatusProblem(
                         code: "upstream-failed", severity: isWithout ? .problem : .notice,
-                        sentence: "the upstream \(upstream.url) could not be read\(effect)", detail: $0)
+                        sentence: "the upstream \(upstream.url) could not be read\(effect)", detail: $0,
+                        commands: [look])
                 }
             case nil: return nil
             }

@@ -56,4 +56,22 @@ struct UpstreamReportTests {
         try agent.handle(.paused(false))
         #expect(agent.plan.status.downloads.blocked == 0 && agent.plan.status.downloads.awaitingUpstream == 1)
     }
+
+    @Test("problems of upstreams count the icons that are pending, and say what to type next")
+    func problems() throws {
+        var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second]) { $0.fallback = .never }
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([icon: .failed(error: "http-404")])
+        try agent.finishPoll(.failed(UpstreamFailure(FetchFailure(.tls, "not trusted"))))
+        var status = agent.plan.status
+        #expect(status.icons.failed == 1 && status.icons.pending == 0)
+        status.downloads.awaitingUpstream = 1
+        let problem = try #require(status.problems.first { $0.code == "upstream-broken" })
+        let url = status.upstreams?.first { $0.state == "broken" }?.url ?? ""
+        #expect(problem.sentence == "the upstream \(url) fails")
+        #expect(problem.commands == ["curl -I \(url)manifest.json"])
+        (status.icons.pending, status.downloads.awaitingUpstream) = (2, 3)
+        #expect(
+            status.problems.first { $0.code == "upstream-broken" }?.sentence.hasSuffix(": 2 icons are pending") == true)
+    }
 }
