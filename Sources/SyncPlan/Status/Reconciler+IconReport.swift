@@ -20,17 +20,20 @@ extension Reconciler {
 
     /// Tells what upstreams have to do with an icon.
     private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
+        if let response = icon.response, let freshness = upstreams.freshness(of: response, at: now) {
+            report.source = response.url
+            report.response?.freshness = freshness
+            report.rule = freshness
+        }
         guard !upstreams.isEmpty else { return }
         report.upstreams = upstreams.opinions(on: report.url, icon, at: now)
         if case .fetch = FetchPlan(for: icon, now: now), let next = upstreams.next(for: report.url) {
             report.next = next + (downloads.isPaused ? ", if downloads are resumed by then" : "")
         }
-        if let response = icon.response, let freshness = upstreams.freshness(of: response) {
-            report.source = response.url
-            report.response?.freshness = freshness
-            report.rule = freshness
+        if icon.failure?.attempts == 0, case .waiting = FetchPlan(for: icon, now: now) {
+            report.next += ", or when an upstream says something else"
+            report.rule = "the upstream's failure counts until it says something else, or until its manifest is stale"
         }
-        if icon.failure?.attempts == 0 { report.rule = "the upstream's failure counts until its manifest is stale" }
     }
 
     /// Why an icon that is wanted is not being downloaded.
