@@ -56,14 +56,7 @@ extension Reconciler {
             } else if icon.failure?.code.dependsOnSettings == true {
                 catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now }
             } else if all, icon.phase == .idle {
-                if var failure = icon.failure, failure.attempts == 0 {
-                    failure.nextAttempt = now
-                    if !upstreams.isReported(failure) {
-                        failure.message = "an upstream of earlier settings reported \(failure.code.rawValue)"
-                    }
-                    catalog.updateIcon(at: index) { $0.failure = failure }
-                    unstored.note(icon: url, at: now)
-                }
+                if icon.failure?.attempts == 0 { catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now } }
             } else {
                 continue
             }

@@ -40,11 +40,6 @@ extension UpstreamPlan {
         return upstream.isFresh(settings.maxAge, at: now) ? .fresh : .stale
     }
 
-    /// Whether a failure is told as one that an upstream reports which the settings name.
-    func isReported(_ failure: IconRecord.Failure) -> Bool {
-        upstreams.contains { failure.message.hasPrefix("the upstream \($0.url) reports ") }
-    }
-
     /// What each upstream says of an icon.
     func opinions(on url: IconURL, _ icon: IconRecord, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in
@@ -92,11 +87,8 @@ extension UpstreamPlan {
 
     /// Until when the manifest counts that an image came by, with the reason; `nil` if it came from elsewhere.
     func freshness(of response: StoredResponse, at now: Timestamp) -> String? {
-        guard let source = response.url else { return nil }
-        guard let upstream = upstreams.first(where: { $0.url.contains(source) }) else {
-            // No server answered for it, and so there are no fields.
-            guard UpstreamURL.namesFile(source), response.fields == HTTPFields([]) else { return nil }
-            return "the manifest of an upstream of earlier settings counts for upstream.maxAge as it was"
+        guard let source = response.url, let upstream = upstreams.first(where: { $0.url.contains(source) }) else {
+            return nil
         }
         let published = upstream.accepted.map { " (published at \($0.published))" } ?? ""
         let isOld = upstream.accepted.map { $0.published + settings.maxAge <= now } ?? false

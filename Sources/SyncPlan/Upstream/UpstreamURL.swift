@@ -31,7 +31,7 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     package func contains(_ url: String) -> Bool { url.utf8.starts(with: folder.url.utf8) }
 
     /// Whether a URL ends like that of a file of an export.
-    static func namesFile(_ url: String) -> Bool {
+    private static func namesFile(_ url: String) -> Bool {
         // The first two are the scheme and the host.
         let names = url.split(separator: "/").dropFirst(2)
         return names.last.map(String.init) == CacheLayout.manifest
