@@ -30,6 +30,10 @@ extension OpenAPI {
                         "code": .textOrNull,
                         "origins": .list(of: .object(["name": .anyText, "icons": .count, "until": .anyText])),
                         "awaitingUpstream": .count,
+                        "unlisted": .orNull(
+                            .object([
+                                "icons": .count, "example": .anyText, "list": .textOrNull, "isTemporary": .flag,
+                            ])),
                     ]),
                     "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
                     "eviction": .object(["state": .anyText, "reason": .textOrNull, "leases": .textOrNull]),

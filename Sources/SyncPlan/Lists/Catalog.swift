@@ -158,7 +158,7 @@ package struct Catalog: Sendable {
         }
         let marks = (before: old.mark, after: new.mark)
         guard marks.before != marks.after else { return }
-        tally.setFailure(of: url, from: marks.before, to: marks.after)
+        tally.regroup(url, from: marks.before, to: marks.after)
         tally.count(marks.before, at: url, -1)
         tally.count(marks.after, at: url, 1)
         var moved = marks.before

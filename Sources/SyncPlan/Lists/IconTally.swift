@@ -65,6 +65,8 @@ struct IconMark: Equatable {
     var failure: FetchFailure.Code?
     /// Why its last refresh failed, if lists name it and it did.
     var refreshFailure: FetchFailure.Code?
+    /// Whether it waits for an upstream to name it, and lists name it.
+    var isUnlisted: Bool
     /// Whether it is noted to be looked at again.
     var isNoted: Bool
 
@@ -76,6 +78,7 @@ struct IconMark: Equatable {
         isUnpublished = icon.isUnpublished
         isStale = icon.isStale
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
+        isUnlisted = icon.isUnlisted && standing == .pending && phase == .idle && !lists.isEmpty
         isNoted = icon.noted != nil
         failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
         refreshFailure = isStale && !lists.isEmpty ? icon.failure?.code : nil
@@ -98,26 +101,36 @@ package struct CatalogTally: Equatable, Sendable {
     /// How many icons are noted to be looked at again, whether lists name them or not.
     package private(set) var noted = 0
     /// The icons without an image that failed, by code.
-    package private(set) var failures: [FetchFailure.Code: FailedIcons] = [:]
+    package private(set) var failures: [FetchFailure.Code: IconGroup] = [:]
     /// The icons whose last refresh failed, by code.
-    package private(set) var refreshFailures: [FetchFailure.Code: FailedIcons] = [:]
+    package private(set) var refreshFailures: [FetchFailure.Code: IconGroup] = [:]
+    /// The icons without an image that no upstream names; `nil` if there are none.
+    package private(set) var unlisted: IconGroup?
 
-    /// Takes note that an icon fails with another code, or no longer.
-    mutating func setFailure(of url: IconURL, from before: IconMark, to after: IconMark) {
+    /// Takes note that an icon fails with another code, or no longer, and whether upstreams name it.
+    mutating func regroup(_ url: IconURL, from before: IconMark, to after: IconMark) {
         Self.move(url, from: before.failure, to: after.failure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
+        if before.isUnlisted != after.isUnlisted { Self.set(url, isIn: after.isUnlisted, &unlisted) }
     }
 
     private static func move(
         _ url: IconURL, from before: FetchFailure.Code?, to after: FetchFailure.Code?,
-        in failures: inout [FetchFailure.Code: FailedIcons]
+        in failures: inout [FetchFailure.Code: IconGroup]
     ) {
         guard before != after else { return }
-        if let before {
-            failures[before]?.remove(url)
-            if failures[before]?.count == 0 { failures[before] = nil }
+        if let before { set(url, isIn: false, &failures[before]) }
+        if let after { set(url, isIn: true, &failures[after]) }
+    }
+
+    private static func set(_ url: IconURL, isIn: Bool, _ group: inout IconGroup?) {
+        guard isIn else {
+            group?.remove(url)
+            if group?.count == 0 { group = nil }
+            return
         }
-        if let after { failures[after, default: FailedIcons(example: url)].insert(url) }
+        if group == nil { group = IconGroup(example: url) }
+        group?.insert(url)
     }
 
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
@@ -136,10 +149,10 @@ package struct CatalogTally: Equatable, Sendable {
     }
 }
 
-/// Icons that failed with the same code.
-package struct FailedIcons: Equatable, Sendable {
+/// Icons that have something in common: the code of their failures, for example.
+package struct IconGroup: Equatable, Sendable {
     private var urls: Set<IconURL> = []
-    /// One of them; the same one for as long as it fails.
+    /// One of them; the same one for as long as it is among them.
     package private(set) var example: IconURL
 
     init(example: IconURL) {

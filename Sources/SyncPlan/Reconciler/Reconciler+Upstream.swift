@@ -15,7 +15,10 @@ extension Reconciler {
         switch decision {
         case .take(let request): enqueue(url, reason, from: request, now: now)
         case .origin: enqueue(url, reason, from: nil, now: now)
-        case .wait(let time): if let time { noteDue(url, at: time) }
+        case .wait(let time):
+            let isUnlisted = !upstreams.names(url)
+            if icon.isUnlisted != isUnlisted { catalog.updateIcon(url) { $0.isUnlisted = isUnlisted } }
+            if let time { noteDue(url, at: time) }
         case .confirmed(let file, let upstream, let time):
             let before = icon.state
             noteRecovery(of: url)

@@ -56,6 +56,11 @@ extension Reconciler {
         report.configuration.error = configurationError
         report.upstreams = upstreams.status(isPaused: !downloads.mayStart, at: lastTime)
         report.downloads.awaitingUpstream = upstreams.waitingCount
+        if upstreams.isRead, let unlisted = tally.unlisted {
+            report.downloads.unlisted = StatusReport.Downloads.Unlisted(
+                icons: unlisted.count, example: IconURL("\(LogURL(unlisted.example))"),
+                list: list(naming: unlisted.example), isTemporary: upstreams.settings.fallback == .origin)
+        }
         return report
     }
 
@@ -70,14 +75,20 @@ extension Reconciler {
     }
 
     /// A row for each code, the most frequent first.
-    private func rows(of failures: [FetchFailure.Code: FailedIcons]) -> [StatusReport.Failure] {
+    private func rows(of failures: [FetchFailure.Code: IconGroup]) -> [StatusReport.Failure] {
         failures.compactMap { code, failed in
             let icon = catalog.icons[failed.example]
             return StatusReport.Failure(
                 code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(failed.example))"),
-                list: icon?.lists.first { $0 != Self.pinList } ?? icon?.lists.first,
+                list: list(naming: failed.example),
                 message: icon?.failure?.message ?? code.rawValue)
         }.sorted { ($1.icons, $0.code) < ($0.icons, $1.code) }
+    }
+
+    /// A list that names an icon; the pins only if there is no other one.
+    private func list(naming url: IconURL) -> ListName? {
+        let lists = catalog.icons[url]?.lists ?? []
+        return lists.first { $0 != Self.pinList } ?? lists.first
     }
 
     /// Whether anything is evicted at the moment, and if not, why.

@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
+package import CacheFormat
+
+extension StatusReport.Downloads {
+    /// Icons that are pending, and that no upstream names in a list.
+    package struct Unlisted: Codable, Equatable, Sendable {
+        /// How many there are.
+        package var icons: Int
+        /// One of them, without the secrets that may be in its URL.
+        package var example: IconURL
+        /// A list that names the example.
+        package var list: ListName?
+        /// Whether their origins are asked later.
+        package var isTemporary: Bool
+    }
+}
 
 extension StatusReport {
     /// Upstreams that are of no use at the moment.
@@ -40,6 +54,20 @@ extension StatusReport {
                 }
             case nil: return nil
             }
+        }
+    }
+
+    /// Icons that no upstream will have, as things are.
+    var unlistedNotice: StatusProblem? {
+        downloads.unlisted.map { unlisted in
+            let (verb, subject) = unlisted.icons == 1 ? ("is", "it stays") : ("are", "they stay")
+            return StatusProblem(
+                code: "upstream-unlisted", severity: .notice, count: unlisted.icons,
+                sentence: "\(counted(unlisted.icons, "icon")) \(verb) in no list of an upstream",
+                detail: unlisted.isTemporary
+                    ? "the origins are asked later (upstream.wait)"
+                    : "\(subject) pending (upstream.fallback is never): give their list to the agent that the upstream is of",
+                example: unlisted.example.text, commands: [Self.command(for: unlisted.example, in: unlisted.list)])
         }
     }
 }

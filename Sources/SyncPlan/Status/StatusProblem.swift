@@ -35,7 +35,7 @@ extension StatusReport {
     package func problems(for context: CommandContext) -> [StatusProblem] {
         let all =
             agentProblems(context) + storageProblems(context) + listProblems + iconProblems + upstreamProblems
-            + notices
+            + [unlistedNotice].compactMap(\.self) + notices
         return [StatusProblem.Severity.problem, .notice].flatMap { severity in
             all.filter { $0.severity == severity }.map(context.completed)
         }
@@ -193,7 +193,7 @@ extension StatusReport {
             StatusProblem(
                 code: failure.code, count: failure.icons, sentence: "\(counted(failure.icons, "icon")) failed",
                 detail: failure.message, example: failure.example.text,
-                commands: [Self.command(for: failure)])
+                commands: [Self.command(for: failure.example, in: failure.list)])
         }
         if failures == nil, icons.failed > 0 {
             problems.append(
@@ -214,9 +214,10 @@ extension StatusReport {
         return problems
     }
 
-    private static func command(for failure: Failure) -> String {
-        if let icon = ShellWord.icon(failure.example) { return "syncagent why \(icon)" }
-        return failure.list.map { "syncagent list \(ShellWord.list($0))" } ?? "syncagent list"
+    /// What tells more of an icon, which a list names.
+    static func command(for icon: IconURL, in list: ListName?) -> String {
+        if let icon = ShellWord.icon(icon) { return "syncagent why \(icon)" }
+        return list.map { "syncagent list \(ShellWord.list($0))" } ?? "syncagent list"
     }
 
     // MARK: What is worth knowing
@@ -232,8 +233,8 @@ extension StatusReport {
                     sentence: "\(counted(icons.stale, "icon")) could not be refreshed; the old image stays",
                     detail: causes.first.map {
                         "\($0.message) [\($0.code)]" + (others.isEmpty ? "" : "; others failed with \(others)")
-                    }, example: causes.first?.example.text, commands: causes.first.map { [Self.command(for: $0)] } ?? []
-                ))
+                    }, example: causes.first?.example.text,
+                    commands: causes.first.map { [Self.command(for: $0.example, in: $0.list)] } ?? []))
         }
         let flawed = lists.filter { $0.problems > 0 && $0.state == "ok" }
         if let first = flawed.first {

@@ -25,6 +25,7 @@ extension StatusReport {
                 "reason": .string(orNull: downloads.reason), "code": .string(orNull: downloads.code),
                 "origins": .array((downloads.origins ?? []).map(\.json)),
                 "awaitingUpstream": .number(downloads.awaitingUpstream ?? 0),
+                "unlisted": downloads.unlisted?.json ?? .null,
             ],
             "cache": [
                 "bytes": .number(cache.bytes), "images": .number(cache.images),
@@ -91,6 +92,15 @@ extension StatusReport.Failure {
 
 extension StatusReport.Downloads.Origin {
     fileprivate var json: JSON { ["name": .string(name), "icons": .number(icons), "until": .string(until)] }
+}
+
+extension StatusReport.Downloads.Unlisted {
+    fileprivate var json: JSON {
+        [
+            "icons": .number(icons), "example": .text(example), "list": list.map(JSON.text) ?? .null,
+            "isTemporary": .bool(isTemporary),
+        ]
+    }
 }
 
 extension StatusProblem {

@@ -72,6 +72,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var code: String?
         /// Icons that no upstream has: their origins are asked later, or never; an agent of an older version does not say.
         package var awaitingUpstream: Int?
+        /// The pending ones of them that no list of an upstream names; `nil` if there are none.
+        package var unlisted: Unlisted?
         /// Origins that get no request for a while.
         package var origins: [Origin]?
 

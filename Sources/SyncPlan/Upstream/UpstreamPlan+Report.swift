@@ -40,6 +40,12 @@ extension UpstreamPlan {
         return upstream.isFresh(settings.maxAge, at: now) ? .fresh : .stale
     }
 
+    /// Whether the manifest of an upstream was accepted in this run.
+    var isRead: Bool { upstreams.contains { $0.index != nil } }
+
+    /// Whether a list of an upstream names an icon.
+    func names(_ url: IconURL) -> Bool { upstreams.contains { $0.index?[url] != nil } }
+
     /// What each upstream says of an icon.
     func opinions(on url: IconURL, _ icon: IconRecord, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in

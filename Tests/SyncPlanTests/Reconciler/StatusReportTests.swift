@@ -32,6 +32,7 @@ struct StatusReportTests {
             "storage",
             "error", "damaged", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
             "level", "sentence", "command", "problems", "refreshFailures", "awaitingUpstream", "upstreams",
+            "unlisted",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }

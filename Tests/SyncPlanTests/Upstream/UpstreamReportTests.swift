@@ -57,6 +57,27 @@ struct UpstreamReportTests {
         #expect(agent.plan.status.downloads.blocked == 0 && agent.plan.status.downloads.awaitingUpstream == 1)
     }
 
+    @Test("icons that no list of an upstream names are a notice, and no problem", arguments: [true, false])
+    func unlisted(never: Bool) throws {
+        var agent = AgentScenario.withUpstreams { if never { $0.fallback = .never } }
+        let (other, third): (IconURL, IconURL) = ("https://a.example/2.png", "https://a.example/3.png?token=x")
+        try agent.drop(["1.plist": [icon, other, third]])
+        #expect(agent.plan.status.downloads.unlisted == nil, "no manifest was read")
+        try agent.finishPoll([other: .pending])
+        let status = agent.plan.status
+        let notice = try #require(status.problems.first { $0.code == "upstream-unlisted" })
+        #expect(notice.severity == .notice && notice.count == 2 && !status.needsAttention)
+        #expect(notice.sentence == "2 icons are in no list of an upstream")
+        #expect(notice.detail?.contains("upstream.fallback is never") == never)
+        #expect(["syncagent why \(icon)", "syncagent list 1.plist"].contains(notice.commands.first))
+        #expect(status.json.line.contains("\"unlisted\": { \"icons\": 2, "))
+        try agent.finishPoll([other: .pending, icon: .pending], generation: 2)
+        #expect(agent.plan.status.downloads.unlisted?.icons == 1)
+        #expect(agent.plan.status.problems.first?.commands == ["syncagent list 1.plist"], "the URL may have a secret")
+        try agent.drop(["1.plist": [icon, other]])
+        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.catalog.tally.unlisted == nil)
+    }
+
     @Test("problems of upstreams count the icons that are pending, and say what to type next")
     func problems() throws {
         var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second]) { $0.fallback = .never }
