@@ -289,8 +289,7 @@ struct World {
         let digest = Digest.of(contents)
         return AppListDocument.Image(
             path: CacheLayout.image(digest, suffix: "png"), sha256: digest, bytes: 12_288, type: "image/png",
-            width: 256,
-            height: 256)
+            width: 256, height: 256)
     }
 
     private static let fields = HTTPFields([("ETag", "\"1\""), ("Cache-Control", "max-age=86400")])
