@@ -7,7 +7,7 @@ import Testing
 private enum PngSuite {
     static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "shared/corpora/images/pngsuite").path
+        .appending(path: "shared/corpora/images/pngsuite").path
 
     static var isPresent: Bool { FileManager.default.fileExists(atPath: folder) }
 
