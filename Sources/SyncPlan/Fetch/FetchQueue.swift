@@ -53,8 +53,6 @@ package struct FetchQueue: Sendable {
 
     /// The most downloads at once over one connection: no server should take fewer (RFC 9113, section 6.5.2).
     private static let streams = 100
-    /// For how many URLs there is room when there are none.
-    private static let keptRoom = 1024
 
     private(set) var concurrency: Int
     private var perOrigin: Int
@@ -151,6 +149,7 @@ package struct FetchQueue: Sendable {
         unplace(url)
         if restrictions[origin] == 0 { heldCount -= 1 }
         forgetIfIdle(origin)
+        restIfEmpty()
     }
 
     /// The URLs to start now, each of which counts as active from here on.
@@ -173,6 +172,7 @@ package struct FetchQueue: Sendable {
         flows[list]?.work -= 1
         forgetIfIdle(origin)
         offerSlots(of: origin)
+        restIfEmpty()
         return origin
     }
 
@@ -257,16 +257,18 @@ package struct FetchQueue: Sendable {
     /// Takes a URL's place away; its ticket stays until its turn comes.
     private mutating func unplace(_ url: IconURL) {
         guard let place = places.removeValue(forKey: url) else { return }
-        releaseRoom()
         lanes[place.origin]?.queued -= 1
         flows[place.list]?.work -= 1
         lanes[place.origin]?.shares[place.list]?.queued -= 1
         forgetShareIfEmpty(place.list, place.origin)
     }
 
-    /// Gives back the room that very many places took, once there is none any more.
-    private mutating func releaseRoom() {
-        if places.isEmpty, places.capacity > Self.keptRoom { places = [:] }
+    /// Is as new once there is nothing to do: all room is given back, and what lists were served is forgotten.
+    private mutating func restIfEmpty() {
+        guard isEmpty else { return }
+        let restrictions = restrictions
+        self = FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: untrusted)
+        self.restrictions = restrictions
     }
 
     /// Forgets an origin once there is nothing to do for it.
@@ -284,7 +286,6 @@ package struct FetchQueue: Sendable {
                 continue
             }
             places.remove(at: place)
-            releaseRoom()
             activePlaces[ticket.url] = (origin, list)
             if lanes[origin]?.begin(list) != .trusted { activeUntrusted += 1 }
             charge(list, priority)
