@@ -68,11 +68,16 @@ struct Upstream: Sendable {
     /// Asks now, unless it was asked since a time.
     ///
     /// - Returns: Whether it is asked.
-    mutating func pollNow(unlessSince time: Timestamp, evenIfBroken: Bool = false, at now: Timestamp) -> Bool {
+    mutating func pollNow(unlessSince time: Timestamp, at now: Timestamp) -> Bool {
         if isPolling { return true }
-        guard lastPoll.map({ $0 < time }) ?? true, evenIfBroken || !breaker.isOpen else { return false }
+        guard lastPoll.map({ $0 < time }) ?? true, !breaker.isOpen else { return false }
         nextPoll = min(nextPoll, now)
         return true
+    }
+
+    /// Asks now because somebody wants it, even if its circuit breaker is open; but once a second at most.
+    mutating func pollOnDemand(at now: Timestamp) {
+        nextPoll = min(nextPoll, max(now, lastPoll.map { $0 + .seconds(1) } ?? now))
     }
 
     private mutating func schedule(

@@ -89,9 +89,7 @@ struct UpstreamPlan: Sendable {
 
     /// Has all upstreams looked at now, because somebody asked for it.
     mutating func pollNow(at now: Timestamp) {
-        for index in upstreams.indices {
-            _ = upstreams[index].pollNow(unlessSince: now + .seconds(-1), evenIfBroken: true, at: now)
-        }
+        for index in upstreams.indices { upstreams[index].pollOnDemand(at: now) }
     }
 
     /// A look ended.

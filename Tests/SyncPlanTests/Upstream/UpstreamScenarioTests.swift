@@ -360,6 +360,19 @@ struct UpstreamScenarioTests {
         #expect(agent.target == icon.text)
     }
 
+    @Test("upstreams are asked as soon as somebody wants it, once a second", arguments: [0, 400, 5000])
+    func onDemand(milliseconds: Int) throws {
+        var agent = AgentScenario.withUpstreams { $0.fallback = .never }
+        try agent.drop(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        let last = agent.now
+        try agent.pass(.milliseconds(milliseconds))
+        for _ in 1...3 { try agent.handle(.request([icon], isRefresh: false)) }
+        _ = try agent.awaitPoll()
+        #expect(agent.now == last + max(.seconds(1), .milliseconds(milliseconds)))
+        #expect(agent.polls.isEmpty)
+    }
+
     @Test("an upstream that lost its image takes no freshness away", arguments: [false, true])
     func lostThere(isFailed: Bool) throws {
         var agent = AgentScenario.withUpstreams()
