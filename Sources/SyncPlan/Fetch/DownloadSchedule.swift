@@ -12,7 +12,7 @@ struct DownloadSchedule: Sendable {
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
 
-    private var settings: Settings.Fetch
+    @Shared private var settings: Settings.Fetch
     /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
     private let triesOnce: Bool
     private(set) var queue: FetchQueue
@@ -38,15 +38,15 @@ struct DownloadSchedule: Sendable {
     ///   - settings: What was configured.
     ///   - triesOnce: Whether retries and probes that become due from now on are left to a later run.
     init(_ settings: Settings, triesOnce: Bool) {
-        self.settings = settings.fetch
+        _settings = settings.$fetch
         self.triesOnce = triesOnce
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
     }
 
     /// Goes on with other settings; what is under way goes on as it was begun.
-    mutating func configure(_ settings: Settings.Fetch) {
-        self.settings = settings
-        queue.configure(concurrency: settings.concurrency, perOrigin: settings.perHost)
+    mutating func configure(_ settings: Settings) {
+        _settings = settings.$fetch
+        queue.configure(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
     }
 
     /// Whether downloads may begin, if there is room.

@@ -66,7 +66,7 @@ package struct Reconciler: Sendable {
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
         downloads.isPaused = restored.memory.values.isPaused
         upstreams = UpstreamPlan(
-            settings.upstream, memos: restored.memory.values.upstreams, triesOnce: triesOnce, at: now,
+            settings, memos: restored.memory.values.upstreams, triesOnce: triesOnce, at: now,
             using: &generator)
         partials = PartialImages(Set(restored.partials.map(\.url)))
         publishing = PublicationPlan(
@@ -97,9 +97,9 @@ package struct Reconciler: Sendable {
         settings = new
         configurationError = nil
         folder.configure(new.lists)
-        downloads.configure(new.fetch)
+        downloads.configure(new)
         retention.configure(new)
-        upstreams.configure(new.upstream, at: now, using: &generator)
+        upstreams.configure(new, at: now, using: &generator)
         publishing.configure(new.publish)
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: now) }
         if new.network != old.network || new.fetch != old.fetch || new.images != old.images

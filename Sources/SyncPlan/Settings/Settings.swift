@@ -207,19 +207,19 @@ package struct Settings: Equatable, Sendable {
         package var listen: ListenAddress?
     }
 
-    package var lists = Lists()
-    package var cache = Cache()
-    package var eviction = Eviction()
-    package var fetch = Fetch()
-    package var network = Network()
-    package var images = Images()
-    package var refresh = Refresh()
-    package var control = Control()
-    package var dashboard = Dashboard()
-    package var serve = Serve()
-    package var metrics = Metrics()
-    package var upstream = Upstream()
-    package var publish = Publish()
+    @Shared package var lists = Lists()
+    @Shared package var cache = Cache()
+    @Shared package var eviction = Eviction()
+    @Shared package var fetch = Fetch()
+    @Shared package var network = Network()
+    @Shared package var images = Images()
+    @Shared package var refresh = Refresh()
+    @Shared package var control = Control()
+    @Shared package var dashboard = Dashboard()
+    @Shared package var serve = Serve()
+    @Shared package var metrics = Metrics()
+    @Shared package var upstream = Upstream()
+    @Shared package var publish = Publish()
 
     package init() {}
 }

@@ -18,7 +18,7 @@ struct UpstreamPlan: Sendable {
     /// How old a look may be that counts as the last one, at most: as long as caches on the way keep a manifest.
     private static let recently: Duration = .seconds(60)
 
-    private(set) var settings: Settings.Upstream
+    @Shared private(set) var settings: Settings.Upstream
     /// Whether nothing is waited for, because the run ends when all is done.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
@@ -35,22 +35,22 @@ struct UpstreamPlan: Sendable {
     private var memos: [String: UpstreamMemo] = [:]
 
     init(
-        _ settings: Settings.Upstream, memos: [UpstreamMemo], triesOnce: Bool, at now: Timestamp,
+        _ settings: Settings, memos: [UpstreamMemo], triesOnce: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
-        self.settings = settings
+        _settings = settings.$upstream
         self.triesOnce = triesOnce
         self.memos = Dictionary(memos.map { ($0.url, $0) }) { a, _ in a }
-        setUpstreams(within: settings.poll, at: now, using: &generator)
+        setUpstreams(within: self.settings.poll, at: now, using: &generator)
     }
 
     /// Goes on with other settings.
     mutating func configure(
-        _ settings: Settings.Upstream, at now: Timestamp, using generator: inout some RandomNumberGenerator
+        _ new: Settings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        guard settings != self.settings else { return }
-        let isKept = settings.urls == self.settings.urls && settings.publicKeys == self.settings.publicKeys
-        self.settings = settings
+        guard new.upstream != settings else { return }
+        let isKept = new.upstream.urls == settings.urls && new.upstream.publicKeys == settings.publicKeys
+        _settings = new.$upstream
         waits = [:]
         failed = []
         guard !isKept else { return }
