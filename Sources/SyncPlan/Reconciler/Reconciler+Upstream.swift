@@ -19,10 +19,10 @@ extension Reconciler {
             let isUnlisted = !upstreams.names(url)
             if icon.isUnlisted != isUnlisted { catalog.updateIcon(url) { $0.isUnlisted = isUnlisted } }
             if let time { noteDue(url, at: time) }
-        case .confirmed(let file, let upstream, let time):
+        case .confirmed(let upstream, let time):
             let before = icon.state
             noteRecovery(of: url)
-            noteFresh(url, .upstream(file, of: upstream, freshUntil: time, now: now), now: now)
+            noteFresh(url, .upstream(upstream, freshUntil: time, now: now), now: now)
             noteState(of: url, was: before, now: now)
             consider(url, now: now)
         case .failed(let failure, let time):
@@ -82,7 +82,7 @@ extension Reconciler {
             // When the origin is asked again is another matter.
             if failure.attempts > 0 { return canDeliver ? supply(url, .retry, now: now) : () }
             catalog.updateIcon(at: place) { $0.failure?.nextAttempt = now }
-        } else if canDeliver, let source = icon.response?.url, upstreams.contains(source) {
+        } else if canDeliver, let response = icon.response, upstreams.source(of: response) != nil {
             catalog.updateIcon(at: place) { $0.freshUntil = min($0.freshUntil, now) }
         }
         consider(url, now: now)
@@ -103,7 +103,7 @@ extension Reconciler {
             }
             return (outcome, nil)
         case .image(let request, let time):
-            return (outcome, .upstream(request.file, of: request.url, freshUntil: time, now: now))
+            return (outcome, .upstream(request.url, freshUntil: time, now: now))
         case .rejected(let failure): return (.failed(failure), nil)
         case .again, .goOn:
             switch outcome {
@@ -119,10 +119,11 @@ extension Reconciler {
 extension IconRecord.Answer {
     /// What an upstream says of an image: its manifest, and not the response that brought the file.
     static func upstream(
-        _ file: UpstreamFile, of upstream: UpstreamURL, freshUntil: Timestamp, now: Timestamp
+        _ upstream: UpstreamURL, freshUntil: Timestamp, now: Timestamp
     ) -> IconRecord.Answer {
+        // The file's own URL follows from the image. All icons share this one.
         let response = StoredResponse(
-            url: upstream.file(file.path).url, fields: HTTPFields([]), requestTime: now, responseTime: now)
+            url: upstream.folder.url, fields: HTTPFields([]), requestTime: now, responseTime: now)
         return IconRecord.Answer(response: response, freshUntil: freshUntil)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import WebAddresses
 
 extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
@@ -21,7 +22,9 @@ extension Reconciler {
     /// Tells what upstreams have to do with an icon.
     private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
         if let response = icon.response, let freshness = upstreams.freshness(of: response, at: now) {
-            report.source = response.url
+            report.source = upstreams.source(of: response).flatMap { source in
+                icon.image.map { source.file($0.path).url }
+            }
             report.response?.freshness = freshness
             report.rule = freshness
         }

@@ -7,7 +7,7 @@ enum UpstreamDecision: Equatable, Sendable {
     /// An upstream has its image.
     case take(UpstreamRequest)
     /// The image on disk is the one that an upstream has: it is fresh until then.
-    case confirmed(file: UpstreamFile, by: UpstreamURL, until: Timestamp)
+    case confirmed(by: UpstreamURL, until: Timestamp)
     /// An upstream says that the icon failed, which counts until then.
     case failed(FetchFailure, until: Timestamp)
     /// It is looked at again when an upstream says something new, or then if that is a time.

@@ -93,7 +93,7 @@ extension UpstreamPlan {
 
     /// Until when the manifest counts that an image came by, with the reason; `nil` if it came from elsewhere.
     func freshness(of response: StoredResponse, at now: Timestamp) -> String? {
-        guard let source = response.url, let upstream = upstreams.first(where: { $0.url.contains(source) }) else {
+        guard let source = source(of: response), let upstream = upstreams.first(where: { $0.url == source }) else {
             return nil
         }
         let published = upstream.accepted.map { " (published at \($0.published))" } ?? ""

@@ -170,7 +170,7 @@ struct UpstreamPlan: Sendable {
                     guard freshUntil > now else { continue }
                     if image.sha256 == file.sha256 {
                         waits[url] = nil
-                        return .confirmed(file: file, by: upstream.url, until: freshUntil)
+                        return .confirmed(by: upstream.url, until: freshUntil)
                     }
                 }
                 if upstream.breaker.isOpen {
@@ -260,8 +260,10 @@ struct UpstreamPlan: Sendable {
     /// When the origin of an icon is asked that waits.
     func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
-    /// Whether a URL, as it was sent, is that of a file of an upstream.
-    func contains(_ url: String) -> Bool { upstreams.contains { $0.url.contains(url) } }
+    /// The upstream that an image came from; `nil` if it came from elsewhere.
+    func source(of response: StoredResponse) -> UpstreamURL? {
+        response.url.flatMap { url in upstreams.first { $0.url.contains(url) }?.url }
+    }
 
     /// The manifests that were accepted, by the URL of their upstream.
     var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
