@@ -218,6 +218,8 @@ struct PublicationPlan: Sendable {
         }
         publication.ignoresRoom = !mended.isEmpty
         staged.subtract(contents.staged.keys)
+        // No room is kept for what was published.
+        if staged.isEmpty { staged = [] }
         rewritten.subtract(names)
         inFlight = InFlight(
             publication: publication, staged: contents.staged, mended: mended, changesManifest: changesManifest,

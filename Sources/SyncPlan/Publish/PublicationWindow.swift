@@ -160,6 +160,7 @@ package struct PublicationWindow: Sendable {
     /// A publication of these lists' changes begins, and of what changed of the manifest.
     package mutating func begin(_ lists: some Sequence<ListName>) {
         for list in lists { changes[list] = nil }
+        if changes.isEmpty { changes = [:] }
         manifestChange = nil
         findFirstDue()
     }
