@@ -29,6 +29,8 @@ struct Upstream: Sendable {
     // MARK: Polls
 
     private(set) var isPolling = false
+    /// Whether somebody wants another look after the one that is under way.
+    private var isWanted = false
     /// When the last look began.
     private(set) var lastPoll: Timestamp?
     /// When the manifest is requested next.
@@ -76,7 +78,11 @@ struct Upstream: Sendable {
     }
 
     /// Asks now because somebody wants it, even if its circuit breaker is open; but once a second at most.
+    ///
+    /// A look that is under way may have read an older manifest: another one follows, unless that one fails.
     mutating func pollOnDemand(at now: Timestamp) {
+        isWanted = isPolling
+        guard !isPolling else { return }
         nextPoll = min(nextPoll, max(now, lastPoll.map { $0 + .seconds(1) } ?? now))
     }
 
@@ -140,6 +146,8 @@ struct Upstream: Sendable {
         schedule(settings.poll, isHurried: isHurried, from: now, using: &generator)
         if bypassesCaches { nextPoll = min(nextPoll, now + .seconds(1)) }
         waitForBreaker()
+        if isWanted, failedPolls == 0 { pollOnDemand(at: now) }
+        isWanted = false
     }
 
     /// Has caches on the way ask the server the next time, if they were not told so of late.

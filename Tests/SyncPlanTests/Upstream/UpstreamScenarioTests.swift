@@ -373,6 +373,20 @@ struct UpstreamScenarioTests {
         #expect(agent.polls.isEmpty)
     }
 
+    @Test("who wants a look while one is under way gets another one, unless that one fails", arguments: [false, true])
+    func duringLook(fails: Bool) throws {
+        var agent = AgentScenario.withUpstreams { $0.fallback = .never }
+        try agent.drop(["1.plist": [icon]])
+        let poll = try agent.awaitPoll()
+        try agent.pass(.seconds(3))
+        try agent.handle(.request([icon], isRefresh: false))
+        #expect(agent.polls.isEmpty)
+        let failure = UpstreamFailure(.incomplete, "a document is missing")
+        try agent.handle(
+            .polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, fails ? .failed(failure) : .unchanged())))
+        #expect(agent.polls.count == (fails ? 0 : 1))
+    }
+
     @Test("an upstream that lost its image takes no freshness away", arguments: [false, true])
     func lostThere(isFailed: Bool) throws {
         var agent = AgentScenario.withUpstreams()
