@@ -8,6 +8,8 @@ package struct StoredResponse: Equatable, Sendable {
     /// The status; the response that brought an image has 200.
     package let status: Int
     /// The URL that gave the response, after all redirects and as it was sent; `nil` if that is not known.
+    ///
+    /// Of an image from an upstream it is that of the upstream's folder.
     package let url: String?
     /// The fields that freshness and conditional requests depend on, in the server's own text.
     package let fields: HTTPFields
@@ -47,8 +49,8 @@ package struct StoredResponse: Equatable, Sendable {
     }
 
     /// The response with the text of an equal URL that is in memory anyway.
-    func sharing(_ url: IconURL) -> StoredResponse {
-        self.url == url.text ? StoredResponse(self, url: url.text) : self
+    func sharing(_ url: String) -> StoredResponse {
+        self.url == url ? StoredResponse(self, url: url) : self
     }
 
     // MARK: - What the fields say

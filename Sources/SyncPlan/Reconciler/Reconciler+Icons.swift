@@ -135,7 +135,7 @@ extension Reconciler {
         let before = catalog.icons[place].icon.state
         let isReferenced = catalog.icons[place].icon.isReferenced
         let image = catalog.icons[place].icon.image?.sha256
-        // Each image of an upstream has a way of its own, which its response tells.
+        // The way to an image of an upstream follows from its digest.
         let shared = isUpstream ? nil : catalog.share(trail?.leavingOut(url))
         let judged = judged(outcome, ofIconAt: place)
         var news: (image: StagedImage, answer: IconRecord.Answer)?
@@ -213,7 +213,7 @@ extension Reconciler {
     mutating func noteFresh(
         _ url: IconURL, _ answer: IconRecord.Answer, now: Timestamp, _ change: (inout IconRecord) -> Void = { _ in }
     ) {
-        let response = answer.response.sharing(url)
+        let response = answer.response.sharing(url.text)
         catalog.updateIcon(url) {
             change(&$0)
             $0.failure = nil

@@ -156,8 +156,8 @@ extension Reconciler {
         let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
         let latest = memo.failure.map { now + downloads.backoff.longest(after: $0.code) }
         let trail = catalog.share(memo.trail)
-        // The text of the URL that the list has.
-        let response = memo.response?.sharing(catalog.icons.spelling(of: memo.url))
+        // The text of the URL that the list has, or the settings.
+        let response = memo.response.map { upstreams.sharing($0.sharing(catalog.icons.spelling(of: memo.url).text)) }
         catalog.updateIcon(memo.url) {
             $0.trail = trail
             // Validators vouch for bytes: without the image they must not be sent.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import WebAddresses
 
 /// Whether an icon comes from an upstream or from its origin, and when each upstream is looked at.
 struct UpstreamPlan: Sendable {
@@ -262,7 +263,12 @@ struct UpstreamPlan: Sendable {
 
     /// The upstream that an image came from; `nil` if it came from elsewhere.
     func source(of response: StoredResponse) -> UpstreamURL? {
-        response.url.flatMap { url in upstreams.first { $0.url.contains(url) }?.url }
+        upstreams.first { $0.url.folder.url == response.url }?.url
+    }
+
+    /// A response that was stored, with the text of an upstream's URL that is in memory anyway.
+    func sharing(_ response: StoredResponse) -> StoredResponse {
+        source(of: response).map { response.sharing($0.folder.url) } ?? response
     }
 
     /// The manifests that were accepted, by the URL of their upstream.

@@ -27,9 +27,6 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
         return target
     }
 
-    /// Whether a URL, as it is sent, is that of a file in the folder.
-    package func contains(_ url: String) -> Bool { url.utf8.starts(with: folder.url.utf8) }
-
     /// Whether a URL ends like that of a file of an export.
     private static func namesFile(_ url: String) -> Bool {
         // The first two are the scheme and the host.

@@ -107,6 +107,40 @@ struct UpstreamReportTests {
         #expect(report.rule?.contains("until it says something else") == true)
     }
 
+    @Test("where an image came from, though one upstream is in the folder of another one, and so is an origin")
+    func source() throws {
+        let inner = UpstreamSample.url("\(UpstreamSample.first)inner/")
+        let own: IconURL = "https://one.example/fleet/own.png"
+        var agent = AgentScenario.withUpstreams([UpstreamSample.first, inner])
+        try agent.drop(["1.plist": [icon, own]])
+        for _ in 1...2 {
+            let poll = try agent.awaitPoll()
+            let contents = try UpstreamSample.contents(
+                of: poll.url, poll.url == inner ? [icon: UpstreamSample.ready("x")] : [:])
+            try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
+        }
+        try agent.finish(icon, with: "x")
+        try agent.pass(.seconds(90))
+        try agent.handle(.request([own], isRefresh: false))
+        for _ in 1...2 { try agent.finishPoll(.unchanged()) }
+        try agent.finish(own, with: "o", answer: Sample.response(etag: "o", at: agent.now, from: own.text))
+        try agent.finishJobs()
+        for isRestarted in [false, true] {
+            if isRestarted {
+                // What is to be remembered is stored by then.
+                try agent.pass(.seconds(60))
+                try agent.restart()
+                try agent.drop(["1.plist": [icon, own]])
+            }
+            let report = try #require(agent.plan.report(on: icon, now: agent.now))
+            #expect(report.source == inner.file(Sample.image("x").path).url)
+            #expect(report.rule?.hasPrefix("the manifest of the upstream \(inner) ") == true)
+            let other = try #require(agent.plan.report(on: own, now: agent.now))
+            #expect(other.source == nil)
+            #expect(other.rule?.contains("upstream") == false)
+        }
+    }
+
     @Test("why an image is fresh that came from an upstream, also when its manifest is old")
     func freshness() throws {
         var agent = AgentScenario.withUpstreams { ($0.fallback, $0.maxAge) = (.never, .seconds(3600)) }
