@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks a scrape on stdin: it parses, and its metrics follow the conventions of Prometheus.
 
-Needs prometheus_client (python3-prometheus-client). Exit code 2 says that it is missing. Example:
+Needs prometheus_client (python3-prometheus-client of Debian, or prometheus-client of PyPI). Exit code 2 says that it
+is missing. Example:
 curl -s --unix-socket /run/syncagent/control.sock http://agent/v1/metrics | Packaging/prometheus/lint.py
 """
 import math
@@ -12,7 +13,7 @@ import sys
 try:
     from prometheus_client.parser import text_string_to_metric_families
 except ImportError:
-    print("prometheus_client is missing: install python3-prometheus-client", file=sys.stderr)
+    print("prometheus_client is missing: install python3-prometheus-client, or prometheus-client with pip", file=sys.stderr)
     sys.exit(2)
 
 text = sys.stdin.read()
