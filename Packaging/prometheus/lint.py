@@ -13,7 +13,9 @@ import sys
 try:
     from prometheus_client.parser import text_string_to_metric_families
 except ImportError:
-    print("prometheus_client is missing: install python3-prometheus-client, or prometheus-client with pip", file=sys.stderr)
+    print(
+        "prometheus_client is missing: install python3-prometheus-client, or prometheus-client with pip",
+        file=sys.stderr)
     sys.exit(2)
 
 text = sys.stdin.read()
