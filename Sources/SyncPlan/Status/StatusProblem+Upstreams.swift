@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
-
-extension StatusReport.Downloads {
-    /// Icons that are pending, and that no upstream names in a list.
-    package struct Unlisted: Codable, Equatable, Sendable {
-        /// How many there are.
-        package var icons: Int
-        /// One of them, without the secrets that may be in its URL.
-        package var example: IconURL
-        /// A list that names the example.
-        package var list: ListName?
-        /// Whether their origins are asked later.
-        package var isTemporary: Bool
-    }
-}
+import CacheFormat
 
 extension StatusReport {
     /// Upstreams that are of no use at the moment.

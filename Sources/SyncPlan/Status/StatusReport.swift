@@ -89,6 +89,18 @@ package struct StatusReport: Codable, Equatable, Sendable {
                 (self.name, self.icons, self.until) = (name, icons, until)
             }
         }
+
+        /// Icons that are pending, and that no upstream names in a list.
+        package struct Unlisted: Codable, Equatable, Sendable {
+            /// How many there are.
+            package var icons: Int
+            /// One of them, without the secrets that may be in its URL.
+            package var example: IconURL
+            /// A list that names the example.
+            package var list: ListName?
+            /// Whether their origins are asked later.
+            package var isTemporary: Bool
+        }
     }
 
     package struct Cache: Codable, Equatable, Sendable {
