@@ -93,7 +93,7 @@ extension Reconciler {
             if !isPaused { resumeUpstreams(now: now) }
         case .awaited(let urls):
             for url in urls { downloads.raise(url) }
-            if upstreams.waitingCount > 0 { upstreams.pollNow(at: now) }
+            if upstreams.hasWaiting { upstreams.pollNow(at: now) }
             // What made a publication fail may be over, and somebody waits to know.
             publishing.retry(at: now)
         case .configured(let settings):

@@ -21,10 +21,9 @@ extension Reconciler {
 
     /// Tells what upstreams have to do with an icon.
     private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
-        if let response = icon.response, let freshness = upstreams.freshness(of: response, at: now) {
-            report.source = upstreams.source(of: response).flatMap { source in
-                icon.image.map { source.file($0.path).url }
-            }
+        if let response = icon.response, let upstream = upstreams.source(of: response) {
+            let freshness = upstreams.freshness(from: upstream, at: now)
+            report.source = icon.image.map { upstream.url.file($0.path).url }
             report.response?.freshness = freshness
             report.rule = freshness
         }

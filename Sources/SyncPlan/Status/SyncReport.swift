@@ -96,7 +96,7 @@ extension Reconciler {
         if downloads.isPaused { return "downloads are paused: run syncagent resume" }
         if let reason = space.reason { return reason }
         guard downloads.queue.activeCount + downloads.queue.readyCount == 0 else { return nil }
-        if upstreams.waitingCount > 0 {
+        if upstreams.hasWaiting {
             return upstreams.settings.fallback == .never
                 ? "no upstream has their images, and upstream.fallback is never"
                 : "no upstream has their images; their servers are asked later: see syncagent why"
@@ -135,6 +135,6 @@ extension Reconciler {
         if icons.fetching > 0 { return true }
         guard mayDownload else { return false }
         return icons.queued.keys.contains { !downloads.queue.isHeld(origin: $0) }
-            || icons.icons.pending > 0 && upstreams.isPolling && upstreams.waitingCount > 0
+            || icons.icons.pending > 0 && upstreams.isPolling && upstreams.hasWaiting
     }
 }

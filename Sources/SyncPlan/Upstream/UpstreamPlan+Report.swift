@@ -91,11 +91,8 @@ extension UpstreamPlan {
         return originTime(of: url).map { "download when an upstream has it, from its origin at \($0)" }
     }
 
-    /// Until when the manifest counts that an image came by, with the reason; `nil` if it came from elsewhere.
-    func freshness(of response: StoredResponse, at now: Timestamp) -> String? {
-        guard let source = source(of: response), let upstream = upstreams.first(where: { $0.url == source }) else {
-            return nil
-        }
+    /// How long the manifest of an upstream counts that an image came by.
+    func freshness(from upstream: Upstream, at now: Timestamp) -> String {
         let published = upstream.accepted.map { " (published at \($0.published))" } ?? ""
         let isOld = upstream.accepted.map { $0.published + settings.maxAge <= now } ?? false
         return "the manifest of the upstream \(upstream.url)\(published) "

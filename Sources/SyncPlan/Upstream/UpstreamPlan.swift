@@ -105,7 +105,7 @@ struct UpstreamPlan: Sendable {
         }
         let wasFresh = upstreams[place].isFresh(settings.maxAge, at: now)
         upstreams[place].end(
-            answer.outcome, settings, isHurried: waits.values.contains { !$0.isOver }, at: now, using: &generator)
+            answer.outcome, settings, isHurried: hasWaiting, at: now, using: &generator)
         noteBreaker(ofUpstreamAt: place)
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
@@ -123,7 +123,7 @@ struct UpstreamPlan: Sendable {
     ///
     /// - Returns: The icons to be looked at again.
     mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
-        guard waitingCount > 0 else { return [] }
+        guard hasWaiting else { return [] }
         pollNow(at: now)
         let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
         for url in overdue {
@@ -256,19 +256,20 @@ struct UpstreamPlan: Sendable {
     /// How many icons wait for an upstream.
     var waitingCount: Int { waits.count { !$0.value.isOver } }
 
+    /// Whether any do.
+    var hasWaiting: Bool { waits.values.contains { !$0.isOver } }
+
     func isWaiting(_ url: IconURL) -> Bool { waits[url]?.isOver == false && requests[url] == nil }
 
     /// When the origin of an icon is asked that waits.
     func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
     /// The upstream that an image came from; `nil` if it came from elsewhere.
-    func source(of response: StoredResponse) -> UpstreamURL? {
-        upstreams.first { $0.url.folder.url == response.url }?.url
-    }
+    func source(of response: StoredResponse) -> Upstream? { upstreams.first { $0.url.folder.url == response.url } }
 
     /// A response that was stored, with the text of an upstream's URL that is in memory anyway.
     func sharing(_ response: StoredResponse) -> StoredResponse {
-        source(of: response).map { response.sharing($0.folder.url) } ?? response
+        upstreams.reduce(response) { $0.sharing($1.url.folder.url) }
     }
 
     /// The manifests that were accepted, by the URL of their upstream.
