@@ -75,6 +75,9 @@ package struct Export: Sendable {
             }
         }
 
+        // An export that was interrupted, or that could not flush, may have left any of these.
+        let named = source.files.map(\.path) + (signature == nil ? [] : [signaturePath])
+        try await target.settle(named + (contents.sizes[CacheLayout.manifest] == nil ? [] : [CacheLayout.manifest]))
         // Another export may have been faster.
         report.isUnchanged = try await order(at: target, contents) == .same
         if !report.isUnchanged {
@@ -83,8 +86,8 @@ package struct Export: Sendable {
                 throw ExportError.incomplete(target: target.name, path: CacheLayout.manifest)
             }
         }
-        let named = Set(source.files.map(\.path) + [signaturePath])
-        (report.removed, report.unnamed) = try await retire(at: target, contents, named: named, now: now)
+        let kept = Set(source.files.map(\.path) + [signaturePath])
+        (report.removed, report.unnamed) = try await retire(at: target, contents, named: kept, now: now)
         return report
     }
 

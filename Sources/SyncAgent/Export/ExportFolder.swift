@@ -105,8 +105,9 @@ package final class ExportFolder: ExportTarget {
             try makeFolders(for: batch.map(\.path))
             try write(batch.map(\.path)) { index in try source.bytes(of: batch[start + index]) }
         }
-        try barrier.pass(names: files.map(\.path))
     }
+
+    package func settle(_ paths: [String]) throws { try barrier.pass(names: paths) }
 
     package func put(_ bytes: [UInt8], at path: String) throws {
         let older = path == CacheLayout.manifest ? try folder.status(path) : nil
@@ -181,7 +182,12 @@ extension ExportFolder {
         guard mkdir(path.string, openMode.rawValue) == 0 || errno == EEXIST else {
             throw FileError("create the folder", path.string, Errno(rawValue: errno))
         }
-        fsync(parent.rawValue)
+        guard fsync(parent.rawValue) == 0 else {
+            let error = FileError("fsync", path.removingLastComponent().string, Errno(rawValue: errno))
+            // The next export makes it again, and flushes that.
+            rmdir(path.string)
+            throw error
+        }
     }
 
     /// Whether an open folder is another one, or somewhere in it, whatever links lead there.

@@ -14,8 +14,11 @@ package protocol ExportTarget: Sendable {
     /// Reads a small file; `nil` if there is none.
     func read(_ path: String) async throws -> [UInt8]?
 
-    /// Copies files from the cache, in place of whatever has their names. When it returns, they are durable.
+    /// Copies files from the cache, in place of whatever has their names. Their names are durable after ``settle(_:)``.
     func add(_ files: [ExportFile], from source: ExportSource) async throws
+
+    /// Makes the names of files durable that are there, also of those that an interrupted export has written.
+    func settle(_ paths: [String]) async throws
 
     /// Writes a file, in place of whatever has its name. When it returns, it is durable.
     func put(_ bytes: [UInt8], at path: String) async throws

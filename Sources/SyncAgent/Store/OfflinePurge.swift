@@ -10,7 +10,7 @@ package import SystemPackage
 ///
 /// What stays is an empty generation, so that their numbers go on growing, and what readers hold a lease on: the next agent
 /// removes that. A purge that is interrupted leaves a whole cache, at worst the one before, with what can go on being
-/// removed.
+/// removed. As with an agent, nothing is removed before the empty generation is durable.
 package enum OfflinePurge {
     /// What came of it.
     package struct Result: Equatable, Sendable {
@@ -49,7 +49,9 @@ package enum OfflinePurge {
             where unlinkat(stateFolder.rawValue, name, 0) != 0 && errno != ENOENT {
                 note(FileError("remove", state.appending(name).string, Errno(rawValue: errno)), &result)
             }
-            fsync(stateFolder.rawValue)
+            if fsync(stateFolder.rawValue) != 0 {
+                note(FileError("fsync", state.string, Errno(rawValue: errno)), &result)
+            }
         }
         return result
     }
@@ -58,18 +60,17 @@ package enum OfflinePurge {
 
     private static func empty(_ folder: CacheFolder, _ result: inout Result) async throws {
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
-        let restored = try StartUpRecovery.run(folder, logger: silent)
+        let restored: RestoredState
+        do {
+            restored = try StartUpRecovery.run(folder, logger: silent)
+        } catch let error as FileError {
+            throw PurgeError(cache: folder.path, reason: "\(error)")
+        }
         let thread = FileThread("purge")
-        if let current = restored.manifests.last {
-            if !current.lists.isEmpty {
-                // From here on readers find nothing.
-                let publication = Publication(generation: restored.nextGeneration, published: AgentClock.wallTime)
-                let publisher = Publisher(folder, held: HeldImages(), thread: thread)
-                if case .failed(let reason, _) = await publisher.publish(publication) {
-                    throw PurgeError(cache: folder.path, reason: reason)
-                }
-            }
-            let older = restored.manifests.filter { !$0.lists.isEmpty }.map(\.generation)
+        let older = restored.manifests.filter { !$0.lists.isEmpty }.map(\.generation)
+        if !older.isEmpty {
+            // Also where the newest one is empty: a purge that could not flush it has left the others.
+            try await publishEmpty(restored.nextGeneration, in: folder, thread: thread)
             let evictor = Evictor(folder, thread: thread, logger: silent)
             let released = await evictor.release(older.map { GenerationRelease(generation: $0) })
             result.kept = released.kept
@@ -88,6 +89,20 @@ package enum OfflinePurge {
             }
         }
         remove(in: folder, &result, keeping: documents, images, urls)
+    }
+
+    /// Publishes a generation without lists: from then on readers find nothing.
+    ///
+    /// - Throws: ``PurgeError`` if it may not be durable: after a power failure, readers may find an older one.
+    private static func publishEmpty(_ generation: Int, in folder: CacheFolder, thread: FileThread) async throws {
+        let publication = Publication(generation: generation, published: AgentClock.wallTime)
+        let doubt: String? =
+            switch await Publisher(folder, held: HeldImages(), thread: thread).publish(publication) {
+            case .published(_, _, let doubt): doubt
+            case .noRoom(let shortage, _, _): shortage.reason
+            case .failed(let reason, _): reason
+            }
+        if let doubt { throw PurgeError(cache: folder.path, reason: doubt) }
     }
 
     /// Removes what is named as the agent names its files; whatever else is there is somebody else's.
@@ -124,10 +139,10 @@ package enum OfflinePurge {
         if result.reason == nil { result.reason = "\(error)" }
     }
 
-    /// The empty generation could not be published: nothing was removed.
+    /// The empty generation could not be published, or may not be durable: no image was removed.
     package struct PurgeError: Error, CustomStringConvertible {
         package var cache: FilePath
         package var reason: String
-        package var description: String { "Cannot purge \(cache): \(reason). Nothing was removed." }
+        package var description: String { "Cannot purge \(cache): \(reason). No image was removed." }
     }
 }

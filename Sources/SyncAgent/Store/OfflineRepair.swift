@@ -10,13 +10,20 @@ package import SystemPackage
 /// Only the agent has the settings to download by: whoever repairs may have others, and a download that fails by them would
 /// take away what was there.
 package enum OfflineRepair {
+    /// Why not all of a cache is repaired for good.
+    package struct Trouble: Equatable, Sendable {
+        package var reason: String
+        /// Whether something was repaired and may not be durable.
+        package var isFlush: Bool
+    }
+
     /// Has the names of images that are whole lead to them again.
     ///
     /// - Parameter path: The cache folder.
-    /// - Returns: Why not all of it could be repaired; `nil` if that takes downloads only.
+    /// - Returns: Why not all of it could be repaired, or may not last; `nil` if the rest takes downloads only.
     /// - Throws: ``FolderError`` if an agent holds the folder or others can change it, ``FileError`` if it cannot be used,
     ///   and ``IconCacheError`` if there is no manifest that could be read.
-    package static func run(_ path: FilePath) async throws -> String? {
+    package static func run(_ path: FilePath) async throws -> Trouble? {
         let folder = try CacheFolder(path)
         try folder.checkTrust()
         let lock = try FolderLock(in: folder.descriptor, at: path)
@@ -35,6 +42,8 @@ package enum OfflineRepair {
         }
         let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
-        return await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected).trouble
+        let found = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)
+        let failedFlush = folder.takeFailedFlush()
+        return found.trouble.map { Trouble(reason: $0, isFlush: $0 == failedFlush?.description) }
     }
 }

@@ -66,7 +66,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     /// Repairs what takes no download, and tells what is left.
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
-        let trouble: String?
+        let trouble: OfflineRepair.Trouble?
         do {
             trouble = try await OfflineRepair.run(folders.cache)
         } catch let error as FolderError where error.isHeld {
@@ -76,10 +76,15 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         let left = try await Verification.run(IconCache(at: folders.cache)) { _ in }
         let repaired = Set(result.damage).subtracting(left.damage).count
-        Message.error("\(repaired) of \(counted(result.damage.count, "damaged file")) repaired.")
+        let sentence = "\(repaired) of \(counted(result.damage.count, "damaged file")) repaired"
         let lost = Set(left.damage.compactMap(\.image)).count
-        if let trouble {
-            Message.error("Cannot repair everything: \(trouble).")
+        if let trouble, trouble.isFlush {
+            Message.error("\(sentence), but this may be lost in a power failure: \(trouble.reason).")
+        } else {
+            Message.error("\(sentence).")
+        }
+        if let trouble, !trouble.isFlush {
+            Message.error("Cannot repair everything: \(trouble.reason).")
         } else if lost > 0 {
             Message.error(
                 "\(counted(lost, "image")) must be downloaded again: start the agent, then run syncagent "

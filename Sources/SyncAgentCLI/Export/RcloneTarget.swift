@@ -58,6 +58,9 @@ struct RcloneTarget: ExportTarget {
             reading: files.map { $0.path + "\n" }.joined())
     }
 
+    /// Nothing: when rclone ends, the remote has what it wrote.
+    func settle(_ paths: [String]) {}
+
     func put(_ bytes: [UInt8], at path: String) async throws {
         // Below the limit, one request writes the file.
         try await rclone(
