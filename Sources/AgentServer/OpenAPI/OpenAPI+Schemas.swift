@@ -41,7 +41,7 @@ extension OpenAPI {
                         "mode": .textOrNull, "reason": .textOrNull, "overflows": .count, "lastScan": .textOrNull,
                     ]),
                     "publication": .object(["error": .textOrNull]),
-                    "storage": .object(["error": .textOrNull, "damaged": .textOrNull]),
+                    "storage": .object(["error": .textOrNull, "damaged": .textOrNull, "events": .textOrNull]),
                     "configuration": .object(["error": .textOrNull]),
                     "listeners": .list(of: .object(["name": .anyText, "address": .anyText, "error": .textOrNull])),
                     "failures": .list(

@@ -89,7 +89,8 @@ package struct RunningAgent: Sendable {
         guard var report = await loop.status() else { return nil }
         report.pid = Int(getpid())
         report.storage = StatusReport.Storage(
-            error: loop.storageTrouble.withLock(\.self), damaged: damagedState()?.string)
+            error: loop.storageTrouble.withLock(\.self), damaged: damagedState()?.string,
+            events: loop.journal?.failure)
         let watch = lists.watch
         (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
         report.listeners = listeners.all

@@ -29,6 +29,16 @@ extension EventJournal {
         }
     }
 
+    /// Has all numbers up to that of the newest event taken, and the newest file known, before anybody can see them.
+    func takeNumbers(_ output: inout Output) throws {
+        let newest = output.next - 1
+        if let limit = output.limit, newest <= limit { return }
+        let first = ring.withLock { $0.segments.last?.first ?? output.first }
+        let limit = EventNumbers.limit(for: newest)
+        try EventNumbers(first: first, limit: limit).write(in: folder)
+        output.limit = limit
+    }
+
     /// Opens a file to go on behind its last whole line: what is there was being written when an agent ended.
     ///
     /// - Returns: `nil` if somebody cut the file before that.
@@ -84,7 +94,9 @@ extension EventJournal {
         let path = EventRing.path(ofSlot: slot, in: folder)
         // Readers find out that it is gone before it is.
         ring.withLock { $0.segments.removeAll { $0.slot == slot } }
-        guard unlink(path.string) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+        guard unlink(path.string) == 0 || errno == ENOENT else {
+            throw FileError("replace", path.string, Errno(rawValue: errno))
+        }
         let file = try FileDescriptor.open(
             path, .writeOnly, options: [.create, .exclusiveCreate, .append, .closeOnExec], permissions: .ownerReadWrite)
         let header = output.mark ?? EventMark(first: output.first, boot: boot)
@@ -99,6 +111,7 @@ extension EventJournal {
         }
         output.file = file
         output.mark = nil
+        output.limit = nil
         ring.withLock { ring in
             ring.lastSerial += 1
             ring.segments.append(

@@ -14,7 +14,7 @@ package import SystemPackage
 /// are told (``EventGap``). If the files cannot be written, the agent goes on without.
 package final class EventJournal: Sendable {
     /// The names of its files in the state folder.
-    package static let files = EventRing.names
+    package static let files = EventRing.names + [EventNumbers.file]
     /// How large a file becomes before the next one is begun, in bytes.
     package static let segmentBytes = 2 << 20
     /// How many events may wait to be written before those of icons are dropped.
@@ -42,6 +42,8 @@ package final class EventJournal: Sendable {
         var first = 0
         /// The mark that has to be written before it.
         var mark: EventMark?
+        /// The highest number that is taken; `nil` if that is to be written again.
+        var limit: Int?
         /// Whether the last write failed.
         var isFailing = false
         var isClosed = false
@@ -54,6 +56,8 @@ package final class EventJournal: Sendable {
     private let logger: Logger
     let ring: Mutex<EventRing>
     let feed = ChangeFeed()
+    /// Why events cannot be written; `nil` if they can.
+    private let trouble = Mutex<String?>(nil)
     private let pending = Mutex(Pending())
     private let output: Mutex<Output>
     let writing = DispatchQueue(label: "syncagent.events")
@@ -78,6 +82,11 @@ package final class EventJournal: Sendable {
         self.logger = logger
         let found = EventRing.find(in: folder, limit: Self.limit)
         let mark = found.mark(boot: self.boot)
+        if found.isDamaged {
+            logger.warning(
+                "event journal damaged: events are missing",
+                metadata: ["folder": "\(folder)", "newest": "\(found.ring.newest)", "next": "\(mark.first)"])
+        }
         ring = Mutex(found.ring)
         output = Mutex(Output(next: mark.first, mark: mark))
     }
@@ -98,6 +107,9 @@ package final class EventJournal: Sendable {
 
     /// Whether there is an event.
     package var isEmpty: Bool { ring.withLock { $0.segments.isEmpty } }
+
+    /// Why no event is written, as a clause; `nil` if they are.
+    package var failure: String? { trouble.withLock(\.self) }
 
     /// The number of the newest event; 0 if there never was one.
     package var newest: Int { ring.withLock(\.newest) }
@@ -185,6 +197,7 @@ package final class EventJournal: Sendable {
         defer { text.removeAll(keepingCapacity: true) }
         do {
             try open(&output)
+            try takeNumbers(&output)
             let mark = output.mark.map { Array($0.line.utf8) } ?? []
             try append(mark + text, &output)
             output.mark = nil
@@ -192,6 +205,7 @@ package final class EventJournal: Sendable {
             ring.withLock { $0.newest = newest }
             if output.isFailing { logger.notice("events are written again") }
             output.isFailing = false
+            trouble.withLock { $0 = nil }
             feed.note()
         } catch {
             if !output.isFailing {
@@ -200,6 +214,7 @@ package final class EventJournal: Sendable {
                     metadata: ["folder": "\(folder)", "reason": "\(error)"])
             }
             output.isFailing = true
+            trouble.withLock { $0 = "events cannot be written in \(folder): \(error)" }
         }
     }
 

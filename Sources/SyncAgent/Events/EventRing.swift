@@ -32,6 +32,9 @@ struct EventRing: Sendable {
 
     /// Where the number of the first event goes on if it is not certain which ones were given.
     static func jump(after id: Int) -> Int { (id / 1_000_000 + 1) * 1_000_000 + 1 }
+
+    /// The highest number that is taken for one: a line with a higher one was written by no agent.
+    static let highest = 1 << 53
 }
 
 extension EventRing {
@@ -40,8 +43,10 @@ extension EventRing {
         var ring = EventRing()
         /// Whether the agent closed it, so that nothing is missing.
         var isClosed = true
-        /// Whether there was something that no agent wrote.
+        /// Whether there was something that no agent wrote, or the newest file is gone.
         var isDamaged = false
+        /// Which numbers may have been given; `nil` if that is not known.
+        var numbers: EventNumbers?
         /// The run of the kernel in which the newest event was written.
         var boot: String?
     }
@@ -64,6 +69,9 @@ extension EventRing {
         for index in found.ring.segments.indices { found.ring.segments[index].serial = index + 1 }
         found.ring.lastSerial = found.ring.segments.count
         if let newest = found.ring.segments.popLast() { found.readNewest(newest, in: folder, limit: limit) }
+        found.numbers = EventNumbers.read(in: folder)
+        // Without it, the numbers that its events had would be given again.
+        if let numbers = found.numbers, numbers.first > found.ring.segments.last?.first ?? 0 { found.isDamaged = true }
         return found
     }
 
@@ -116,12 +124,14 @@ extension EventRing.Found {
     /// The mark with which another run begins.
     func mark(boot: String?) -> EventMark {
         let newest = ring.newest
-        if isDamaged { return EventMark(first: EventRing.jump(after: newest), boot: boot, after: .damaged) }
+        // What was lost may have had any of the numbers that were taken.
+        let unused = max(EventRing.jump(after: newest), (numbers?.limit ?? 0) + 1)
+        if isDamaged { return EventMark(first: unused, boot: boot, after: .damaged) }
         if isClosed { return EventMark(first: newest + 1, boot: boot) }
         if let boot, boot == self.boot {
             // The number between stands for what may not have been written.
             return EventMark(first: newest + 2, boot: boot, after: .agentKilled)
         }
-        return EventMark(first: EventRing.jump(after: newest), boot: boot, after: .machineStopped)
+        return EventMark(first: unused, boot: boot, after: .machineStopped)
     }
 }

@@ -120,6 +120,11 @@ extension StatusReport {
                     detail: "it is set aside, and a new one is in use: check the disk, then remove \(damaged)",
                     commands: ["sudo rm \(ShellWord.quoted(damaged))"]))
         }
+        if let error = storage?.events {
+            problems.append(
+                StatusProblem(
+                    code: "events-not-written", sentence: "events are not written: readers get a gap", detail: error))
+        }
         for listener in listeners ?? [] {
             guard let error = listener.error else { continue }
             if listener.name == "textfile" {

@@ -40,7 +40,10 @@ extension StatusReport {
                 "overflows": .number(watch.overflows), "lastScan": .string(orNull: watch.lastScan),
             ],
             "publication": ["error": .string(orNull: publication.error)],
-            "storage": ["error": .string(orNull: storage?.error), "damaged": .string(orNull: storage?.damaged)],
+            "storage": [
+                "error": .string(orNull: storage?.error), "damaged": .string(orNull: storage?.damaged),
+                "events": .string(orNull: storage?.events),
+            ],
             "configuration": ["error": .string(orNull: configuration.error)],
             "listeners": .array((listeners ?? []).map(\.json)),
             "failures": .lines(.array((failures ?? []).map(\.json))),

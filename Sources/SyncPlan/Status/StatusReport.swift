@@ -159,8 +159,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// The database that was damaged and set aside, until somebody has removed that file.
         package var damaged: String?
 
-        package init(error: String? = nil, damaged: String? = nil) {
-            (self.error, self.damaged) = (error, damaged)
+        /// Why events cannot be written.
+        package var events: String?
+
+        package init(error: String? = nil, damaged: String? = nil, events: String? = nil) {
+            (self.error, self.damaged, self.events) = (error, damaged, events)
         }
     }
 
@@ -249,7 +252,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// folder in doubt, an eviction that is held, a full disk, a configuration that was rejected, a damaged state.
     package var needsAttention: Bool {
         hasFailures || !["active", "unknown"].contains(eviction.state) || state == .unknown
-            || configuration.error != nil || storage?.damaged != nil
+            || configuration.error != nil || storage?.damaged != nil || storage?.events != nil
             || upstreams?.contains(where: \.needsAttention) == true || lacksUpstream
     }
 

@@ -107,6 +107,7 @@ struct EventJournalTests {
             #expect(try await Self.read(&follower).map(\.id) == [3])
             try #require(unlink(folder.appending("events-0.ndjson").string) == 0)
             if isFolder {
+                try #require(unlink(folder.appending(EventNumbers.file).string) == 0)
                 try #require(rmdir(folder.string) == 0)
                 try makeFolder(folder)
             }

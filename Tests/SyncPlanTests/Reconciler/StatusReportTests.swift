@@ -30,7 +30,7 @@ struct StatusReportTests {
         let added = [
             "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "leases", "publication", "error",
             "storage",
-            "error", "damaged", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
+            "error", "damaged", "events", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
             "level", "sentence", "command", "problems", "refreshFailures", "awaitingUpstream", "upstreams",
             "unlisted",
         ]

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import Glibc
+import IconCache
+import SystemPackage
+
+/// Which numbers events may have, in a file beside those of the journal: whatever happens to them, no number is given twice.
+///
+/// It is durable before any of the numbers is given. Numbers are taken by the million, so it is seldom written.
+struct EventNumbers: Codable, Equatable {
+    /// The name of its file in the state folder.
+    static let file = "events-numbers.json"
+    private static let currentFormat = 1
+    private static let longest = 4096
+
+    private var format = currentFormat
+    /// The number of the first event of the newest file.
+    var first: Int
+    /// No event has a higher number.
+    var limit: Int
+
+    init(first: Int, limit: Int) { (self.first, self.limit) = (first, limit) }
+
+    /// The end of the million that a number is in.
+    static func limit(for id: Int) -> Int { EventRing.jump(after: max(0, id - 1)) - 1 }
+
+    private var text: String {
+        JSON.object([("format", .number(format)), ("first", .number(first)), ("limit", .number(limit))]).line + "\n"
+    }
+
+    /// Reads them; `nil` if there is no such file, or it is damaged.
+    static func read(in folder: FilePath) -> EventNumbers? {
+        guard let bytes = try? FileBytes.read(folder.appending(file)), bytes.count <= longest,
+            let numbers = try? JSONDecoder().decode(EventNumbers.self, from: Data(bytes)),
+            numbers.format == currentFormat, (1...EventRing.highest).contains(numbers.first),
+            (numbers.first...EventRing.highest).contains(numbers.limit)
+        else { return nil }
+        return numbers
+    }
+
+    /// Writes them, and returns when they are durable.
+    func write(in folder: FilePath) throws {
+        let directory = try FileDescriptor.openFolder(folder)
+        defer { try? directory.close() }
+        func check(_ operation: String, _ result: Int32) throws(FileError) {
+            guard result != 0, errno != ENOENT || operation != "remove" else { return }
+            throw FileError(operation, folder.appending(Self.file).string, Errno(rawValue: errno))
+        }
+        let temporary = Self.file + ".new"
+        try check("remove", unlinkat(directory.rawValue, temporary, 0))
+        let number = openat(directory.rawValue, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+        try check("create", min(number, 0))
+        let file = FileDescriptor(rawValue: number)
+        try file.closeAfter {
+            try file.writeAll(text.utf8)
+            try check("fsync", fsync(number))
+        }
+        try check("replace", renameat(directory.rawValue, temporary, directory.rawValue, Self.file))
+        try check("fsync", fsync(directory.rawValue))
+    }
+}
