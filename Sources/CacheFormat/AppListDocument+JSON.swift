@@ -17,15 +17,19 @@ extension AppListDocument {
     ///
     /// - Parameters:
     ///   - json: The text.
+    ///   - limit: The most bytes of a text in another layout than ``text`` has: reading one takes many times its size.
     ///   - initial: Makes what there is before the first entry; called again if the text turns out to have another layout.
     ///   - update: Takes an entry in.
     /// - Returns: What there is after the last one.
     /// - Throws: ``FormatError``, as ``init(json:)`` does.
     package static func reduce<Result>(
-        _ json: [UInt8], into initial: () -> Result, _ update: (inout Result, App) -> Void
+        _ json: [UInt8], anyLayoutUpTo limit: Int = .max, into initial: () -> Result,
+        _ update: (inout Result, App) -> Void
     ) throws(FormatError) -> Result {
         var result = initial()
         if read(written: json, { update(&result, $0) }) != nil { return result }
+        result = initial()
+        try DocumentFormat.check(json, anyLayoutUpTo: limit)
         return try AppListDocument(anyJSON: json).apps.reduce(into: initial(), update)
     }
 
@@ -41,6 +45,9 @@ extension AppListDocument {
             guard let state = app.state else {
                 throw .damaged("“apps[\(index)]” lacks a key that its status requires")
             }
+            if case .ready(let image) = state, !image.hasPlainPath {
+                throw .damaged("“path” of “apps[\(index)]” is not one of an image with its digest")
+            }
             let expected = app.expected.flatMap { Digest(hex: $0) }
             apps.append(
                 App(name: app.name, icon: app.icon, download: app.download, expected: expected, state: state))
@@ -49,7 +56,7 @@ extension AppListDocument {
         self.init(list: root.list, source: source, apps: apps)
     }
 
-    /// Reads a list document in the layout of ``text``; `nil` if the layout differs, or a string has an escape.
+    /// Reads a list document in the layout of ``text``; `nil` if the layout differs.
     init?(written json: [UInt8]) {
         var apps: [App] = []
         // The line of a ready icon has about 300 bytes, and more with a name.
@@ -145,8 +152,7 @@ private struct CodedDocument: FormattedDocument {
         var state: AppListDocument.State? {
             switch status {
             case "ready":
-                // Every image is in a folder: a path without one would be read as a suffix.
-                guard let path, path.utf8.contains(UInt8(ascii: "/")), let digest = sha256.flatMap({ Digest(hex: $0) }),
+                guard let path, let digest = sha256.flatMap({ Digest(hex: $0) }),
                     let bytes, let type, let width, let height
                 else { return nil }
                 return .ready(

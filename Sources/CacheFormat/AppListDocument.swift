@@ -62,6 +62,8 @@ public struct AppListDocument: Equatable, Sendable {
         public var path: String {
             location.utf8.contains(UInt8(ascii: "/")) ? location : CacheLayout.image(sha256, suffix: location)
         }
+        /// Whether its path is the one that every agent gives an image: nothing else is read for it.
+        package var hasPlainPath: Bool { CacheLayout.isImageSuffix(location) }
         /// The digest of its bytes.
         public let sha256: Digest
         /// The size of the file, in bytes.

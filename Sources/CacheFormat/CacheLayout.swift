@@ -31,6 +31,12 @@ package enum CacheLayout {
         return "\(icons)/\(hex.prefix(2))/\(hex).\(suffix)"
     }
 
+    /// Whether a text is the suffix of an image's path: a few digits and small letters of ASCII.
+    package static func isImageSuffix(_ text: some StringProtocol) -> Bool {
+        (1...16).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+    }
+
     /// The signature of a manifest with this digest, in a signed copy: `signatures/<sha256>.minisig`.
     package static func signature(_ digest: Digest) -> String {
         "\(signatures)/\(digest.hex).minisig"

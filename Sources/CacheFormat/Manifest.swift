@@ -92,12 +92,16 @@ public struct Manifest: Equatable, Sendable {
 
     /// Reads a manifest.
     ///
+    /// - Parameters:
+    ///   - json: Its text.
+    ///   - limit: The most bytes of a text in another layout than ``text`` has: reading one takes many times its size.
     /// - Throws: ``FormatError/damaged(_:)`` if the text is not a manifest, and
     ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
-    package init(json: [UInt8]) throws(FormatError) {
+    package init(json: [UInt8], anyLayoutUpTo limit: Int = .max) throws(FormatError) {
         if let manifest = Manifest(written: json) {
             self = manifest
         } else {
+            try DocumentFormat.check(json, anyLayoutUpTo: limit)
             try self.init(anyJSON: json)
         }
     }
@@ -124,7 +128,7 @@ public struct Manifest: Equatable, Sendable {
 }
 
 extension Manifest {
-    /// Reads a manifest in the layout of ``text``; `nil` if the layout differs, or a string has an escape.
+    /// Reads a manifest in the layout of ``text``; `nil` if the layout differs.
     init?(written json: [UInt8]) {
         var text = WrittenJSON(json)
         guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
@@ -202,6 +206,12 @@ protocol FormattedDocument: Decodable {
 enum DocumentFormat {
     private struct Version: FormattedDocument {
         var format: Int
+    }
+
+    /// Refuses a text that is too large for a general reader.
+    static func check(_ json: [UInt8], anyLayoutUpTo limit: Int) throws(FormatError) {
+        guard json.count > limit else { return }
+        throw .damaged("it has another layout than syncagent writes, and more than \(limit >> 20) MiB")
     }
 
     static func decode<T: FormattedDocument>(

@@ -25,21 +25,69 @@ package struct WrittenJSON {
         return isNext
     }
 
-    /// Reads the next string; `nil` if there is none, or it has an escape.
+    /// Reads the next string; `nil` if there is none, or it has an escape that this package does not write.
     package mutating func string() -> String? {
         take("\"") ? rest() : nil
     }
 
-    /// Reads the rest of a string; `nil` if it has an escape.
+    /// Reads the rest of a string.
     private mutating func rest() -> String? {
         var end = position
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            guard bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\\") else { return nil }
+            guard bytes[end] >= 0x20 else { return nil }
+            if bytes[end] == UInt8(ascii: "\\") { return restWithEscapes() }
             end += 1
         }
         guard end < bytes.count, let text = String(validating: bytes[position..<end], as: UTF8.self) else { return nil }
         position = end + 1
         return text
+    }
+
+    private mutating func restWithEscapes() -> String? {
+        var text: [UInt8] = []
+        var end = position
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            guard bytes[end] >= 0x20 else { return nil }
+            if bytes[end] == UInt8(ascii: "\\") {
+                guard let (byte, length) = escape(at: end + 1) else { return nil }
+                text.append(byte)
+                end += 1 + length
+            } else {
+                text.append(bytes[end])
+                end += 1
+            }
+        }
+        guard end < bytes.count, let text = String(validating: text, as: UTF8.self) else { return nil }
+        position = end + 1
+        return text
+    }
+
+    /// What an escape stands for, and how many bytes it has behind the backslash.
+    private func escape(at place: Int) -> (byte: UInt8, length: Int)? {
+        guard place < bytes.count else { return nil }
+        switch bytes[place] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): return (bytes[place], 1)
+        case UInt8(ascii: "n"): return (0x0A, 1)
+        case UInt8(ascii: "r"): return (0x0D, 1)
+        case UInt8(ascii: "t"): return (0x09, 1)
+        case UInt8(ascii: "u"):
+            // Only control characters are written so.
+            guard bytes.count - place > 4,
+                bytes[(place + 1)...(place + 3)].elementsEqual("000".utf8)
+                    || bytes[(place + 1)...(place + 3)].elementsEqual("001".utf8),
+                let low = Self.digit(bytes[place + 4])
+            else { return nil }
+            return ((bytes[place + 3] - UInt8(ascii: "0")) << 4 | low, 5)
+        default: return nil
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 
     /// Reads the next digest, in quotes.
@@ -69,7 +117,7 @@ package struct WrittenJSON {
         position += 3
         let name = position
         guard bytes[fan] == bytes[name], bytes[fan + 1] == bytes[name + 1], bytes[fan + 2] == UInt8(ascii: "/"),
-            let named = digits(), take("."), let suffix = rest(), !suffix.utf8.contains(UInt8(ascii: "/")),
+            let named = digits(), take("."), let suffix = rest(), CacheLayout.isImageSuffix(suffix),
             take(", \"sha256\": \""), bytes.count - position > 64, isSame(as: name, count: 64)
         else { return nil }
         position += 64

@@ -76,6 +76,37 @@ struct AppListDocumentTests {
     }
 
     @Test(
+        "is damaged if an image has another path than agents give it, in any layout of JSON",
+        arguments: [
+            "../../x", "/etc/passwd", "icons/../icons/\(image.sha256).png", "icons/\(image.sha256).png",
+            "icons/00/\(image.sha256).png", "icons/00/\(Digest.of("other")).png", "\(image.path)/x",
+            "\(image.path.dropLast(4))", "\(image.path.dropLast(3))", "\(image.path.dropLast(3))../../x",
+            "\(image.path.dropLast(3))PNG", "\(image.path.dropLast(3))p\u{301}ng", "\(image.path)\u{301}",
+            "\(image.path.dropLast(3))\(String(repeating: "p", count: 17))", "./\(image.path)", "",
+        ])
+    func otherPath(path: String) {
+        let text = Self.good.replacing(
+            "\"path\": \"\(Self.image.path)\"", with: "\"path\": \(JSON.quoted(path))")
+        for text in [text, text.replacing("\"path\": ", with: "\"path\":")] {
+            damaged(text: text)
+            expectDamaged { _ = try AppListDocument.reduce(Array(text.utf8), into: { 0 }) { count, _ in count += 1 } }
+        }
+    }
+
+    @Test("of another layout is read one by one up to a limit", arguments: [(0, true), (-1, false)])
+    func anyLayout(excess: Int, isRead: Bool) throws {
+        let text = Array(Self.good.replacing("\"path\": ", with: "\"path\":").utf8)
+        let limit = text.count + excess
+        func count() throws(FormatError) -> Int {
+            try AppListDocument.reduce(text, anyLayoutUpTo: limit, into: { 0 }) { count, _ in count += 1 }
+        }
+        if isRead { #expect(try count() == Self.apps.count) } else { expectDamaged { _ = try count() } }
+        // The layout of agents has no limit, whatever it escapes.
+        let quoted = Sample.document("a", apps: [.init(name: "“\"”\u{1}\n", icon: "x", download: nil, state: .pending)])
+        #expect(try AppListDocument.reduce(quoted.text, anyLayoutUpTo: 0, into: { 0 }) { count, _ in count += 1 } == 1)
+    }
+
+    @Test(
         "of another format is said to be of that, whatever else it has",
         arguments: ["{ \"format\": 2 }", "{ \"format\": 2, \"apps\": {} }", nil])
     func unknownFormat(text: String?) {

@@ -12,14 +12,26 @@ struct UpstreamPoller: Sendable {
     struct Limits: Sendable {
         /// The most entries of all documents of a manifest.
         var entries = 500_000
-        /// The most bytes of documents that a poll brings.
+        /// The most bytes of documents that polls of one manifest bring.
         var bytes = 256 << 20
+        /// The most bytes of documents that are kept from a poll that failed to the next.
+        var keptBytes = 64 << 20
         /// How long a poll may take.
         var time: Duration = .seconds(600)
     }
 
+    /// Reads one document at a time, whichever upstream it is of: that may take many times its size.
+    private actor Reader {
+        func read(
+            _ body: [UInt8], of list: Manifest.List, _ poll: UpstreamPoll
+        ) throws(UpstreamFailure) -> UpstreamDocument {
+            try poll.document(body, of: list)
+        }
+    }
+
     let downloads: Downloads
     var limits = Limits()
+    private static let reader = Reader()
 
     func poll(_ poll: UpstreamPoll) async -> UpstreamAnswer {
         UpstreamAnswer(url: poll.url, epoch: poll.epoch, await outcome(of: poll))
@@ -49,7 +61,7 @@ struct UpstreamPoller: Sendable {
             let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime)
             let (documents, failure) = await documents(of: manifest, poll)
             // Reading them took several times what is kept of them.
-            if !documents.isEmpty { HeapTrimmer.trimSoon() }
+            if !documents.isEmpty || failure != nil { HeapTrimmer.trimSoon() }
             if let failure { return .failed(failure, found: documents) }
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {
@@ -79,7 +91,7 @@ struct UpstreamPoller: Sendable {
         var found = poll.found.filter { lists[$0.key] != nil }
         let known = manifest.lists.values.compactMap { poll.index?.documents[$0.sha256]?.count }
         var entries = known.reduce(found.values.reduce(0) { $0 + $1.contents.count }, +)
-        var bytes = 0
+        var bytes = found.values.reduce(0) { $0 + $1.bytes }
         var failure: UpstreamFailure?
         let end = ContinuousClock.now + limits.time
         var rest = lists.values.filter { found[$0.sha256] == nil }.makeIterator()
@@ -93,10 +105,9 @@ struct UpstreamPoller: Sendable {
                 guard let (list, result) = await group.next() else { return }
                 count -= 1
                 do throws(UpstreamFailure) {
-                    // One is read at a time: that may take many times its size.
                     let body = try result.get()
                     bytes += body.count
-                    let document = try poll.document(body, of: list)
+                    let document = try await Self.reader.read(body, of: list, poll)
                     found[list.sha256] = document
                     entries += document.contents.count
                     if entries > limits.entries || bytes > limits.bytes {
@@ -112,7 +123,17 @@ struct UpstreamPoller: Sendable {
                 }
             }
         }
+        if failure != nil { keep(&found) }
         return (found, failure)
+    }
+
+    /// Forgets documents of a poll that failed until the others are no more than what is kept.
+    private func keep(_ found: inout [Digest: UpstreamDocument]) {
+        var bytes = 0
+        found = found.filter { document in
+            bytes += document.value.bytes
+            return bytes <= limits.keptBytes
+        }
     }
 
     private func load(_ list: Manifest.List, _ poll: UpstreamPoll) async -> Result<[UInt8], UpstreamFailure> {

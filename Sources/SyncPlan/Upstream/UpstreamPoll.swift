@@ -4,6 +4,8 @@ package import Signatures
 
 /// A look at an upstream: its manifest is requested, and the documents in it that are not known.
 package struct UpstreamPoll: Sendable {
+    /// The most bytes of a manifest or document that is not laid out as agents write it: reading it takes 25 times as much.
+    static let anyLayoutLimit = 4 << 20
     /// The most lists of a manifest.
     private static let maxLists = 10_000
 
@@ -72,7 +74,7 @@ package struct UpstreamPoll: Sendable {
     ) throws(UpstreamFailure) -> (manifest: Manifest, memo: UpstreamMemo) {
         let manifest: Manifest
         do {
-            manifest = try Manifest(json: bytes)
+            manifest = try Manifest(json: bytes, anyLayoutUpTo: Self.anyLayoutLimit)
         } catch {
             throw UpstreamFailure(.damaged, "its manifest cannot be read: \(error.clause)")
         }
@@ -125,6 +127,8 @@ package struct UpstreamDocument: Sendable {
     package var contents: UpstreamIndex.Document
     /// The URLs of which it says something else than was known.
     package var changes: [IconURL]
+    /// The size of its text, in bytes: what is kept of it takes no more.
+    package let bytes: Int
 
     /// The longest URL that is kept, in bytes: lists have no longer ones of servers.
     private static let longestURL = 8192
@@ -138,11 +142,15 @@ package struct UpstreamDocument: Sendable {
     package init(json: [UInt8], old: UpstreamIndex?) throws(FormatError) {
         // The line of a ready icon has about 300 bytes.
         let capacity = json.count / 256
-        self = try AppListDocument.reduce(json, into: { Self(capacity: capacity) }) { $0.append($1, old: old) }
+        self = try AppListDocument.reduce(
+            json, anyLayoutUpTo: UpstreamPoll.anyLayoutLimit, into: { Self(capacity: capacity, bytes: json.count) }
+        ) {
+            $0.append($1, old: old)
+        }
     }
 
-    private init(capacity: Int) {
-        (contents, changes) = (UpstreamIndex.Document(capacity: capacity), [])
+    private init(capacity: Int, bytes: Int) {
+        (contents, changes, self.bytes) = (UpstreamIndex.Document(capacity: capacity), [], bytes)
     }
 
     private mutating func append(_ app: AppListDocument.App, old: UpstreamIndex?) {

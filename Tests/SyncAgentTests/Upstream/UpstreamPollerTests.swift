@@ -124,6 +124,55 @@ struct UpstreamPollerTests {
         #expect(Self.code(of: outcomes.last) == code)
     }
 
+    @Test("documents that polls which failed keep count for the next, and no more of them are kept than fit")
+    func kept() async throws {
+        let now = AgentClock.wallTime
+        /// As many documents as are requested at once, of which so many are there.
+        func upstream(having count: Int) -> Upstream {
+            var upstream = Upstream(published: now, lists: 4)
+            for document in upstream.documents.dropFirst(count) { upstream.files[document] = nil }
+            upstream.fields = ""
+            return upstream
+        }
+        func found(_ counts: [Int], _ limits: UpstreamPoller.Limits) async throws -> (kept: [Int], codes: [String?]) {
+            let outcomes = try await poll(counts.map(upstream), limits: limits).outcomes
+            let kept = outcomes.map { outcome in
+                guard case .failed(_, let found) = outcome else { return -1 }
+                return found.count
+            }
+            return (kept, outcomes.map(Self.code))
+        }
+        let whole = upstream(having: 4)
+        let size = try #require(whole.files[whole.document]).count
+        var limits = UpstreamPoller.Limits()
+        limits.bytes = 3 * size + 10
+        #expect(try await found([2, 4], limits).codes == ["manifest-incomplete", "manifest-damaged"])
+        limits = UpstreamPoller.Limits()
+        #expect(try await found([3, 2, 4], limits).kept == [3, 3, -1])
+        limits.keptBytes = 2 * size + 10
+        #expect(try await found([3, 1, 4], limits).kept == [2, 2, -1])
+    }
+
+    @Test("what is laid out otherwise than agents do is read up to 4 MiB", arguments: [1, 5])
+    func otherLayout(mebibytes: Int) async throws {
+        for isManifest in [true, false] {
+            var upstream = Upstream()
+            let filler = [UInt8](repeating: 0x20, count: mebibytes << 20)
+            if isManifest {
+                upstream.files["manifest.json"]? += filler
+            } else {
+                let text = try #require(upstream.files[upstream.document]) + filler
+                let list = try #require(upstream.manifest.lists.first)
+                var manifest = upstream.manifest
+                manifest.lists[list.key]?.sha256 = .of(text)
+                upstream.files["manifest.json"] = manifest.text
+                upstream.files[CacheLayout.document(.of(text))] = text
+            }
+            let (outcomes, _) = try await poll([upstream])
+            #expect(Self.code(of: outcomes.first) == (mebibytes == 1 ? nil : "manifest-damaged"), "\(outcomes)")
+        }
+    }
+
     @Test("a manifest without a signature is not read")
     func unread() async throws {
         var upstream = Upstream()

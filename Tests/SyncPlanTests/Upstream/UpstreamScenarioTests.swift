@@ -471,15 +471,19 @@ struct UpstreamScenarioTests {
         #expect(Double(origins) <= 3 + hours && bypasses == 1, "\(origins) in \(hours) h, \(bypasses)")
     }
 
-    @Test("paths that no agent writes are not asked for", arguments: [9000, 30, 3])
+    @Test("paths that no agent writes are not accepted", arguments: [9000, 30, 17, 16, 3])
     func paths(length: Int) throws {
         let digest = Digest.of("x")
         let path = CacheLayout.image(digest, suffix: String(repeating: "a", count: length))
         let image = AppListDocument.Image(path: path, sha256: digest, bytes: 9, type: "image/png", width: 1, height: 1)
         var agent = AgentScenario.withUpstreams()
         try agent.drop(["1.plist": [icon]])
+        guard length <= 16 else {
+            #expect(throws: FormatError.self) { try agent.finishPoll([icon: .ready(image)]) }
+            return
+        }
         try agent.finishPoll([icon: .ready(image)])
-        #expect(agent.downloads.isEmpty == (length > 10))
+        #expect(!agent.downloads.isEmpty)
     }
 
     @Test("an idle agent publishes after the heartbeat, also if its clock was ahead")
