@@ -109,6 +109,7 @@ package final class AgentLoop: Sendable {
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var sleep = SleepMeter()
+        var wall = WallClockMeter(clock: clock)
         var heap = HeapTrimmer()
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
@@ -136,6 +137,7 @@ package final class AgentLoop: Sendable {
             }
             // All at once: what one of them would begin may be cancelled by the next.
             if let time = sleep.read() { events.insert(.slept(time), at: 0) }
+            if let offset = wall.read() { events.insert(.clockSet(offset: offset), at: 0) }
             log.note(events, before: plan, now: clock.now)
             let actions = plan.handle(events, now: clock.now)
             latestStatus.noteChange { plan.status }

@@ -52,6 +52,8 @@ struct EventLog: Sendable {
                     "images damaged on disk: downloading them again", metadata: ["images": "\(images.count)"])
             case .slept(let time):
                 logger.info("system slept", metadata: ["time": "\(DurationText.format(time))"])
+            case .clockSet(let offset):
+                logger.notice("clock set", metadata: ["time": "\(now + offset)", "agent": "\(now)"])
             default: break
             }
         }

@@ -18,8 +18,10 @@ struct PublicationPlan: Sendable {
     }
 
     private var settings: Settings.Publish
-    /// When the newest manifest was published.
+    /// When the newest manifest was published, by the agent's clock.
     private var lastBeat: Timestamp
+    /// How far the wall clock is ahead of the agent's.
+    private var clockOffset: Duration = .zero
     /// The newest manifest; `nil` before the first one.
     private(set) var manifest: Manifest?
     /// The highest number that a generation was given; 0 if none was.
@@ -176,6 +178,25 @@ struct PublicationPlan: Sendable {
 
     // MARK: Room and time
 
+    /// The time that a manifest has: that of the wall clock, as far as it grows.
+    ///
+    /// Readers refuse what is older than what they have seen, and what is more than the tolerance ahead.
+    private func publicationTime(at now: Timestamp) -> Timestamp {
+        let time = now + clockOffset
+        guard let last = manifest?.published, last <= time + UpstreamMemo.tolerance else { return time }
+        return max(time, last)
+    }
+
+    /// The wall clock was set: it is so far ahead of the agent's now.
+    ///
+    /// Followers would refuse a manifest of a wrong time, or take it for stale: another one follows.
+    mutating func setClock(_ offset: Duration, at now: Timestamp) {
+        let jump = offset - clockOffset
+        clockOffset = offset
+        guard let last = manifest?.published else { return }
+        if jump >= UpstreamMemo.tolerance || last > now + offset + UpstreamMemo.tolerance { noteChange(at: now) }
+    }
+
     /// Has the documents of these lists wait until there is room, and no others.
     mutating func deferLists(_ lists: Set<ListName>) {
         window.deferLists(lists)
@@ -212,10 +233,7 @@ struct PublicationPlan: Sendable {
         // What is found damaged from now on is for the next one.
         damaged.subtract(mended)
         var publication = contents.publication(newest, catalog, ledger)
-        // Readers refuse what is older than what they have seen, and what is more than this far ahead.
-        if let last = manifest?.published, last <= now + UpstreamMemo.tolerance {
-            publication.published = max(now, last)
-        }
+        publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         staged.subtract(contents.staged.keys)
         // No room is kept for what was published.

@@ -48,6 +48,8 @@ extension Reconciler {
         case memoryLost(StateLoss)
         /// The system slept for so long since the last event.
         case slept(Duration)
+        /// The wall clock was set: it is so far ahead of the agent's now.
+        case clockSet(offset: Duration)
         /// Time has passed.
         case tick
     }
@@ -110,6 +112,9 @@ extension Reconciler {
         case .slept(let time):
             retention.noteSleep(time)
             publishing.noteSleep(time)
+        case .clockSet(let offset):
+            publishing.setClock(offset, at: now)
+            setUpstreamClock(offset, now: now)
         case .tick:
             break
         }

@@ -54,6 +54,21 @@ extension Reconciler {
         for url in upstreams.resume(at: now, using: &generator) { reconsider(url, now: now) }
     }
 
+    /// The wall clock was set: what an upstream confirmed that is stale by it counts no longer.
+    mutating func setUpstreamClock(_ offset: Duration, now: Timestamp) {
+        let (stale, icons) = upstreams.setClock(offset, at: now)
+        let folders = Set(stale.map(\.folder.url))
+        let places = catalog.icons.indices.filter { place in
+            catalog.icons[place].icon.response?.url.map(folders.contains) ?? false
+        }
+        for url in places.map({ catalog.icons[$0].url }) {
+            catalog.updateIcon(url) { $0.freshUntil = min($0.freshUntil, now) }
+            unstored.note(icon: url, at: now)
+            consider(url, now: now)
+        }
+        for url in icons { reconsider(url, now: now) }
+    }
+
     /// Has icons come from elsewhere, or wait, that are queued for an upstream whose circuit breaker has opened.
     mutating func requeueBlocked(now: Timestamp) {
         for url in upstreams.takeBlocked() {

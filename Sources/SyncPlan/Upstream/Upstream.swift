@@ -9,6 +9,8 @@ struct Upstream: Sendable {
     private(set) var accepted: UpstreamMemo?
     /// What it says of icons; `nil` before its manifest was accepted in this run.
     private(set) var index: UpstreamIndex?
+    /// How far the wall clock is ahead of the agent's: manifests have the time of a wall clock.
+    private var clockOffset: Duration
     private var validators: Validators?
     /// The documents that a poll brought which failed.
     private var found: [Digest: UpstreamDocument] = [:]
@@ -46,8 +48,9 @@ struct Upstream: Sendable {
     /// Whether a look did since this manifest was accepted, because an image is missing that it names.
     private var hasBypassed = false
 
-    init(_ url: UpstreamURL, accepted: UpstreamMemo?, firstPoll: Timestamp) {
+    init(_ url: UpstreamURL, accepted: UpstreamMemo?, clockOffset: Duration = .zero, firstPoll: Timestamp) {
         self.url = url
+        self.clockOffset = clockOffset
         self.accepted = accepted
         nextPoll = firstPoll
     }
@@ -216,12 +219,24 @@ struct Upstream: Sendable {
         misses[file.sha256].flatMap { $0.end > now ? $0.end : nil }
     }
 
+    // MARK: The clock
+
+    /// The wall clock was set: it is so far ahead of the agent's now.
+    ///
+    /// A manifest that turns out to be of the future, and was accepted in this run by a wrong clock, keeps no other one out.
+    mutating func setClock(_ offset: Duration, at now: Timestamp) {
+        clockOffset = offset
+        if index != nil, let memo = accepted, memo.isAhead(of: now + offset) { accepted = nil }
+        if failure?.cause == .refusal(.ahead) { pollOnDemand(at: now) }
+    }
+
     // MARK: What it says
 
-    /// Until when its manifest counts for freshness and failures; `nil` if there is none in this run.
-    func freshUntil(_ maxAge: Duration) -> Timestamp? {
-        index == nil ? nil : accepted.map { $0.published + maxAge }
-    }
+    /// Until when its manifest counts for freshness and failures, by the agent's clock; `nil` if there is none in this run.
+    func freshUntil(_ maxAge: Duration) -> Timestamp? { index == nil ? nil : end(of: maxAge) }
+
+    /// When the manifest that was accepted last becomes as old as that, by the agent's clock.
+    func end(of maxAge: Duration) -> Timestamp? { accepted.map { $0.published + (maxAge - clockOffset) } }
 
     func isFresh(_ maxAge: Duration, at now: Timestamp) -> Bool { freshUntil(maxAge).map { $0 > now } ?? false }
 }

@@ -32,9 +32,12 @@ package struct UpstreamMemo: Hashable, Sendable {
         }
     }
 
+    /// Whether it was published too far ahead of a time.
+    func isAhead(of now: Timestamp) -> Bool { published > now + Self.tolerance }
+
     /// Refuses a manifest of the future: it would keep out all that follow.
     func judge(at now: Timestamp) throws(UpstreamFailure) {
-        guard published > now + Self.tolerance else { return }
+        guard isAhead(of: now) else { return }
         throw UpstreamFailure(
             .ahead, "its manifest was published at \(published), more than 1 h ahead of this machine's clock")
     }

@@ -94,7 +94,7 @@ extension UpstreamPlan {
     /// How long the manifest of an upstream counts that an image came by.
     func freshness(from upstream: Upstream, at now: Timestamp) -> String {
         let published = upstream.accepted.map { " (published at \($0.published))" } ?? ""
-        let isOld = upstream.accepted.map { $0.published + settings.maxAge <= now } ?? false
+        let isOld = upstream.end(of: settings.maxAge).map { $0 <= now } ?? false
         return "the manifest of the upstream \(upstream.url)\(published) "
             + (isOld ? "is older than" : "counts for") + " upstream.maxAge (\(DurationText.format(settings.maxAge)))"
     }

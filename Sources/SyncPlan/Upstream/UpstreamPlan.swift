@@ -23,6 +23,8 @@ struct UpstreamPlan: Sendable {
     /// Whether nothing is waited for, because the run ends when all is done.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
+    /// How far the wall clock is ahead of the agent's.
+    private var clockOffset: Duration = .zero
     /// Another number whenever there are others: answers to earlier polls do not count.
     private var epoch = 0
     private var waits: [IconURL: Wait] = [:]
@@ -67,7 +69,7 @@ struct UpstreamPlan: Sendable {
         let delay = triesOnce ? .zero : time * Double.random(in: 0...1, using: &generator)
         var seen: Set<UpstreamURL> = []
         upstreams = settings.urls.filter { seen.insert($0).inserted }.map {
-            Upstream($0, accepted: memos[$0.description], firstPoll: now + delay)
+            Upstream($0, accepted: memos[$0.description], clockOffset: clockOffset, firstPoll: now + delay)
         }
     }
 
@@ -117,6 +119,21 @@ struct UpstreamPlan: Sendable {
             if !wasFresh { return changes + waits.keys }
         }
         return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
+    }
+
+    /// Has all upstreams judged by a clock that is so far ahead of the agent's.
+    mutating func moveClock(to offset: Duration, at now: Timestamp) {
+        clockOffset = offset
+        for place in upstreams.indices {
+            upstreams[place].setClock(offset, at: now)
+            if upstreams[place].accepted == nil { memos[upstreams[place].url.description] = nil }
+        }
+    }
+
+    /// Takes the icons that wait, or that failed by the word of an upstream: another one may have them.
+    mutating func takeUndecided() -> [IconURL] {
+        defer { failed = [] }
+        return Array(failed.union(waits.keys))
     }
 
     /// Goes on after a time in which no upstream could be looked at: what waited for its last look has a new one.
