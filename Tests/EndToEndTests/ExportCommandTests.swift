@@ -117,6 +117,17 @@ struct ExportCommandTests {
         #expect(ExportCommand.remedy(for: .noSpace).isEmpty)
     }
 
+    @Test(
+        "a key is used that its user or root keeps from others",
+        arguments: [
+            (1000, 0o600, 1000, nil), (1000, 0o640, 1000, .readable), (0, 0o640, 1000, nil),
+            (0, 0o644, 1000, .readable), (0, 0o660, 1000, .readable), (1001, 0o640, 1000, .foreign),
+            (1001, 0o600, 1000, .foreign), (0, 0o600, 0, nil), (1001, 0o600, 0, nil), (1001, 0o644, 0, .readable),
+        ] as [(uid_t, mode_t, uid_t, KeyFiles.Flaw?)])
+    func keyOwners(owner: uid_t, mode: mode_t, user: uid_t, flaw: KeyFiles.Flaw?) {
+        #expect(KeyFiles.flaw(ofOwner: owner, mode: S_IFREG | mode, forUser: user) == flaw)
+    }
+
     /// Makes a key pair in the world's folder.
     static func makeKey(in world: World) async throws -> (path: String, line: String) {
         let name = world.folder.appending("k").string

@@ -40,6 +40,8 @@ extension Downloads {
     private func request(
         _ target: FetchTarget, _ fields: [(name: String, value: String)], maxBytes: Int
     ) async -> Result<Document, UpstreamFailure> {
+        // Nobody gives it up any more.
+        if isShutDown { return .failure(UpstreamFailure(agent: "the agent is stopping")) }
         let document = DocumentTransfer(
             limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock)
         let id = ObjectIdentifier(document)

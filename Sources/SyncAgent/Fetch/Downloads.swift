@@ -54,6 +54,8 @@ package actor Downloads {
     var nextCheck: ContinuousClock.Instant?
     /// When the connections are closed if there is no request before.
     private var closing: ContinuousClock.Instant?
+    /// Whether nothing begins any more.
+    private(set) var isShutDown = false
     /// Waits until nothing is under way.
     private var shutdownWaiter: CheckedContinuation<Void, Never>?
 
@@ -109,6 +111,7 @@ package actor Downloads {
 
     /// Gives up what is under way, closes all connections and ends the thread; what begins later has no end.
     package func shutdown() async {
+        isShutDown = true
         for download in active.values { giveUp(download, because: CancellationError()) }
         for document in documents.values { giveUp(document, because: CancellationError()) }
         await withCheckedContinuation { shutdownWaiter = $0 }

@@ -11,10 +11,7 @@ final class Resolver: Sendable {
     /// How long an answer of the system's resolver is used again.
     private static let lifetime: Duration = .seconds(30)
 
-    private struct Answer {
-        var task: Task<SystemResolver.Answer, Never>
-        var expires: ContinuousClock.Instant
-    }
+    private typealias Answer = Task<SystemResolver.Answer, Never>
 
     private struct Destination: Hashable {
         var host: String
@@ -41,7 +38,7 @@ final class Resolver: Sendable {
     }
 
     private let policy: Settings.Network
-    private let answers = Mutex<[String: Answer]>([:])
+    private let answers = Mutex(ExpiringTable<String, Answer>())
     private let discovery = Mutex<Discovery?>(nil)
     /// The ways that were judged by an answer, for as long as that is used again.
     private let routes = Mutex<[Destination: JudgedRoute]>([:])
@@ -175,17 +172,16 @@ final class Resolver: Sendable {
     }
 
     private func forget(_ host: String) {
-        answers.withLock { $0[host] = nil }
+        answers.withLock { $0.remove(host) }
     }
 
-    private func lookUp(_ host: String) -> Answer {
+    private func lookUp(_ host: String) -> (task: Answer, expires: ContinuousClock.Instant) {
         let now = ContinuousClock.now
         return answers.withLock { answers in
-            if let answer = answers[host], answer.expires > now { return answer }
-            if answers.count >= 1000 { answers = answers.filter { $0.value.expires > now } }
-            let answer = Answer(task: Task { await Self.ask(host) }, expires: now + Self.lifetime)
-            answers[host] = answer
-            return answer
+            if let answer = answers.value(of: host, at: now) { return (answer.value, answer.end) }
+            let (task, end) = (Task { await Self.ask(host) }, now + Self.lifetime)
+            answers.insert(task, for: host, until: end, at: now)
+            return (task, end)
         }
     }
 

@@ -39,13 +39,14 @@ struct UpstreamPoller: Sendable {
 
     private func outcome(of poll: UpstreamPoll) async -> UpstreamAnswer.Outcome {
         switch await downloads.document(CacheLayout.manifest, of: poll.url, fields: poll.fields) {
-        case .failure(let failure): return .failed(failure)
+        case .failure(let failure): return .failed(failure, found: poll.found)
         case .success(let response):
             switch response.head.status {
             case 200: return await outcome(of: poll, response)
             case 304 where poll.validators != nil: return .unchanged()
             default:
-                return .failed(UpstreamFailure(FetchFailure.status(of: response.head, receivedAt: response.received)))
+                let failure = FetchFailure.status(of: response.head, receivedAt: response.received)
+                return .failed(UpstreamFailure(failure), found: poll.found)
             }
         }
     }
@@ -65,7 +66,7 @@ struct UpstreamPoller: Sendable {
             if let failure { return .failed(failure, found: documents) }
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {
-            return .failed(error)
+            return .failed(error, found: poll.found)
         }
     }
 

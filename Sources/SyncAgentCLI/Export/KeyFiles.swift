@@ -35,9 +35,14 @@ enum KeyFiles {
             guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                 throw Failure(description: "The key \(path) is not a regular file.")
             }
-            // A service may be given a key of root's by its group.
-            let isOwn = status.st_uid == geteuid() && status.st_uid != 0
-            guard status.st_mode & (isOwn ? 0o077 : 0o027) == 0 else {
+            switch flaw(ofOwner: status.st_uid, mode: status.st_mode, forUser: geteuid()) {
+            case nil: break
+            case .foreign:
+                throw Failure(
+                    description:
+                        "The key \(path) belongs to another user (\(status.st_uid)), who can replace it: use a key of this "
+                        + "user's or of root's.")
+            case .readable:
                 throw Failure(
                     description:
                         "The key \(path) can be read by others (mode \(String(status.st_mode & 0o777, radix: 8))): "
@@ -51,6 +56,21 @@ enum KeyFiles {
         } catch {
             throw unreadable(path, error)
         }
+    }
+
+    enum Flaw {
+        /// It belongs to a user who is neither this one nor root.
+        case foreign
+        /// Others can read it, or change it.
+        case readable
+    }
+
+    /// What is wrong with the owner and the mode of a key, which root may use of anybody; `nil` if nothing is.
+    static func flaw(ofOwner owner: uid_t, mode: mode_t, forUser user: uid_t) -> Flaw? {
+        if owner != user, owner != 0, user != 0 { return .foreign }
+        // A service may be given a key of root's by its group.
+        let isOwn = owner == user && user != 0
+        return mode & (isOwn ? 0o077 : 0o027) == 0 ? nil : .readable
     }
 
     /// Why a key cannot be opened or read; a copy made by root has lost the group of the service that signs.

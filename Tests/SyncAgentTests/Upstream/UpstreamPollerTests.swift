@@ -153,6 +153,22 @@ struct UpstreamPollerTests {
         #expect(try await found([3, 1, 4], limits).kept == [2, 2, -1])
     }
 
+    @Test("documents are kept over a poll whose manifest does not come, or is refused", arguments: [nil, "<html>"])
+    func keptWithoutManifest(text: String?) async throws {
+        let now = AgentClock.wallTime
+        var first = Upstream(published: now, lists: 2)
+        first.files[first.documents[1]] = nil
+        first.fields = ""
+        var second = first
+        second.files["manifest.json"] = text.map { Array($0.utf8) }
+        var third = Upstream(published: now, lists: 2)
+        third.fields = ""
+        // The first document is not requested again.
+        third.files[third.documents[0]] = nil
+        let (outcomes, _) = try await poll([first, second, third])
+        #expect(outcomes.map(Self.code).last == .some(nil), "\(outcomes)")
+    }
+
     @Test("what is laid out otherwise than agents do is read up to 4 MiB", arguments: [1, 5])
     func otherLayout(mebibytes: Int) async throws {
         for isManifest in [true, false] {

@@ -30,7 +30,8 @@ struct StatusReportTests {
         let added = [
             "reachable", "lastRepair", "problems", "blocked", "reason", "reason", "leases", "publication", "error",
             "storage",
-            "error", "damaged", "events", "configuration", "error", "listeners", "code", "code", "origins", "failures", "verdict",
+            "error", "damaged", "events", "configuration", "error", "listeners", "code", "code", "origins", "failures",
+            "verdict",
             "level", "sentence", "command", "problems", "refreshFailures", "awaitingUpstream", "upstreams",
             "unlisted",
         ]
