@@ -12,10 +12,10 @@ package struct IconBase: Hashable, Sendable {
     /// has a query or a fragment.
     package init?(_ text: String) {
         guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?#".utf8.contains),
-            let scheme = URL(string: text)?.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let scheme = URL(string: text)?.scheme?.asciiLowercased, scheme == "http" || scheme == "https",
             (try? FetchTarget(text)) != nil
         else { return nil }
-        url = text.hasSuffix("/") ? text : text + "/"
+        url = text.ends(withBytes: "/") ? text : text + "/"
     }
 
     /// The URL of a file in the folder or below it; reserved characters of the path are percent-encoded (RFC 3986,

@@ -17,7 +17,7 @@ extension ListRejection: CustomStringConvertible {
             "The file is still being written: write it elsewhere, and move it here when it is complete."
         case .emptyFile:
             "The file is empty: write an empty array for a list without apps, or remove the file."
-        case .notAPropertyList(let detail) where detail.contains("convert it"):
+        case .notAPropertyList(let detail) where detail.contains(bytes: "convert it"):
             "The file is not a property list (\(detail))."
         case .notAPropertyList(let detail):
             "The file is not a property list (\(detail)): correct it, or write it again."

@@ -58,7 +58,7 @@ package enum CacheLayout {
 
     /// The number of a file in `generations/`; `nil` for any other name.
     package static func generationNumber(fileName: String) -> Int? {
-        guard fileName.hasSuffix(".json"), let number = Int(fileName.dropLast(5)),
+        guard fileName.ends(withBytes: ".json"), let number = Int(fileName.droppingLast(bytes: 5)),
             generationNumbers.contains(number),
             fileName == "\(number).json"
         else { return nil }

@@ -109,8 +109,18 @@ export function nameOf(icon) {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
-/** A word as a POSIX shell reads it. */
-export const shellWord = text => (/^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+/** What no terminal shows by itself: control and format characters, and marks without a letter. */
+const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]|(?!\p{M})\p{Default_Ignorable_Code_Point}|(?<![A-Za-z0-9]|[^\0-\x7f])\p{M}/u;
+
+/** A text as one word of a shell, by its bytes: the rules are those of the commands (ShellWord.swift). */
+export function shellWord(text) {
+  if (/^(?![=~])[A-Za-z0-9_./:@%+=,~-]+$/.test(text)) return text;
+  if (!hidden.test(text)) return `'${text.replace(/['\\]/g, "'\\$&'")}'`;
+  const octal = byte => '\\' + byte.toString(8).padStart(3, '0');
+  const isPlain = byte => byte >= 0x20 && byte < 0x7f && !"'\\!".includes(String.fromCharCode(byte));
+  const bytes = [...new TextEncoder().encode(text)];
+  return `$'${bytes.map(byte => (isPlain(byte) ? String.fromCharCode(byte) : octal(byte))).join('')}'`;
+}
 
 /** The text with a capital letter; a URL, a file or the program at its beginning stays as it is. */
 export function capital(text) {

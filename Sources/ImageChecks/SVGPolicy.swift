@@ -66,6 +66,8 @@ struct SVGPolicy {
         guard bytes.isEqualInAnyCase(target, "xml") else { return }
         guard isFirst, content.count < 256 else { throw .malformed("its XML declaration is out of place") }
         let text = try bytes.text(in: content).lowercased()
+        // In ASCII, each byte is a Character.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed("its XML declaration is not in ASCII") }
         guard !text.contains("encoding") || text.contains("utf-8") || text.contains("us-ascii") else {
             throw .malformed("it is not in UTF-8")
         }

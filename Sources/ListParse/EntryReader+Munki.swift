@@ -21,10 +21,13 @@ enum MunkiItem {
 
     /// The file that Munki looks for: a name without a known suffix gets `.png`.
     static func file(named name: String) -> String {
-        let last = name.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        guard let dot = last.lastIndex(of: "."), last[..<dot].contains(where: { $0 != "." }),
-            suffixes.contains(String(last[last.index(after: dot)...]))
-        else { return name + ".png" }
+        let last = name.split(atByte: "/", omittingEmpty: false).last ?? ""
+        let parts = last.split(atByte: ".")
+        // Dots at its beginning are no suffix.
+        guard parts.count > 1, let suffix = parts.last, last.ends(withBytes: "." + suffix), suffixes.contains(suffix)
+        else {
+            return name + ".png"
+        }
         return name
     }
 }
@@ -67,7 +70,7 @@ extension EntryReader {
         guard item.contains(key) else { return nil }
         let text = try? item.decode(String.self, forKey: key)
         guard text != "" else { return nil }
-        guard let digest = text.flatMap({ Digest(hex: $0.lowercased()) }) else {
+        guard let digest = text.flatMap({ Digest(hex: $0.asciiLowercased) }) else {
             problems.add(place.key(key), "not a SHA-256 digest in hexadecimal digits")
             return nil
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
+import CacheFormat
 
 /// A whole property list, decoded as whichever shape of app list it has.
 ///
@@ -23,7 +24,7 @@ struct ListDocument: Decodable {
         } else if let dictionary = try? decoder.container(keyedBy: ListKey.self) {
             let topKeys = Self.topKeysKey.flatMap { decoder.userInfo[$0] as? Int } ?? 0
             verdict = Self.verdict(of: dictionary, topKeys: topKeys, limits)
-        } else if let text = try? decoder.singleValueContainer().decode(String.self), text.hasPrefix("bplist") {
+        } else if let text = try? decoder.singleValueContainer().decode(String.self), text.starts(withBytes: "bplist") {
             // The parser reads a damaged binary property list as a string.
             verdict = .failure(.notAPropertyList("it is a damaged binary one"))
         } else {

@@ -60,6 +60,6 @@ package struct ListParser: Sendable {
             text.removeSubrange(line)
         }
         if text.last == "." { text.removeLast() }
-        return ListPath.shown(text.prefix(1).lowercased() + text.dropFirst())
+        return ListPath.shown(text.prefix(1).asciiLowercased + text.dropFirst())
     }
 }

@@ -8,7 +8,14 @@ enum ListPath {
 
     /// A top-level key: as it is if it is a plain name, else in brackets and quotes.
     static func key(_ key: String) -> String {
-        let isName = !key.isEmpty && key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
+        let isName =
+            !key.isEmpty
+            && key.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): true
+                default: false
+                }
+            }
         return isName ? shown(key) : "[\"\(shown(key))\"]"
     }
 

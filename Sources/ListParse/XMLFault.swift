@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The first fault of an XML property list, with its line, for the person who has to correct it.
 ///
@@ -106,7 +107,7 @@ package struct XMLFault {
         while let ampersand = bytes[offset..<end].firstIndex(of: UInt8(ascii: "&")) {
             offset = ampersand + 1
             let name = self.name(at: offset)
-            let isKnown = name.hasPrefix("#") || Self.entities.contains(name)
+            let isKnown = name.starts(withBytes: "#") || Self.entities.contains(name)
             guard isKnown, bytes[offset...].starts(with: (name + ";").utf8) else {
                 return "“&” does not begin a known reference: write “&amp;”"
             }

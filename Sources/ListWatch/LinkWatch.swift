@@ -24,8 +24,8 @@ struct LinkWatch {
     /// The folders of all symbolic links that a path leads through (path_resolution(7)).
     static func foldersOfLinks(along path: String) -> Set<String> {
         var folders: Set<String> = []
-        var ahead = path.split(separator: "/").map(String.init)
-        var behind = path.hasPrefix("/") ? "/" : "."
+        var ahead = names(in: path)
+        var behind = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         // The kernel follows at most 40.
         var links = 0
         while !ahead.isEmpty, links < 40 {
@@ -39,9 +39,14 @@ struct LinkWatch {
             links += 1
             folders.insert(behind)
             let text = String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            if text.hasPrefix("/") { behind = "/" }
-            ahead = text.split(separator: "/").map(String.init) + ahead
+            if text.utf8.first == UInt8(ascii: "/") { behind = "/" }
+            ahead = names(in: text) + ahead
         }
         return folders
+    }
+
+    /// The names between the slashes, by bytes: a combining mark at the beginning of a name is not part of the slash.
+    private static func names(in path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }
 }

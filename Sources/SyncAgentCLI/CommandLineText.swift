@@ -13,13 +13,13 @@ enum CommandLineText {
         guard arguments.first != "---completion" else { return nil }
         let isHelp = arguments.first == "help"
         if let flaw = misplacedOptions(in: arguments) { return flaw }
-        let words = isHelp ? arguments.dropFirst().filter { !$0.hasPrefix("-") } : arguments
+        let words = isHelp ? arguments.dropFirst().filter { !$0.starts(withBytes: "-") } : arguments
         return flaw(in: words[...], of: SyncAgentCommand.self, path: [])
     }
 
     /// Says that options follow the command, if it is the other way round.
     private static func misplacedOptions(in arguments: [String]) -> String? {
-        let options = arguments.prefix { $0.hasPrefix("-") }
+        let options = arguments.prefix { $0.starts(withBytes: "-") }
         let names = SyncAgentCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
         let own = ["-h", "--help", "--version", "--help-hidden"]
         guard let first = options.first, !own.contains(first), let command = arguments.dropFirst(options.count).first,
@@ -43,7 +43,8 @@ enum CommandLineText {
     ) -> String? {
         let commands = type.configuration.subcommands
         // Without subcommands, words are arguments.
-        guard let word = words.first, !word.hasPrefix("-"), !commands.isEmpty, path != [] || word != "help" else {
+        guard let word = words.first, !word.starts(withBytes: "-"), !commands.isEmpty, path != [] || word != "help"
+        else {
             return nil
         }
         if let command = commands.first(where: { $0.configuration.commandName == word }) {
@@ -52,7 +53,7 @@ enum CommandLineText {
         let names = commands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }
         let nearest = Suggestion.name(for: word, among: names + (path.isEmpty ? ["help"] : []))
         return """
-            Error: There is no command “\(printable((path + [String(word.prefix(100))]).joined(separator: " ")))”.\
+            Error: There is no command “\(printable((path + [word.prefix(bytes: 100)]).joined(separator: " ")))”.\
             \(nearest.map { " Did you mean \($0)?" } ?? "")
             See '\((["syncagent", "help"] + path).joined(separator: " "))' for all commands.
             """

@@ -24,11 +24,11 @@ extension Configuration {
         let (folders, file) = try await reached(isAnswered: isAnswered)
         let isSystem = folders.cache == PlaceChoice.system.folders.cache
         let options = options(isAnswered: isAnswered)
-        // A unit knows nothing of the options that were given.
-        let hasUnit = options.allSatisfy { $0 == "--user" } && Self.hasUnit
-        let own = hasUnit ? "systemctl --user start syncagent" : "syncagent run"
         var context = CommandContext(
-            options: options, start: isSystem ? "systemctl start syncagent" : own, isSystem: isSystem,
+            options: options,
+            start: StartCommand(isSystem: isSystem, isRoot: geteuid() == 0, options: options, hasUnit: Self.hasUnit)
+                .text,
+            isSystem: isSystem,
             lists: folders.lists.string, cache: folders.cache.string, file: file)
         context.isClosed = ControlClient(socket: folders.socket).obstacle == .permissionDenied
         return context
@@ -62,13 +62,13 @@ extension Configuration {
             + (socket.map { [$0] } ?? [])
     }
 
-    /// Whether systemd has a unit that starts an agent of the user.
-    private static var hasUnit: Bool {
+    /// Whether systemd has a unit that starts the system's agent, or one of the user.
+    private static func hasUnit(isSystem: Bool) -> Bool {
+        let own = [Variable["XDG_CONFIG_HOME"] ?? Variable["HOME"].map { $0 + "/.config" }].compactMap(\.self)
+        let kind = isSystem ? "system" : "user"
         let folders =
-            [Variable["XDG_CONFIG_HOME"] ?? Variable["HOME"].map { $0 + "/.config" }].compactMap(\.self)
-            .map { $0 + "/systemd/user" } + [
-                "/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
-            ]
+            (isSystem ? [] : own.map { $0 + "/systemd/user" })
+            + ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"].map { "\($0)/systemd/\(kind)" }
         return folders.contains { access($0 + "/syncagent.service", F_OK) == 0 }
     }
 

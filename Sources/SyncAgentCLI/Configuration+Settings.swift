@@ -2,6 +2,7 @@
 import AgentServer
 import AgentSettings
 import ArgumentParser
+import CacheFormat
 import SyncAgent
 import SyncPlan
 import SystemPackage
@@ -62,7 +63,7 @@ extension Configuration {
     /// Names on stderr the variables that look like settings and are none.
     static func warnOfUnknownVariables() {
         let known = Set(SettingKey.all.map(\.variable))
-        for name in Variable.names where name.hasPrefix("SYNCAGENT_") && !known.contains(name) {
+        for name in Variable.names where name.starts(withBytes: "SYNCAGENT_") && !known.contains(name) {
             let advice = SettingKey.nearest(toVariable: name).map { ": did you mean \($0.variable)?" } ?? "."
             Message.error("\(name) is not a setting and is ignored\(advice)")
         }

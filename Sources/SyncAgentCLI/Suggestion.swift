@@ -33,7 +33,10 @@ enum Suggestion {
         return text(for: list.text, among: names)
     }
 
-    /// The same among the URLs that published lists name.
+    /// A URL as an argument of `why`; as tables show it, if something in it may be secret.
+    static func word(for url: IconURL) -> String { ShellWord.icon(url) ?? ShellWord.quoted(shown(url)) }
+
+    /// The same among the URLs that published lists name; one that differs in its query alone is the nearest.
     static func icon(for url: IconURL, in cache: FilePath) -> String {
         let cache = IconCache(at: cache)
         guard url.text.utf8.count <= 500, let lists = try? cache.manifest().lists.keys.sorted() else { return "" }
@@ -42,24 +45,44 @@ enum Suggestion {
         for list in lists where left > 0 {
             for app in (try? cache.document(of: list))?.apps ?? [] where left > 0 {
                 left -= 1
-                guard abs(app.icon.text.utf8.count - url.text.utf8.count) <= 3, app.icon != best?.url else { continue }
-                let distance = EditDistance.between(url.text, app.icon.text)
-                if distance <= 3, distance < best?.distance ?? .max { best = (app.icon, distance) }
+                guard app.icon != url, app.icon != best?.url, let distance = distance(url, app.icon) else { continue }
+                if distance < best?.distance ?? .max { best = (app.icon, distance) }
             }
         }
-        return best.map { " Did you mean \(ShellWord.quoted(shown($0.url)))?" } ?? ""
+        return best.map { hint(for: url, $0.url) } ?? ""
+    }
+
+    /// ` Did you mean …?`, with a word that can be pasted; nothing if that is what was given.
+    static func hint(for url: IconURL, _ other: IconURL) -> String {
+        let (given, offered) = (IconURL(shown(url)), IconURL(shown(other)))
+        guard offered != url else { return "" }
+        // Both have a query, which is not shown.
+        guard offered != given else { return " A list names it with another query: \(ShellWord.quoted(offered.text))" }
+        return " Did you mean \(ShellWord.quoted(offered.text))?"
+    }
+
+    /// How far two URLs are from each other; 0 if only their queries differ, and `nil` if they are too far.
+    static func distance(_ url: IconURL, _ other: IconURL) -> Int? {
+        func plain(_ url: IconURL) -> Substring.UTF8View {
+            url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        }
+        let (one, two) = (plain(url), plain(other))
+        if one.elementsEqual(two) { return 0 }
+        guard abs(one.count - two.count) <= 3 else { return nil }
+        let distance = EditDistance.between(String(Substring(one)), String(Substring(two)))
+        return distance <= 3 ? distance : nil
     }
 
     /// What tables show in place of a query.
     private static let query = "?…"
 
     /// Whether a URL is spelled as tables show one that has a query.
-    static func isShown(_ url: IconURL) -> Bool { url.text.hasSuffix(query) }
+    static func isShown(_ url: IconURL) -> Bool { url.text.ends(withBytes: query) }
 
     /// Whether a URL is another one without its query, or as tables show it.
     static func isShort(_ url: IconURL, of whole: IconURL) -> Bool {
         let short = shown(whole)
-        return short == url.text || short == url.text + query
+        return haveSameBytes(short, url.text) || haveSameBytes(short, url.text + query)
     }
 
     /// The URL that somebody means who gives it without its query, or as tables show it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import FoundationEssentials
 
 /// A URL that contains its image (RFC 2397): `data:image/png;base64,iVBORw0…`.
@@ -38,7 +39,7 @@ package struct DataURL: Hashable, Sendable {
         guard let bytes = PercentEncoding.decode(whole[comma...].dropFirst()) else {
             throw .malformedData("“%” is not followed by two hexadecimal digits")
         }
-        guard Substring(whole[..<comma]).lowercased().hasSuffix(";base64") else { return bytes }
+        guard Substring(whole[..<comma]).asciiLowercased.ends(withBytes: ";base64") else { return bytes }
         guard let decoded = Self.base64(bytes) else { throw .malformedData("its data is not base64") }
         return decoded
     }
@@ -59,6 +60,6 @@ extension DataURL: CustomStringConvertible {
     /// Its media type and its length: `data:image/png;base64,… (4211 bytes)`.
     package var description: String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ",")) ?? text.endIndex
-        return "\(text[..<end].prefix(40)),… (\(text.utf8.count) bytes)"
+        return "\(text[..<end].prefix(bytes: 40)),… (\(text.utf8.count) bytes)"
     }
 }

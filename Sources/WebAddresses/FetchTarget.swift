@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import FoundationEssentials
 
 /// A URL that may be fetched: http or https, a plain host, a valid port, no user name.
@@ -38,22 +39,22 @@ package struct FetchTarget: Hashable, Sendable {
         guard text.utf8.count <= Self.maxLength else {
             throw .malformed("it is longer than \(Self.maxLength) bytes")
         }
-        guard let colon = text.firstIndex(of: ":") else { throw .malformed("it has no scheme") }
-        let scheme = text[..<colon].lowercased()
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .malformed("it has no scheme") }
+        let scheme = text[..<colon].asciiLowercased
         guard scheme == "http" || scheme == "https" else {
-            throw .scheme(String(scheme.prefix(20)))
+            throw .scheme(scheme.prefix(bytes: 20))
         }
-        let rest = text[text.index(after: colon)...]
-        guard rest.hasPrefix("//") else { throw .malformed("“//” does not follow its scheme") }
-        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
-        guard !authority.contains("@") else {
+        let rest = text[text.utf8.index(after: colon)...]
+        guard rest.starts(withBytes: "//") else { throw .malformed("“//” does not follow its scheme") }
+        let authority = Substring(rest.utf8.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) })
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
             throw .userInfo
         }
         isSecure = scheme == "https"
         (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
         guard let parsed = URL(string: String(text.unicodeScalars.prefix { $0 != "#" })),
-            parsed.scheme?.lowercased() == scheme,
-            let parsedHost = parsed.host(percentEncoded: true)?.lowercased(),
+            parsed.scheme?.asciiLowercased == scheme,
+            let parsedHost = parsed.host(percentEncoded: true)?.asciiLowercased,
             parsedHost == host || parsedHost == "[\(host)]", parsed.port == nil || parsed.port == port
         else { throw .malformed("it does not follow RFC 3986") }
         url = parsed.absoluteString
@@ -75,32 +76,32 @@ package struct FetchTarget: Hashable, Sendable {
     ) throws(URLRefusal) -> (host: String, port: Int) {
         let host: Substring
         let port: Substring
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else {
+        if authority.starts(withBytes: "[") {
+            guard let end = authority.utf8.firstIndex(of: UInt8(ascii: "]")) else {
                 throw .malformed("the bracket of its host is not closed")
             }
-            host = authority[authority.index(after: authority.startIndex)..<end]
-            port = authority[authority.index(after: end)...]
-            guard host.contains(":"), IPAddress(host) != nil else {
+            host = authority[authority.utf8.index(after: authority.startIndex)..<end]
+            port = authority[authority.utf8.index(after: end)...]
+            guard host.utf8.contains(UInt8(ascii: ":")), IPAddress(host) != nil else {
                 throw .malformed("its host is not an IPv6 address")
             }
         } else {
-            host = authority.prefix { $0 != ":" }
-            port = authority.dropFirst(host.count)
+            host = Substring(authority.utf8.prefix { $0 != UInt8(ascii: ":") })
+            port = authority[host.endIndex...]
             guard !host.isEmpty else { throw .malformed("it has no host") }
             guard isHost(host) else { throw .hostCharacters }
-            guard host.last != "." || !endsInNumber(host) else { throw .hostEnd }
+            guard host.utf8.last != UInt8(ascii: ".") || !endsInNumber(host) else { throw .hostEnd }
         }
-        guard !port.isEmpty else { return (host.lowercased(), defaultPort) }
-        let digits = port.dropFirst()
-        guard port.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard !port.isEmpty else { return (host.asciiLowercased, defaultPort) }
+        let digits = Substring(port.utf8.dropFirst())
+        guard port.utf8.first == UInt8(ascii: ":"), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw .malformed("its host is not followed by a valid port")
         }
-        if digits.isEmpty { return (host.lowercased(), defaultPort) }
-        guard digits.count <= 5, let number = Int(digits), (1...65_535).contains(number) else {
+        if digits.isEmpty { return (host.asciiLowercased, defaultPort) }
+        guard digits.utf8.count <= 5, let number = Int(digits), (1...65_535).contains(number) else {
             throw .port
         }
-        return (host.lowercased(), number)
+        return (host.asciiLowercased, number)
     }
 
     /// Whether the last label of a host is a number, or missing: such a host is an IPv4 address or invalid, never a

@@ -209,8 +209,8 @@ struct ShellInputTests {
         arguments: [
             ("a\\ b", "a b", nil), ("\"a b", "a b", "\""), ("'a\\b'c", "a\\bc", nil), ("\"a\\$\\b\"", "a$\\b", nil),
             ("x'y", "xy", "'"), ("", "", nil), ("''", "", nil),
-        ] as [(String, String, Character?)])
-    func text(typed: String, text: String, quote: Character?) {
+        ] as [(String, String, Unicode.Scalar?)])
+    func text(typed: String, text: String, quote: Unicode.Scalar?) {
         let input = ShellInput(typed)
         #expect(input.text == text && input.quote == quote)
     }
@@ -220,6 +220,9 @@ struct ShellInputTests {
         arguments: [
             ("", CompletionShell.bash, "https://a:1/b c$(x)`y`;é", "https://a:1/b\\ c\\$\\(x\\)\\`y\\`\\;é"),
             ("\"", .bash, "a b", "a b"), ("\"", .bash, "a$b", nil), ("'", .bash, "it's", nil),
+            ("", .bash, "s\u{D4E}';x\u{301}|", "s\u{D4E}\\'\\;x\u{301}\\|"), ("", .bash, "a'\u{301}", "a\\'\u{301}"),
+            ("\"", .bash, "a\u{D4E}$", nil), ("'", .bash, "a'\u{FE0F}", nil),
+            ("", .zsh, "a\u{D4E}:b\\\u{301}", "a\u{D4E}\\:b\\\\\u{301}"),
             ("", .zsh, "a:b\\ $x", "a\\:b\\\\ $x"), ("", .fish, "a:b $x", "a:b $x"),
         ] as [(String, CompletionShell, String, String?)])
     func spelled(typed: String, shell: CompletionShell, name: String, spelled: String?) {

@@ -25,7 +25,7 @@ extension API {
         if let text = values["state"] {
             guard let state = IconSummary.State(rawValue: text) else {
                 let states = IconSummary.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw APIError.badRequest("“\(text.prefix(64))” is no state of an icon: use \(states).")
+                throw APIError.badRequest("“\(text.prefix(bytes: 64))” is no state of an icon: use \(states).")
             }
             query.state = state
         }

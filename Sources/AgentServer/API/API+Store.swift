@@ -33,7 +33,7 @@ extension API {
                 }
                 let suspects = try images.map { text in
                     guard let digest = Digest(hex: text) else {
-                        throw APIError.badRequest("“\(text.prefix(64))” is not a SHA-256 digest in hexadecimal.")
+                        throw APIError.badRequest("“\(text.prefix(bytes: 64))” is not a SHA-256 digest in hexadecimal.")
                     }
                     return digest
                 }

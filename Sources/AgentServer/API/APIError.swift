@@ -75,7 +75,8 @@ package struct APIError: Error, Equatable, Sendable {
     static func wrongMethod(_ method: String, allowed: [String]) -> APIError {
         let allowed = allowed.joined(separator: ", ")
         var error = APIError(
-            .methodNotAllowed, "method-not-allowed", "This path does not take \(method.prefix(32)): use \(allowed).")
+            .methodNotAllowed, "method-not-allowed",
+            "This path does not take \(method.prefix(bytes: 32)): use \(allowed).")
         error.headers[.allow] = allowed
         return error
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 package import Hummingbird
 
 /// One thing that can be asked of the agent.
@@ -35,8 +36,8 @@ package struct APIRoute: Sendable {
 
     /// Whether a path is this route's.
     func matches(_ path: String) -> Bool {
-        let (own, others) = (self.path.split(separator: "/"), path.split(separator: "/"))
-        return own.count == others.count && zip(own, others).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+        let (own, others) = (self.path.split(atByte: "/"), path.split(atByte: "/"))
+        return own.count == others.count && zip(own, others).allSatisfy { $0.starts(withBytes: "{") || $0 == $1 }
     }
 
     func add(to router: Router<APIContext>) {

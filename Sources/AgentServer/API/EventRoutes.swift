@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -54,7 +55,7 @@ struct EventRoutes: Sendable {
     }
 
     private static func wantsStream(_ request: Request) -> Bool {
-        request.headers[values: .accept].contains { $0.lowercased().contains("text/event-stream") }
+        request.headers[values: .accept].contains { $0.asciiLowercased.contains(bytes: "text/event-stream") }
     }
 
     /// A number that a query gives; `nil` if it gives none.

@@ -35,6 +35,10 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     init(_ request: Request, _ members: Set<Member>) async throws {
         _ = try request.query([])
         let limit = members == [.url] ? Self.longestURL : Self.longest
+        // Nobody waits for a body that is too long as it is declared.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw APIError.tooLarge("The request", limit: limit)
+        }
         let body: ByteBuffer
         do {
             body = try await request.body.collect(upTo: limit)
@@ -52,7 +56,7 @@ package struct RequestDocument: Codable, Equatable, Sendable {
             let found = try JSONDecoder().decode(Names.self, from: body).names
             if let other = found.first(where: { name in !members.contains { $0.rawValue == name } }) {
                 let advice = members.isEmpty ? "send no body" : "use \(expected)"
-                throw APIError.badRequest("The request has an unknown member “\(other.prefix(64))”: \(advice).")
+                throw APIError.badRequest("The request has an unknown member “\(other.prefix(bytes: 64))”: \(advice).")
             }
             self = try JSONDecoder().decode(Self.self, from: body)
         } catch let error as APIError {
@@ -118,14 +122,14 @@ extension Request {
     /// - Throws: ``APIError`` if there is another one, one twice, or one that is not percent-encoded UTF-8.
     func query(_ names: Set<String>) throws -> [String: String] {
         var values: [String: String] = [:]
-        for part in (uri.query ?? "").split(separator: "&") {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        for part in (uri.query ?? "").split(atByte: "&") {
+            let pair = part.split(atByte: "=", maxSplits: 1, omittingEmpty: false)
             guard let name = Self.decoded(pair[0]), let value = Self.decoded(pair.count > 1 ? pair[1] : "") else {
                 throw APIError.badRequest("The query is not percent-encoded UTF-8.")
             }
             guard names.contains(name) else {
                 let known = names.isEmpty ? "this path takes none" : "use \(names.sorted().joined(separator: ", "))"
-                throw APIError.badRequest("The query has an unknown parameter “\(name.prefix(64))”: \(known).")
+                throw APIError.badRequest("The query has an unknown parameter “\(name.prefix(bytes: 64))”: \(known).")
             }
             guard values.updateValue(value, forKey: name) == nil else {
                 throw APIError.badRequest("The query has the parameter “\(name)” twice.")
@@ -135,8 +139,8 @@ extension Request {
     }
 
     /// A name or value of the query; as in forms, a plus is a space.
-    private static func decoded(_ text: Substring) -> String? {
-        let text = text.utf8.contains(UInt8(ascii: "+")) ? String(text.map { $0 == "+" ? " " : $0 }) : String(text)
+    private static func decoded(_ text: String) -> String? {
+        let text = text.replacing(bytes: "+", with: " ")
         return PercentEncoding.decode(text[...].utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
 
 /// The check of the `Host` field, for listeners that only this machine reaches.
@@ -8,9 +9,9 @@ import SyncPlan
 enum OwnHost {
     /// Whether a field names a loopback address with the port of the listener.
     static func names(_ host: String?, port: Int?) -> Bool {
-        guard let host = host?.lowercased() else { return false }
+        guard let host = host?.asciiLowercased else { return false }
         // Without a port it means 80.
-        let hasPort = host.last != "]" && host.contains(":")
+        let hasPort = host.utf8.last != UInt8(ascii: "]") && host.utf8.contains(UInt8(ascii: ":"))
         guard let address = ListenAddress(hasPort ? host : "\(host):80") else { return false }
         return address.isLoopback && address.port == port
     }

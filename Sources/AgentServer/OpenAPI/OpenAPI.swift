@@ -34,7 +34,7 @@ package enum OpenAPI {
         var paths: [(key: String, value: JSON)] = []
         for route in routes {
             guard let operation = operations[key(of: route)] else { continue }
-            let entry = (key: route.method.rawValue.lowercased(), value: operation.json(route))
+            let entry = (key: route.method.rawValue.asciiLowercased, value: operation.json(route))
             if let place = paths.firstIndex(where: { $0.key == route.path }),
                 case .object(let methods) = paths[place].value
             {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The part of a file that a request asks for (RFC 9110, section 14).
 enum ByteRange: Equatable {
@@ -19,11 +20,13 @@ enum ByteRange: Equatable {
     init(_ field: String?, if condition: String?, tag: String, length: Int) {
         self = .whole
         guard let field, condition == nil || condition == tag else { return }
-        let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bytes", let dash = parts[1].firstIndex(of: "-") else {
+        let parts = field.split(atByte: "=", maxSplits: 1, omittingEmpty: false)
+        guard parts.count == 2, parts[0].asciiLowercased == "bytes",
+            let dash = parts[1].utf8.firstIndex(of: UInt8(ascii: "-"))
+        else {
             return
         }
-        let first = parts[1][..<dash], last = parts[1][parts[1].index(after: dash)...]
+        let first = parts[1][..<dash], last = parts[1][parts[1].utf8.index(after: dash)...]
         guard Self.isNumber(first), Self.isNumber(last) else { return }
         switch (Int(first), Int(last)) {
         case (nil, nil): return
@@ -51,11 +54,9 @@ enum Revalidation {
     /// Compares an `If-None-Match` field with the tag of a file (RFC 9110, section 13.1.2).
     static func isCurrent(_ field: String?, tag: String) -> Bool {
         guard let field else { return false }
-        return field.split(separator: ",").contains { part in
-            let given = part.drop { $0 == " " || $0 == "\t" }
-            let end = given.lastIndex { $0 != " " && $0 != "\t" }.map { given.index(after: $0) } ?? given.endIndex
-            let text = given[..<end]
-            return text == "*" || (text.hasPrefix("W/") ? text.dropFirst(2) : text) == tag
+        return field.split(atByte: ",").contains { part in
+            let text = part.trimmed
+            return text == "*" || haveSameBytes(text.starts(withBytes: "W/") ? text.dropping(bytes: 2) : text, tag)
         }
     }
 }

@@ -40,7 +40,7 @@ struct DashboardSite: Sendable {
             return guarded(.refusal(error.answer))
         }
         let path = request.uri.path
-        if path.hasPrefix("/v1/") {
+        if path.starts(withBytes: "/v1/") {
             var response = try await api(request, access, channel)
             response.headers[.access] = "\(access)"
             response.headers[.anonymous] = "\(anonymous)"

@@ -25,7 +25,7 @@ struct ImageSite: Sendable {
 
     /// Whether a path is one of an image.
     static func isImage(_ path: String) -> Bool {
-        path == "/icons" || path.hasPrefix("/icons/") || path.hasPrefix("/by-url/")
+        path == "/icons" || path.starts(withBytes: "/icons/") || path.starts(withBytes: "/by-url/")
     }
 
     func respond(to request: Request) async -> Response {
@@ -67,15 +67,15 @@ struct ImageSite: Sendable {
 
     /// What a path names: digests in hexadecimal digits, and nothing that is looked up as it is.
     static func name(_ path: String) -> ImageReader.Name? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let parts = path.split(atByte: "/", omittingEmpty: false).dropFirst()
         switch (parts.first, parts.count) {
         case ("by-url", 2), ("by-url", 3):
             guard let digest = parts.last.flatMap({ Digest(hex: $0) }),
-                parts.count == 2 || parts.dropFirst().first == digest.hex.prefix(2)
+                parts.count == 2 || parts[2] == digest.hex.prefix(2)
             else { return nil }
             return .url(digest)
         case ("icons", 3):
-            let file = parts[3].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            let file = parts[3].split(atByte: ".", maxSplits: 1, omittingEmpty: false)
             guard file.count == 2, let digest = Digest(hex: file[0]), parts[2] == digest.hex.prefix(2),
                 let type = ImageType.allCases.first(where: { $0.suffix == file[1] })
             else { return nil }

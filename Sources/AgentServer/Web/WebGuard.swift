@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Hummingbird
 
 /// Decides what a request to the dashboard's listener may do, by its head alone.
@@ -45,7 +46,7 @@ struct WebGuard: Sendable {
     /// - Throws: ``Refusal`` if the request gets nothing.
     func access(of sender: Sender) throws(Refusal) -> Access {
         guard let host = sender.host, OwnHost.names(host, port: port) else { throw .misdirected }
-        if let origin = sender.origin, origin.lowercased() != "http://\(host.lowercased())" { throw .foreign }
+        if let origin = sender.origin, origin.asciiLowercased != "http://\(host.asciiLowercased)" { throw .foreign }
         // `none` is a user who typed the address or followed a link from another program.
         if let site = sender.fetchSite, !["same-origin", "none"].contains(site), !sender.isVisit { throw .foreign }
         guard let token = Self.token(of: sender) else { return anonymous }
@@ -56,9 +57,9 @@ struct WebGuard: Sendable {
     private static func token(of sender: Sender) -> String? {
         if let token = sender.token { return token }
         guard let value = sender.authorization else { return nil }
-        let parts = value.split(separator: " ", maxSplits: 1)
+        let parts = value.split(atByte: " ", maxSplits: 1)
         // Another scheme is no token, and one without a token is a wrong one.
-        return parts.first?.lowercased() == "bearer" ? parts.dropFirst().first.map(String.init) ?? "" : nil
+        return parts.first?.asciiLowercased == "bearer" ? parts.dropFirst().first ?? "" : nil
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
 import TOMLKit
 
@@ -20,7 +21,7 @@ struct ConfigurationReader {
     init(path: String, text: String) {
         self.path = path
         // Some editors begin a file with a mark of its encoding. Windows ends lines with two characters, which are one in Swift.
-        let text = text.hasPrefix("\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
+        let text = text.starts(withBytes: "\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if text.utf8.contains(UInt8(ascii: "\r")) {
             lines = text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
@@ -127,7 +128,7 @@ struct ConfigurationReader {
     /// What the parser says, without where it was at the time.
     private static func reason(_ error: TOMLParseError) -> String {
         let text = error.description
-        guard text.hasPrefix("Error while parsing "), let colon = text.firstRange(of: ": ") else { return text }
+        guard text.starts(withBytes: "Error while parsing "), let colon = text.firstRange(of: ": ") else { return text }
         return String(text[colon.upperBound...])
     }
 

@@ -25,7 +25,7 @@ extension SettingKey {
             "lists.iconKeys", "keys", "keys", \.lists.iconKeys,
             "The keys under which an entry's URL is looked for, in this order; `icon` always comes first.",
             // Commas separate them in variables.
-            { $0.isEmpty || $0.contains(",") || $0.hasPrefix(" ") ? nil : $0 }, { $0 }),
+            { $0.isEmpty || $0.contains(",") || $0.starts(withBytes: " ") ? nil : $0 }, { $0 }),
         .optional(
             "lists.iconBaseURL", "an http or https URL such as https://example.com/icons/", "http or https URL",
             \.lists.iconBaseURL, "The folder that relative icon names refer to."
@@ -96,7 +96,7 @@ extension SettingKey {
         .optional(
             "fetch.caFile", "an absolute path", "absolute path", \.fetch.caFile, absence: environment,
             "A PEM file with the certificate authorities to trust."
-        ) { $0.hasPrefix("/") },
+        ) { $0.starts(withBytes: "/") },
         .flag("fetch.allowDowngrade", \.fetch.allowDowngrade, "Whether redirects may lead from https to http."),
     ]
 
@@ -161,7 +161,7 @@ extension SettingKey {
         .optional(
             "metrics.textfile", "an absolute path that ends in .prom", "absolute path that ends in `.prom`",
             \.metrics.textfile, effect: .restart, "The file that metrics are written to, for node_exporter."
-        ) { $0.hasPrefix("/") && $0.hasSuffix(".prom") },
+        ) { $0.starts(withBytes: "/") && $0.ends(withBytes: ".prom") },
         .listen("metrics.listen", \.metrics.listen, onlyLoopback: true, "Where Prometheus scrapes metrics."),
     ]
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
 
 extension SettingKey {
@@ -58,7 +59,7 @@ extension SettingKey {
     private static func escaped(_ text: some StringProtocol) -> String {
         let text = String(text).replacing("\\", with: "\\e").replacing("±", with: "\\(+-").replacing("→", with: "\\(->")
             .replacing("'", with: "\\(aq").replacing("\"", with: "\\(dq")
-        return String((text.hasPrefix(".") ? "\\&" + text : text).reversed().drop { $0 == " " }.reversed())
+        return String((text.starts(withBytes: ".") ? "\\&" + text : text).reversed().drop { $0 == " " }.reversed())
     }
 
     private static let head = #"""

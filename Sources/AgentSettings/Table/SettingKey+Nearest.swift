@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 extension SettingKey {
     /// The setting with this name; `nil` if there is none.
@@ -16,7 +17,7 @@ extension SettingKey {
         let whole = EditDistance.nearest(to: variable, in: all, by: \.variable)
         // One that only begins like it may be meant, too: FECH_MAX is nearer to FETCH_MAX_BYTES than to FETCH_PROXY.
         let prefix = "SYNCAGENT_"
-        guard variable.hasPrefix(prefix), variable.utf8.count <= 64 else { return whole }
+        guard variable.starts(withBytes: prefix), variable.utf8.count <= 64 else { return whole }
         let stem = String(variable.dropFirst(prefix.count))
         func beginning(_ key: SettingKey) -> String {
             String(key.variable.dropFirst(prefix.count).prefix(stem.count + 1))
@@ -32,8 +33,8 @@ extension SettingKey {
     /// whose name is spelled most like it.
     package static func nearest(to name: String) -> SettingKey? {
         guard name.utf8.count <= 64 else { return nil }
-        let key = (name.split(separator: ".").last ?? "").lowercased()
-        let namesakes = all.filter { $0.key.lowercased() == key }
+        let key = (name.split(separator: ".").last ?? "").asciiLowercased
+        let namesakes = all.filter { $0.key.asciiLowercased == key }
         if namesakes.count == 1 { return namesakes[0] }
         return EditDistance.nearest(to: name, in: namesakes.isEmpty ? all : namesakes, by: \.name)
     }

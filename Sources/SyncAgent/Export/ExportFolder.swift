@@ -157,7 +157,7 @@ package final class ExportFolder: ExportTarget {
     private func makeFolders(for paths: [String]) throws(FileError) {
         let parents = Set(
             paths.flatMap { path in
-                let names = path.split(separator: "/").dropLast()
+                let names = path.split(atByte: "/").dropLast()
                 return names.indices.map { names[...$0].joined(separator: "/") }
             })
         for parent in parents.sorted() { try folder.makeFolder(parent, mode: Self.openMode) }

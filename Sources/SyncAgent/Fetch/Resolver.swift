@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import SyncPlan
 import Synchronization
 import Transfers
@@ -118,9 +119,9 @@ final class Resolver: Sendable {
     private static let loopback = [IPAddress("127.0.0.1"), IPAddress("::1")].compactMap(\.self)
 
     private static func isLocalhost(_ host: String) -> Bool {
-        let name = host.lowercased()
-        let labels = (name.hasSuffix(".") ? name.dropLast() : name[...]).split(
-            separator: ".", omittingEmptySubsequences: false)
+        let name = host.asciiLowercased
+        let labels = (name.ends(withBytes: ".") ? name.droppingLast(bytes: 1) : name).split(
+            atByte: ".", omittingEmpty: false)
         return labels.last == "localhost"
     }
 

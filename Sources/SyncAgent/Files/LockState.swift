@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Glibc
 import IconCache
 package import SystemPackage
@@ -35,7 +36,7 @@ package enum LockState: Equatable, Sendable {
     /// Whether a process may be an agent.
     private static func isAgent(_ process: Int) -> Bool {
         guard let name = try? FileBytes.read(FilePath("/proc/\(process)/comm")) else { return true }
-        return String(decoding: name, as: UTF8.self).hasPrefix("syncagent")
+        return String(decoding: name, as: UTF8.self).starts(withBytes: "syncagent")
     }
 
     /// Takes the lock for a moment, together with all others who do.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// What `syncagent-watch` says of the lists folder, and what becomes of it.
 package enum WatchSignal: Equatable, Sendable {
@@ -17,7 +18,7 @@ package enum WatchSignal: Equatable, Sendable {
 
     /// The signal that a line of the helper's stands for, or `nil` if it stands for none.
     init?(line: String) {
-        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let words = line.split(atByte: " ", omittingEmpty: false)
         switch (words.first, words.count) {
         case ("ready", 1): self = .ready
         case ("changed", 1): self = .changed

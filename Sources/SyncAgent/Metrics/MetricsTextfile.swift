@@ -56,7 +56,7 @@ struct MetricsTextfile: Sendable {
 
     private func write(_ readings: [MetricReading], _ trouble: inout String?) async {
         // node_exporter has metrics of its own process under the common names.
-        let text = MetricsText.write(readings) { $0.hasPrefix("syncagent_") ? $0 : "syncagent_\($0)" }
+        let text = MetricsText.write(readings) { $0.starts(withBytes: "syncagent_") ? $0 : "syncagent_\($0)" }
         let error = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
         defer { trouble = error }
         if error != trouble {

@@ -15,7 +15,7 @@ enum ProcessUsage {
         }
         if let startTime { readings.append(MetricReading(.processStart, startTime)) }
         // proc_pid_statm(5): the whole size and the resident one, in pages.
-        let pages = text("/proc/self/statm").split(separator: " ").compactMap { Double($0) }
+        let pages = text("/proc/self/statm").split(atByte: " ").compactMap { Double($0) }
         if pages.count > 1 {
             let size = Double(sysconf(Int32(_SC_PAGESIZE)))
             readings.append(MetricReading(.processResident, pages[1] * size))
@@ -39,7 +39,7 @@ enum ProcessUsage {
         let stat = text("/proc/self/stat")
         // After the name, which may have anything in it; the 22nd field is the start, in ticks since boot
         // (proc_pid_stat(5)).
-        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
+        let fields = stat[(stat.utf8.lastIndex(of: UInt8(ascii: ")")) ?? stat.startIndex)...].split(atByte: " ")
         guard fields.count > 20, let ticks = Double(fields[20]) else { return nil }
         let age = AgentClock.timeSinceBoot / .seconds(1) - ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
         return (AgentClock.wallTime.sinceEpoch / .seconds(1) - age).rounded()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import CacheFormat
 import Glibc
 import SystemPackage
 
@@ -69,7 +70,7 @@ struct Barrier: Sendable {
             return
         }
         let parents = names.flatMap { name in
-            let parts = name.split(separator: "/").dropLast()
+            let parts = name.split(atByte: "/").dropLast()
             return parts.indices.map { parts[...$0].joined(separator: "/") }
         }
         for parent in Set(parents + ["."]) { try folder.sync(parent) }

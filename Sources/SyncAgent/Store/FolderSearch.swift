@@ -75,7 +75,7 @@ struct FolderSearch {
             where inodes[image.sha256] == nil && !lost.contains(image.sha256) {
                 let path = image.path
                 // A path of another form is in no listing, or in that of another folder.
-                let name = path.hasPrefix(fan + "/") ? String(path.dropFirst(fan.utf8.count + 1)) : nil
+                let name = path.starts(withBytes: fan + "/") ? path.dropping(bytes: fan.utf8.count + 1) : nil
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
                 do throws(FileError) {
                     var isThere = try isThere(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import CacheFormat
 import Glibc
 import IconCache
 import SystemPackage
@@ -29,13 +30,13 @@ enum LeaseHolders {
 
     static func parse(_ text: String, _ kind: Kind = .shared) -> [UInt64: [Holder]] {
         var holders: [UInt64: [Holder]] = [:]
-        for line in text.split(separator: "\n") {
+        for line in text.split(atByte: "\n") {
             // 3: FLOCK  ADVISORY  READ 4321 08:01:123456 0 EOF
-            let words = line.split(separator: " ")
+            let words = line.split(atByte: " ")
             guard words.count >= 6, words[1] == "FLOCK", words[3] == kind.rawValue, let process = Int(words[4]) else {
                 continue
             }
-            let file = words[5].split(separator: ":")
+            let file = words[5].split(atByte: ":")
             guard file.count == 3, let major = UInt32(file[0], radix: 16), let minor = UInt32(file[1], radix: 16),
                 let inode = UInt64(file[2])
             else { continue }

@@ -127,8 +127,10 @@ package enum OfflinePurge {
                 _ = remove("\(CacheLayout.byURL)/\(part)/\(name)")
             }
         }
-        for name in names(CacheLayout.lists) where name.hasSuffix(".json") {
-            guard let document = Digest(hex: name.dropLast(5)), !documents.contains(document) else { continue }
+        for name in names(CacheLayout.lists) where name.ends(withBytes: ".json") {
+            guard let document = Digest(hex: name.droppingLast(bytes: 5)), !documents.contains(document) else {
+                continue
+            }
             _ = remove("\(CacheLayout.lists)/\(name)")
         }
         for name in names(CacheLayout.staging) { _ = remove(StagingPath.of(name)) }

@@ -169,7 +169,7 @@ package actor Staging {
             throw folder.failure("write", StagingPath.of(name), error as? Errno ?? .ioError)
         }
         let image = try inspect(folder.read(StagingPath.of(name)))
-        guard name.hasSuffix(PartialDownload.suffix) else { return StagedImage(name: name, image: image) }
+        guard name.ends(withBytes: PartialDownload.suffix) else { return StagedImage(name: name, image: image) }
         let newName = nextName()
         try partials.finish(name, as: newName)
         return StagedImage(name: newName, image: image)

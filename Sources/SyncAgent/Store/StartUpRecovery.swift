@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import IconCache
 import Logging
 import SyncPlan
@@ -96,7 +97,7 @@ struct StartUpRecovery {
                 metadata: ["pins": "\(state.manifests.last?.lists[Reconciler.pinList]?.apps ?? 0)"])
         }
         for entry in try folder.names(in: CacheLayout.lists) {
-            let digest = entry.name.hasSuffix(".json") ? Digest(hex: entry.name.dropLast(5)) : nil
+            let digest = entry.name.ends(withBytes: ".json") ? Digest(hex: entry.name.droppingLast(bytes: 5)) : nil
             if digest.flatMap({ state.documents[$0] }) == nil { try discard("\(CacheLayout.lists)/\(entry.name)") }
         }
     }

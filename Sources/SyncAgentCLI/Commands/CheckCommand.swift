@@ -21,7 +21,8 @@ struct CheckCommand: AsyncParsableCommand {
               syncagent check apps.plist
               syncagent check --fetch apps.plist
 
-            Exit codes: 65 at least one file would not be accepted; with --fetch, 1 an icon could not be downloaded.
+            Exit codes: 65 at least one file would not be accepted; with --fetch, 1 an icon could not be downloaded \
+            or is refused.
             """)
 
     @Argument(help: "The property lists.", completion: .file(extensions: ["plist"]))
@@ -57,7 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
             try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))])
         }
         if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
-        if findings.contains(where: \.hasFailedTrials) { throw Exit.with(.attention) }
+        if fetch, findings.contains(where: \.hasFailedIcons) { throw Exit.with(.attention) }
     }
 
     /// Downloads the icons of a list that are not refused, each once.

@@ -24,9 +24,10 @@ struct CheckFinding {
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
-    /// Whether an icon was tried and did not come.
-    var hasFailedTrials: Bool {
-        trials.contains { if case .image = $0.outcome { false } else { true } }
+    /// Whether an icon was tried and did not come, or is never asked for.
+    var hasFailedIcons: Bool {
+        guard case .success(let list) = verdict else { return false }
+        return trials.contains { if case .image = $0.outcome { false } else { true } } || !refused(in: list).isEmpty
     }
 
     /// The icons that are never asked for, and why.
@@ -66,9 +67,10 @@ struct CheckFinding {
             return (StyledText("\(file): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
             var items = list.problems.map { StyledText("ignored: \($0)", .yellow) }
+            var told: Set<String> = []
             items += refused(in: list).map { icon, failure in
                 StyledText("will fail: ", .red)
-                    + StyledText("\(shown(icon)): \(context.explained(failure.message)) [\(failure.code)]")
+                    + StyledText("\(shown(icon)): \(message(of: failure, &told)) [\(failure.code)]")
             }
             items += trials.map { Self.line(of: $0.icon, $0.outcome) }
             if !hasListName {
@@ -80,6 +82,13 @@ struct CheckFinding {
                 + StyledText(", \(counted(list.entries.count, "app"))")
             return head.wrapped(to: width) + items.flatMap { $0.item(fitting: width) }
         }
+    }
+
+    /// What is wrong, and once for all icons what to do about it.
+    private func message(of failure: FetchFailure, _ told: inout Set<String>) -> String {
+        let message = context.explained(failure.message)
+        let parts = message.replacing(bytes: "; to allow it", with: "\0").split(atByte: "\0", maxSplits: 1)
+        return parts.count < 2 || told.insert(parts[1]).inserted ? message : parts[0]
     }
 
     private static func line(of icon: IconURL, _ outcome: FetchOutcome) -> StyledText {

@@ -139,7 +139,7 @@ struct EventsCommand: AsyncParsableCommand {
         let subject =
             event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }
             ?? event.generation.map { "generation \($0)" }
-        let kind = event.kind + String(repeating: " ", count: max(0, 22 - event.kind.count))
+        let kind = event.kind + String(repeating: " ", count: max(0, 22 - TextWidth.of(event.kind)))
         let time = StyledText("\(event.time)  \(event.id)", .dim)
         let row = time + StyledText("  " + [kind, subject, event.message].compactMap(\.self).joined(separator: "  "))
         guard let width, row.width > width else { return [row] }

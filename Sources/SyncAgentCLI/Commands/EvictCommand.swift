@@ -126,7 +126,7 @@ struct EvictCommand: AsyncParsableCommand {
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (process \(pids.map(String.init).joined(separator: ", ")))"
-            let rest = icon.goes && icon.reason.hasPrefix("the grace period of") ? "now, although " : ""
+            let rest = icon.goes && icon.reason.starts(withBytes: "the grace period of") ? "now, although " : ""
             let reason = rest + RelativeTime.text(in: icon.reason, now: now)
             table.add(
                 StyledText(icon.goes ? "yes" : "no"), StyledText(reason + holders), StyledText(shown(icon.url)))

@@ -115,7 +115,7 @@ struct ExportCommand: AsyncParsableCommand {
         guard (folder == nil) != (rclone == nil), folder?.isEmpty != true else {
             throw Exit.because("Name a folder or --rclone REMOTE:PATH, and not both.", code: .usage)
         }
-        if let rclone, !rclone.dropFirst().contains(":") || rclone.hasPrefix("-") {
+        if let rclone, !rclone.dropFirst().contains(":") || rclone.starts(withBytes: "-") {
             throw Exit.because(
                 "\(rclone) is not a remote of rclone: write REMOTE:PATH, or name a folder.", code: .usage)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CacheFormat
 import Signatures
 import SystemPackage
 
@@ -41,7 +42,7 @@ extension KeyCommand {
         var output = "syncagent"
 
         func run() async throws {
-            guard let last = FilePath(output).lastComponent, !output.hasSuffix("/"), last.kind == .regular else {
+            guard let last = FilePath(output).lastComponent, !output.ends(withBytes: "/"), last.kind == .regular else {
                 throw Exit.because("“\(output)” names no file: write --output NAME.", code: .usage)
             }
             var generator = SystemRandomNumberGenerator()

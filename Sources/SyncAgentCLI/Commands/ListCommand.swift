@@ -152,14 +152,14 @@ struct ListCommand: AsyncParsableCommand {
 
     private static func missing(_ list: ListName, _ verdict: ListVerdict?) -> any Error {
         switch verdict {
-        case nil: Exit.because("No icon is pinned. Pin one with syncagent pin URL.", code: .attention)
+        case nil: Exit.because("No icon is pinned. See: syncagent pin --help", code: .attention)
         case .failure(let rejection):
             Exit.because(
                 "\(list) has no good version: \(rejection.message) [\(rejection.code)]",
                 code: .attention)
         case .success:
             Exit.because(
-                "\(list) has not been published yet: run syncagent sync --wait, or start the agent.", code: .attention)
+                "\(list) has not been published yet. With the agent running: syncagent sync --wait", code: .attention)
         }
     }
 

@@ -46,8 +46,8 @@ struct PathCommand: AsyncParsableCommand {
                 let path = cache.path(of: image).string
                 guard access(path, F_OK) == 0 else {
                     throw Exit.because(
-                        "The image of \(shown(url)) is missing (\(path)): run syncagent verify --repair.",
-                        code: .attention)
+                        "The image of \(shown(url)) is missing (\(path)). To repair it: "
+                            + configuration.given("syncagent verify --repair"), code: .attention)
                 }
                 guard json else { return try Message.output(path: path) }
                 try Message.output([
@@ -59,7 +59,7 @@ struct PathCommand: AsyncParsableCommand {
             case .failed(let code):
                 throw Exit.because(
                     "\(shown(url)) could not be downloaded (\(code)). See: "
-                        + configuration.given("syncagent why \(ShellWord.icon(url) ?? "URL")"), code: .attention)
+                        + configuration.given("syncagent why \(Suggestion.word(for: url))"), code: .attention)
             }
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .attention)

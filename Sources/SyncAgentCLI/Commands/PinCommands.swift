@@ -108,7 +108,7 @@ struct UnpinCommand: AsyncParsableCommand {
         }
         guard let icon, icon.lists.contains(Reconciler.pinList) else {
             throw Exit.because(
-                "\(shown(url)) is not pinned. The pinned icons: syncagent list pins.", code: .attention)
+                "\(shown(url)) is not pinned. See: " + configuration.given("syncagent list pins"), code: .attention)
         }
         let report = try await configuration.pin(url, false)
         if json { return try Message.output(report.json) }

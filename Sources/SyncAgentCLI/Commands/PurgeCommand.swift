@@ -87,7 +87,7 @@ struct PurgeCommand: AsyncParsableCommand {
     private static func isConfirmed(_ question: String) -> Bool {
         let lines = StyledText("\(question) [y/N] ").wrapped(to: Screen.size(of: .standardError)?.columns)
         _ = try? FileDescriptor.standardError.writeAll(lines.map(\.plain).joined(separator: "\n").utf8)
-        let answer = readLine(strippingNewline: true)?.lowercased()
+        let answer = readLine(strippingNewline: true)?.asciiLowercased
         return answer == "y" || answer == "yes"
     }
 }

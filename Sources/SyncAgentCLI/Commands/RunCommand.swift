@@ -115,7 +115,7 @@ struct RunCommand: AsyncParsableCommand {
                 }
             }
             LogWriter.shared.drain()
-            if once { try Self.end(report, logLevel) }
+            if once { try end(report, logLevel, configuration) }
         } catch let error as FolderError {
             if once, error.isHeld, try ControlClient(socket: configuration.folders().socket).obstacle == nil {
                 let sync = configuration.suggested("syncagent sync --wait")
@@ -134,7 +134,7 @@ struct RunCommand: AsyncParsableCommand {
     /// Says what a sync could not do.
     ///
     /// - Throws: Exit code 1 if there is anything. An eviction that is held is none of it: everything is on disk.
-    private static func end(_ report: StatusReport, _ logLevel: Logger.Level) throws {
+    private static func end(_ report: StatusReport, _ logLevel: Logger.Level, _ configuration: Configuration) throws {
         let (icons, downloads) = (report.icons, report.downloads)
         for reason in [report.eviction.reason, downloads.reason, report.publication.error] {
             if let reason { Message.error(reason) }
@@ -145,7 +145,7 @@ struct RunCommand: AsyncParsableCommand {
             let verb = rejected.count == 1 ? "is" : "are"
             Message.error(
                 "\(grouped(rejected.count)) of \(counted(report.lists.count, "list")) \(verb) not accepted. "
-                    + "See: syncagent list \(ShellWord.list(first.name))")
+                    + "See: " + configuration.given("syncagent list \(ShellWord.list(first.name))"))
         } else {
             for list in rejected { Message.error("\(list.name): \(list.error ?? "")") }
         }
@@ -153,21 +153,28 @@ struct RunCommand: AsyncParsableCommand {
             let lists = report.lists.filter { $0.failed > 0 }.map { ShellWord.list($0.name) }
             let command = lists.count == 1 ? "list --failed \(lists[0])" : "status"
             Message.error(
-                "\(grouped(icons.failed)) of \(counted(icons.referenced, "icon")) failed. See: syncagent \(command)")
+                "\(grouped(icons.failed)) of \(counted(icons.referenced, "icon")) failed. See: "
+                    + configuration.given("syncagent \(command)"))
         }
         if icons.pending > 0 {
+            let isOne = icons.pending == 1
             let reason =
                 if report.state == .paused {
-                    "downloads are paused; start the agent and run syncagent resume"
+                    ": downloads are paused; start the agent, and resume"
                 } else if downloads.awaitingUpstream ?? 0 > 0 {
-                    "no upstream has their images; see syncagent why URL"
+                    ": no upstream has \(isOne ? "its image" : "their images")"
                 } else if downloads.waiting > 0 {
-                    "requests to their servers failed and are retried later; see syncagent why URL"
+                    isOne
+                        ? ": a request to its server failed and is retried later"
+                        : ": requests to their servers failed and are retried later"
                 } else {
-                    "see syncagent why URL"
+                    ""
                 }
+            let list = report.lists.first { $0.pending > 0 }?.name
+            let next = report.state == .paused ? "resume" : list.map { "list \(ShellWord.list($0))" } ?? "status"
             Message.error(
-                "\(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) pending: \(reason).")
+                "\(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) pending\(reason). See: "
+                    + configuration.given("syncagent \(next)"))
         }
         // Paused, images that are not fresh any more are not asked for: they are ready all the same.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil

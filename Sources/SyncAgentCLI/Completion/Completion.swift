@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import ArgumentParser
+import CacheFormat
 import FoundationEssentials
 import IconCache
 import SyncAgent
@@ -69,7 +70,7 @@ struct Completion {
     ) {
         let typed = index == words.count - 1 ? prefix : words.indices.contains(index) ? words[index] : ""
         // Before version 4, fish takes the quotes away, and gives two of them for an empty word.
-        let isPlain = shell == .fish && version?.hasPrefix("3") ?? false
+        let isPlain = shell == .fish && version?.starts(withBytes: "3") ?? false
         word = isPlain ? ShellInput(plain: typed == "''" ? "" : typed) : ShellInput(typed)
         isBeyondPath = word.text.utf8.contains(where: Self.endsPath)
         line = isPlain ? words : words.map { ShellInput($0).text }
@@ -98,7 +99,8 @@ struct Completion {
     }
 
     private func add(_ names: [String], to fold: inout CompletionFold) {
-        for name in names where name.hasPrefix(word.text) && !name.hasPrefix("-") && printable(name) == name {
+        for name in names
+        where name.starts(withBytes: word.text) && !name.starts(withBytes: "-") && ShellWord.isShown(name) {
             fold.add(name)
         }
     }
@@ -123,7 +125,7 @@ struct Completion {
         }
         let whole = String(decoding: url, as: UTF8.self)
         let short = shown(IconURL(whole))
-        add([short.hasPrefix(word.text) ? short : whole], to: &fold)
+        add([short.starts(withBytes: word.text) ? short : whole], to: &fold)
     }
 
     private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
@@ -143,8 +145,8 @@ struct Completion {
 
     private var search: DocumentSearch? {
         // What follows the mark of a query is compared later: it may be hidden.
-        let start = word.text.prefix { $0 != "?" }
-        return folders.map { DocumentSearch(in: $0.cache, start: String(start)) }
+        let start = word.text.utf8.prefix { $0 != UInt8(ascii: "?") }
+        return folders.map { DocumentSearch(in: $0.cache, start: String(Substring(start))) }
     }
 
     /// The folders that the command would use.
@@ -165,20 +167,20 @@ struct Completion {
         var path: String?
         for (index, word) in line.enumerated() {
             if word == option, index + 1 < line.count { path = line[index + 1] }
-            if word.hasPrefix(option + "=") { path = String(word.dropFirst(option.count + 1)) }
+            if word.starts(withBytes: option + "=") { path = word.dropping(bytes: option.utf8.count + 1) }
         }
-        guard let path, path.hasPrefix("~/"), let home = environment.variable("HOME") else { return path }
-        return home + path.dropFirst()
+        guard let path, path.starts(withBytes: "~/"), let home = environment.variable("HOME") else { return path }
+        return home + path.dropping(bytes: 1)
     }
 }
 
 extension SettingKey {
     /// What may follow `--set`: its name with the mark, or also a value if there are but a few.
     fileprivate func assignments(after text: String) -> [String] {
-        guard text.hasPrefix(name + "=") else { return [name + "="] }
+        guard text.starts(withBytes: name + "=") else { return [name + "="] }
         guard kind != .flag else { return ["\(name)=true", "\(name)=false"] }
         // The others have values that nobody can list.
-        guard label.hasPrefix("`") else { return [] }
+        guard label.starts(withBytes: "`") else { return [] }
         let values = label.matches(of: /`([^`]+)`/).map { String($0.1) }
         return values.map { "\(name)=\($0)" }
     }

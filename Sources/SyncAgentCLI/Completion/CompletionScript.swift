@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The completion scripts, mended where the parser of arguments does not do right by URLs and settings.
 ///
@@ -21,8 +22,8 @@ enum CompletionScript {
     /// That of bash has no `#!`: it is no program, but read by a shell.
     static func mended(_ text: String) -> String {
         let shebang = "#!/bin/bash\n"
-        if text.hasPrefix("#compdef ") { return text.replacing(zshOffer.old, with: zshOffer.new) }
-        guard text.hasPrefix(shebang), text.hasSuffix(end) else { return text }
+        if text.starts(withBytes: "#compdef ") { return text.replacing(zshOffer.old, with: zshOffer.new) }
+        guard text.starts(withBytes: shebang), text.ends(withBytes: end) else { return text }
         return text.dropFirst(shebang.count).drop { $0 == "\n" }.dropLast(end.count)
             .replacing(offer, with: offer + "    [[ \"${1}\" = -W ]] || compopt -o filenames\n")
             .replacing("__syncagent_add_completions -W \"$(", with: "__syncagent_add_offered \"$(")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CacheFormat
 
 /// A word that is being typed in a shell.
 struct ShellInput: Equatable {
     /// What it stands for, without quotes and escapes; what the shell would expand stays as it is.
     private(set) var text = ""
     /// The quote in which it ends.
-    private(set) var quote: Character?
+    private(set) var quote: Unicode.Scalar?
 
     /// A word in which quotes mean nothing.
     init(plain text: String) { self.text = text }
@@ -14,19 +15,21 @@ struct ShellInput: Equatable {
     /// A word as it is typed, the last quote of which may be open.
     init(_ typed: String) {
         var isEscaped = false
-        for character in typed {
-            switch (character, quote) {
+        var scalars = String.UnicodeScalarView()
+        for scalar in typed.unicodeScalars {
+            switch (scalar, quote) {
             case (_, _) where isEscaped:
                 // Within double quotes, a backslash stays unless it has a meaning there.
-                if quote != nil, !"$`\"\\".contains(character) { text.append("\\") }
-                text.append(character)
+                if quote != nil, !Self.escapedInQuotes.contains(scalar) { scalars.append("\\") }
+                scalars.append(scalar)
                 isEscaped = false
             case ("\\", nil), ("\\", "\""): isEscaped = true
-            case ("'", nil), ("\"", nil): quote = character
+            case ("'", nil), ("\"", nil): quote = scalar
             case ("'", "'"), ("\"", "\""): quote = nil
-            default: text.append(character)
+            default: scalars.append(scalar)
             }
         }
+        text = String(scalars)
     }
 
     /// A name as a completion script is to be given it.
@@ -37,14 +40,35 @@ struct ShellInput: Equatable {
     /// - Returns: `nil` if it cannot be written within the quotes that are open.
     func spelled(_ name: String, for shell: CompletionShell?) -> String? {
         switch shell {
-        case .zsh: return name.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
-        case .bash where quote != nil: return name.contains { "$`\"\\'!".contains($0) } ? nil : name
-        case .bash: return name.reduce(into: "") { $0 += Self.isPlain($1) ? String($1) : "\\\($1)" }
+        case .zsh: return name.replacing(bytes: "\\", with: "\\\\").replacing(bytes: ":", with: "\\:")
+        case .bash where quote != nil: return name.utf8.contains(where: Self.quotedBytes.contains) ? nil : name
+        case .bash: return Self.escaped(name)
         default: return name
         }
     }
 
-    private static func isPlain(_ character: Character) -> Bool {
-        !character.isASCII || character.isLetter || character.isNumber || "%+,-./:=@_".contains(character)
+    private static let escapedInQuotes = Set("$`\"\\".unicodeScalars)
+    private static let quotedBytes = Set("$`\"\\'!".utf8)
+    private static let plain = Set("%+,-./:=@_".utf8)
+
+    /// Puts a backslash before each byte of ASCII that may have a meaning.
+    ///
+    /// Other bytes stay as they are: bash gives them none, and those that somebody typed have no backslash.
+    private static func escaped(_ name: String) -> String {
+        var result: [UInt8] = []
+        for byte in name.utf8 {
+            if !isPlain(byte) { result.append(UInt8(ascii: "\\")) }
+            result.append(byte)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+            true
+        default: plain.contains(byte)
+        }
     }
 }

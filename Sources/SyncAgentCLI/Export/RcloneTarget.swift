@@ -33,10 +33,10 @@ struct RcloneTarget: ExportTarget {
             // There is no such folder yet.
             accepting: [0, 3])
         var contents = ExportContents()
-        for line in result.output.split(separator: "\n") {
-            let words = line.split(separator: " ", maxSplits: 1)
+        for line in result.output.split(atByte: "\n") {
+            let words = line.split(atByte: " ", maxSplits: 1)
             guard words.count == 2, let size = Int(words[0]) else { continue }
-            contents.sizes[String(words[1])] = size
+            contents.sizes[words[1]] = size
         }
         return contents
     }
@@ -45,7 +45,7 @@ struct RcloneTarget: ExportTarget {
         // `cat` tells a missing file from other errors on some systems only.
         let listing = try await rclone(
             ["lsf", "--files-only", "--include", "/\(path)", "--recursive", name], accepting: [0, 3])
-        guard listing.output.split(separator: "\n").contains(path[...]) else { return nil }
+        guard listing.output.split(atByte: "\n").contains(path) else { return nil }
         return Array(try await rclone(["cat", file(path)]).output.utf8)
     }
 
@@ -81,12 +81,14 @@ struct RcloneTarget: ExportTarget {
             ["check", "--one-way", "--download", "--files-from-raw", "-", "--combined", "-", cache.string, name],
             reading: files.map { $0.path + "\n" }.joined(), accepting: [0, 1])
         // Each line has a sign and a path: “=” the same, “*” differs, “+” missing, “!” cannot be read.
-        var signs: [Substring: Character] = [:]
-        for line in result.output.split(separator: "\n") { signs[line.dropFirst(2)] = line.first }
-        if let unread = files.first(where: { !["=", "*", "+"].contains(signs[$0.path[...]]) }) {
+        var signs: [String: Unicode.Scalar] = [:]
+        for line in result.output.split(atByte: "\n") {
+            signs[line.dropping(bytes: 2)] = line.unicodeScalars.first
+        }
+        if let unread = files.first(where: { !["=", "*", "+"].contains(signs[$0.path]) }) {
             throw failure("check", result.messages, because: "\(unread.path) could not be compared")
         }
-        return files.filter { signs[$0.path[...]] != "=" }
+        return files.filter { signs[$0.path] != "=" }
     }
 
     /// The options of an upload.
@@ -96,7 +98,7 @@ struct RcloneTarget: ExportTarget {
     }
 
     private func file(_ path: String) -> String {
-        name.hasSuffix(":") || name.hasSuffix("/") ? name + path : "\(name)/\(path)"
+        name.ends(withBytes: ":") || name.ends(withBytes: "/") ? name + path : "\(name)/\(path)"
     }
 
     @discardableResult
@@ -131,6 +133,6 @@ struct RcloneTarget: ExportTarget {
             description:
                 "rclone \(command) failed for \(name)\(reason.map { ": \($0)" } ?? ""). "
                 + "The target is as it was, or complete.",
-            messages: messages.split(separator: "\n").suffix(20).map(String.init))
+            messages: messages.split(atByte: "\n").suffix(20))
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Synchronization
 import SystemPackage
 
@@ -67,7 +68,7 @@ final class FullScreen: Sendable {
         // A command may take several rows.
         var rowsLeft = max(rows - 1, 1)
         let room = lines.prefix { line in
-            rowsLeft -= line.plain.hasPrefix("  $ ") ? max((line.width + columns - 1) / columns, 1) : 1
+            rowsLeft -= line.plain.starts(withBytes: "  $ ") ? max((line.width + columns - 1) / columns, 1) : 1
             return rowsLeft >= 0
         }.count
         var fitting = Array(lines.prefix(room))
@@ -77,7 +78,7 @@ final class FullScreen: Sendable {
         // A row is erased before it is written: after its last column the cursor is still on it.
         let text = fitting.map { line in
             // A command is to be pasted: it goes on on the next row, which is erased to its end.
-            let isCommand = line.plain.hasPrefix("  $ ") && line.width > columns
+            let isCommand = line.plain.starts(withBytes: "  $ ") && line.width > columns
             let shown = isCommand ? line : line.truncated(to: columns)
             let end = isCommand && !line.width.isMultiple(of: columns) ? "\u{1B}[K" : ""
             return "\u{1B}[2K" + shown.rendered(inColor: inColor) + end + "\r\n"

@@ -18,6 +18,9 @@ struct Table {
         var least: Int?
     }
 
+    /// The longest text in a column that others are padded to where no terminal has a width.
+    private static let mostPadding = 60
+
     private var columns: [Column]
     private var rows: [[StyledText]] = []
 
@@ -42,6 +45,13 @@ struct Table {
         var shown = Array(columns.indices)
         var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
         guard let last = shown.last else { return [] }
+        if width == nil {
+            // What is long stays whole, and only its own row is out of line.
+            for column in shown where columns[column].least != nil {
+                widths[column] = all.map { $0[column].width }.filter { $0 <= Self.mostPadding }.max() ?? 0
+            }
+            return all.map { line(of: $0, shown, widths, isWhole: true, isShortened: false) }
+        }
         if let width {
             func isTooWide() -> Bool { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) > width }
             func excess() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) - width }
@@ -76,12 +86,13 @@ struct Table {
     }
 
     /// A row as one line; its last cell is not padded, nor shortened if it is whole.
-    private func line(of row: [StyledText], _ shown: some Collection<Int>, _ widths: [Int], isWhole: Bool) -> StyledText
-    {
+    private func line(
+        of row: [StyledText], _ shown: some Collection<Int>, _ widths: [Int], isWhole: Bool, isShortened: Bool = true
+    ) -> StyledText {
         var line = StyledText("")
         for (place, column) in shown.enumerated() {
             let isLast = place == shown.count - 1
-            let cell = isLast && isWhole ? row[column] : row[column].shortened(to: widths[column])
+            let cell = isLast && isWhole || !isShortened ? row[column] : row[column].shortened(to: widths[column])
             if place > 0 { line += "  " }
             let isPadded = !isLast || columns[column].isNumber
             line += isPadded ? cell.padded(to: widths[column], onTheLeft: columns[column].isNumber) : cell

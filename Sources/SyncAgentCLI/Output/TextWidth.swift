@@ -30,8 +30,14 @@ enum TextWidth {
         return String(text[start...])
     }
 
+    /// The most scalars of a Character that are shown as one: emoji of families and flags have up to fourteen.
+    private static let longest = 32
+
     private static func width(of character: Character) -> Int {
         var (widest, isEmoji) = (0, false)
+        // Megabytes of combining marks are one Character: beyond what scripts use, each takes a column.
+        let count = character.unicodeScalars.count
+        guard count <= longest else { return count }
         for scalar in character.unicodeScalars {
             widest = max(widest, width(of: scalar))
             // A variation selector asks for the picture, and two regional indicators are a flag.

@@ -81,8 +81,8 @@ struct StatusView {
         if let name = problem.example {
             // Where a command, the sentence or the cause names it, it need not be said twice.
             let isNamed =
-                problem.commands.contains { $0.contains(" " + ShellWord.quoted(name)) }
-                || [problem.sentence, problem.detail ?? ""].contains { $0.contains(name) }
+                problem.commands.contains { $0.contains(bytes: " " + ShellWord.quoted(name)) }
+                || [problem.sentence, problem.detail ?? ""].contains { $0.contains(bytes: name) }
             if !isNamed {
                 lines += wrapped(StyledText(problem.count > 1 ? "such as \(name)" : name, .dim))
             }
@@ -171,8 +171,9 @@ struct StatusView {
             ))
         if let generation = report.generation, let published = report.published {
             let time = RelativeTime.text(in: published, now: now)
-            // Beside failures nobody wants to read that all is in sync.
-            let sync = report.inSync ? (report.hasFailures ? "" : ", in sync") : ", not in sync"
+            // Beside failures and icons that wait nobody wants to read that all is in sync.
+            let sync =
+                report.inSync ? (report.hasFailures || report.icons.pending > 0 ? "" : ", in sync") : ", not in sync"
             figures.append(("generation", StyledText("\(grouped(generation)), published \(time)\(sync)")))
         } else if report.publication.error == nil {
             figures.append(("generation", "nothing has been published yet"))

@@ -15,7 +15,7 @@ package struct ExportFile: Hashable, Sendable {
     }
 
     /// Whether it is an image; else it is a list document.
-    package var isIcon: Bool { path.hasPrefix("\(CacheLayout.icons)/") }
+    package var isIcon: Bool { path.starts(withBytes: "\(CacheLayout.icons)/") }
 }
 
 /// What there is at the target of an export.

@@ -17,26 +17,28 @@ package enum ExportLayout {
     /// Whether a path is the temporary one of a file that ``isNamed(_:)``.
     package static func isTemporary(_ path: String) -> Bool {
         let (folder, name) = parts(path)
-        guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
-        return isNamed("\(folder)\(name.dropFirst(prefix.count).dropLast(suffix.count))")
+        guard name.starts(withBytes: prefix), name.ends(withBytes: suffix) else { return false }
+        return isNamed("\(folder)\(name.dropping(bytes: prefix.utf8.count).droppingLast(bytes: suffix.utf8.count))")
     }
 
     /// Whether a path is one that a manifest leads to, or its signature: such files are named by a digest.
     ///
     /// Files with other paths are not of an export, and never removed.
     package static func isNamed(_ path: String) -> Bool {
-        let names = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard let last = names.last, let dot = last.firstIndex(of: "."), let digest = Digest(hex: last[..<dot]) else {
+        let names = path.split(atByte: "/", omittingEmpty: false)
+        guard let file = names.last?.split(atByte: ".", maxSplits: 1, omittingEmpty: false), file.count == 2,
+            let digest = Digest(hex: file[0])
+        else {
             return false
         }
-        let suffix = last[last.index(after: dot)...]
+        let suffix = file[1]
         switch (names[0], names.count) {
-        case (CacheLayout.icons[...], 3):
+        case (CacheLayout.icons, 3):
             let isPlain =
                 !suffix.isEmpty && suffix.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 >= 0x61 && $0 <= 0x7A }
             return isPlain && names[1] == digest.hex.prefix(2)
-        case (CacheLayout.lists[...], 2): return suffix == "json"
-        case (CacheLayout.signatures[...], 2): return suffix == "minisig"
+        case (CacheLayout.lists, 2): return suffix == "json"
+        case (CacheLayout.signatures, 2): return suffix == "minisig"
         default: return false
         }
     }
@@ -55,7 +57,7 @@ package enum ExportLayout {
     private static let (prefix, suffix) = (".", ".new")
 
     private static func parts(_ path: String) -> (folder: Substring, name: Substring) {
-        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
         return (path[..<start], path[start...])
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 package import ImageChecks
 package import WebAddresses
 
@@ -108,7 +109,8 @@ extension FetchFailure.Code: RawRepresentable, CustomStringConvertible {
             self = .image(code)
         } else if let code = URLRefusal.Code(rawValue: text) {
             self = .url(code)
-        } else if text.hasPrefix(Self.statusPrefix), let status = Int(text.dropFirst(Self.statusPrefix.count)),
+        } else if text.starts(withBytes: Self.statusPrefix),
+            let status = Int(text.dropping(bytes: Self.statusPrefix.utf8.count)),
             Self.statuses.contains(status), text == "\(Self.statusPrefix)\(status)"
         {
             self = .http(status)

@@ -30,7 +30,7 @@ package struct FetchTrail: Hashable, Sendable {
         /// A URL as a hop tells it: servers choose how long those are that they redirect to.
         fileprivate static func text(_ url: LogURL) -> String {
             let text = url.description
-            return text.utf8.count <= 256 ? text : String(text.prefix(256))
+            return text.utf8.count <= 256 ? text : text.prefix(bytes: 256)
         }
     }
 

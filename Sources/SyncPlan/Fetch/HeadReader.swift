@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The head of an answer: its status and fields.
 package struct ResponseHead: Sendable {
@@ -19,7 +20,7 @@ extension ResponseHead {
     ///
     /// - Throws: A ``FetchFailure`` with the code `content-encoding` if the body is encoded, which no request allows.
     package func bodyLength() throws(FetchFailure) -> Int? {
-        if let coding = fields["content-encoding"].first(where: { $0.lowercased() != "identity" }) {
+        if let coding = fields["content-encoding"].first(where: { $0.asciiLowercased != "identity" }) {
             throw .encoded(coding)
         }
         return fields.first("content-length").flatMap { Int($0) }
@@ -144,7 +145,7 @@ package struct HeadReader: Sendable {
     private static func checkFraming(_ fields: HTTPFields) throws(FetchFailure) {
         // The body comes as it is, or in chunks and nothing else: no other coding was asked for.
         let codings = fields["transfer-encoding"]
-        guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
+        guard codings.isEmpty || codings.count == 1 && codings[0].asciiLowercased == "chunked" else {
             throw .protocolViolation("the transfer coding \(codings.joined(separator: ", "))")
         }
         let lengths = fields["content-length"]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 package import WebAddresses
 
 /// Which hosts a setting means: `icons.example.com`, `.example.com`, `*.example.com`, `10.1.2.3`.
@@ -19,10 +20,10 @@ package enum HostPattern: Hashable, Sendable {
             self = .address(address)
             return
         }
-        let mark = ["*.", "."].first { text.hasPrefix($0) } ?? ""
-        let name = Self.normalized(text.dropFirst(mark.count))
+        let mark = ["*.", "."].first { text.starts(withBytes: $0) } ?? ""
+        let name = Self.normalized(text.dropping(bytes: mark.utf8.count))
         guard FetchTarget.isHost(name), !FetchTarget.endsInNumber(name),
-            name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
+            name.split(atByte: ".", omittingEmpty: false).allSatisfy({ !$0.isEmpty })
         else { return nil }
         switch mark {
         case "*.": self = .below(name)
@@ -36,14 +37,14 @@ package enum HostPattern: Hashable, Sendable {
         let host = Self.normalized(host)
         switch self {
         case .name(let name): return host == name
-        case .domain(let name): return host == name || host.hasSuffix(".\(name)")
-        case .below(let name): return host.hasSuffix(".\(name)")
+        case .domain(let name): return host == name || host.ends(withBytes: ".\(name)")
+        case .below(let name): return host.ends(withBytes: ".\(name)")
         case .address(let address): return IPAddress(host) == address
         }
     }
 
     private static func normalized(_ host: some StringProtocol) -> String {
-        (host.hasSuffix(".") ? String(host.dropLast()) : String(host)).lowercased()
+        (host.ends(withBytes: ".") ? host.droppingLast(bytes: 1) : String(host)).asciiLowercased
     }
 }
 

@@ -14,7 +14,7 @@ extension PartialDownload {
 
     /// The name of the file that a record of this name is about; `nil` for any other name.
     package static func file(ofRecord name: String) -> String? {
-        name.hasSuffix(suffix + ".json") ? String(name.dropLast(5)) : nil
+        name.ends(withBytes: suffix + ".json") ? name.droppingLast(bytes: 5) : nil
     }
 
     package var file: String { Self.file(of: url) }

@@ -44,7 +44,7 @@ package struct PartialDownload: Equatable, Sendable {
     private static func allowsRanges(_ fields: HTTPFields) -> Bool {
         // The one that nearly all send needs no reading.
         guard fields.first("accept-ranges") != "bytes", let units = fields.joined("accept-ranges") else { return true }
-        return units.split(separator: ",").contains { $0.trimmingWhitespace.lowercased() == "bytes" }
+        return units.split(atByte: ",").contains { $0.trimmingWhitespace.asciiLowercased == "bytes" }
     }
 
     /// What a request has that asks for the rest, or for the whole image if it has changed.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 package import WebAddresses
 
 /// A proxy that requests go through.
@@ -20,7 +21,7 @@ package struct Proxy: Hashable, Sendable {
         var rest = Substring(text)
         kind = .http
         if let mark = rest.firstRange(of: "://") {
-            switch rest[..<mark.lowerBound].lowercased() {
+            switch rest[..<mark.lowerBound].asciiLowercased {
             case "http": kind = .http
             case "socks5", "socks5h": kind = .socks5
             default: return nil
@@ -38,7 +39,7 @@ package struct Proxy: Hashable, Sendable {
         }
         guard let target = try? FetchTarget("http://\(rest)"), !rest.isEmpty else { return nil }
         host = target.host
-        port = rest.last == ":" || rest.hasSuffix(":\(target.port)") ? target.port : 1080
+        port = rest.last == ":" || rest.ends(withBytes: ":\(target.port)") ? target.port : 1080
     }
 }
 
@@ -62,7 +63,7 @@ extension Proxy: CustomStringConvertible {
     package static func withoutPassword(_ text: String) -> String {
         guard Proxy(text) != nil || text.isEmpty else {
             let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] } ?? ""
-            return schemes.contains(scheme.lowercased()) ? "\(scheme)://…" : "…"
+            return schemes.contains(scheme.asciiLowercased) ? "\(scheme)://…" : "…"
         }
         return text.utf8.lastIndex(of: UInt8(ascii: "@")).map { "…\(text[$0...])" } ?? text
     }
@@ -111,7 +112,7 @@ package struct ProxyPolicy: Equatable, Sendable {
         exceptions = (value("no_proxy", "NO_PROXY")?.text ?? "").split { $0 == "," || $0 == " " }.map { word in
             if word == "*" { return .everything }
             if let range = AddressRange(String(word)) { return .network(range) }
-            return .host(.domain(word.drop { $0 == "." }.lowercased()))
+            return .host(.domain(word.drop { $0 == "." }.asciiLowercased))
         }
     }
 

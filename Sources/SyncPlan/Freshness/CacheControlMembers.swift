@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The members of a `Cache-Control` value, one after the other (RFC 9111, section 5.2).
 struct CacheControlMembers: IteratorProtocol {
@@ -34,7 +35,7 @@ struct CacheControlMembers: IteratorProtocol {
         rest = rest.drop { Self.isWhitespace($0) || $0 == UInt8(ascii: ",") }
         guard !rest.isEmpty else { return nil }
         let spelling = take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
-        let name = spelling.trimmingWhitespace.lowercased()
+        let name = spelling.trimmingWhitespace.asciiLowercased
         guard rest.first == UInt8(ascii: "=") else { return Member(name: name) }
         rest = rest.dropFirst()
         let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// A validator that only its server understands, byte for byte as the server wrote it (RFC 9110, section 8.8.3).
 package struct EntityTag: Hashable, Sendable {
@@ -13,7 +14,7 @@ package struct EntityTag: Hashable, Sendable {
     package init?(_ value: String) {
         let bytes = Array(value.utf8)
         guard bytes.count <= 1024, !value.unicodeScalars.contains("\u{FFFD}") else { return nil }
-        let opaque = bytes.dropFirst(value.hasPrefix("W/") ? 2 : 0)
+        let opaque = bytes.dropFirst(value.starts(withBytes: "W/") ? 2 : 0)
         let quote = UInt8(ascii: "\"")
         let isTag =
             if opaque.count >= 2, opaque.first == quote, opaque.last == quote {
@@ -34,6 +35,6 @@ package struct EntityTag: Hashable, Sendable {
     }
 
     private var opaque: Substring.UTF8View {
-        text.dropFirst(text.hasPrefix("W/") ? 2 : 0).utf8
+        text.utf8.dropFirst(text.starts(withBytes: "W/") ? 2 : 0)
     }
 }

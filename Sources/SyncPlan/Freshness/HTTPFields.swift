@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// Header fields of a response, in the order in which they came.
 ///
@@ -29,7 +30,7 @@ package struct HTTPFields: Hashable, Sendable {
             guard !line.name.isEmpty, line.name.utf8.allSatisfy(Self.isNameByte),
                 value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else { continue }
-            text += "\(line.name.lowercased()): \(value)\n"
+            text += "\(line.name.asciiLowercased): \(value)\n"
         }
         self.text = text
     }
@@ -104,8 +105,8 @@ package struct HTTPFields: Hashable, Sendable {
     /// A field that the `304` has replaces all lines of that name. The length of a body that did not come, and what
     /// belongs to one connection only, replace nothing.
     package func updated(by update: HTTPFields) -> HTTPFields {
-        let named = update["connection"].flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingWhitespace.lowercased() }
+        let named = update["connection"].flatMap { $0.split(atByte: ",") }
+            .map { $0.trimmingWhitespace.asciiLowercased }
         let excepted = Self.excepted.union(named)
         let new = update.lines.filter { !excepted.contains($0.name) }
         return removing(Set(new.map(\.name))).appending(new)

@@ -65,7 +65,7 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// Of a list, which it should not be, the first member counts (RFC 9111, section 5.1).
     package var age: Duration {
-        let first = fields.first("age")?.split(separator: ",", omittingEmptySubsequences: false).first
+        let first = fields.first("age")?.split(atByte: ",", omittingEmpty: false).first
         return first.flatMap { DeltaSeconds.parse($0.trimmingWhitespace) } ?? .zero
     }
 
@@ -90,7 +90,7 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// Any other `Vary` names fields that are the same in all requests for the URL.
     package var variesOnEverything: Bool {
-        fields["vary"].contains { $0.split(separator: ",").contains { $0.trimmingWhitespace == "*" } }
+        fields["vary"].contains { $0.split(atByte: ",").contains { $0.trimmingWhitespace == "*" } }
     }
 
     func time(_ name: String) -> Timestamp? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// What a service manager is told, in the format of sd_notify(3), and in which order.
 ///
@@ -99,7 +100,7 @@ package struct ServiceNotices: Sendable {
     private mutating func field(_ text: String, at now: Duration) -> String? {
         guard text != self.text, pause(at: now) == .zero else { return nil }
         (self.text, textTime) = (text, now)
-        return "STATUS=\(text.prefix(Self.longest))"
+        return "STATUS=\(text.prefix(bytes: Self.longest))"
     }
 }
 

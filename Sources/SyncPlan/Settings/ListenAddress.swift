@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import WebAddresses
 
 /// An address and a port to listen at: `127.0.0.1:8080`, `[::1]:8080`.
@@ -13,18 +14,20 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// Reads an address with its port; `nil` if the text is anything else.
     ///
     /// `localhost` is 127.0.0.1.
-    package init?(_ text: some StringProtocol) {
-        guard let colon = text.lastIndex(of: ":"), case let digits = text[text.index(after: colon)...],
+    package init?(_ given: some StringProtocol) {
+        let text = Substring(given)
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+            case let digits = text[text.utf8.index(after: colon)...],
             !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(digits)
         else { return nil }
         var host = String(text[..<colon])
         if host == "localhost" { host = "127.0.0.1" }
-        if host.hasPrefix("[") {
-            guard host.hasSuffix("]") else { return nil }
-            host = String(host.dropFirst().dropLast())
-            guard host.contains(":") else { return nil }
-        } else if host.contains(":") {
+        if host.starts(withBytes: "[") {
+            guard host.ends(withBytes: "]") else { return nil }
+            host = host.dropping(bytes: 1).droppingLast(bytes: 1)
+            guard host.contains(bytes: ":") else { return nil }
+        } else if host.contains(bytes: ":") {
             return nil
         }
         guard let address = IPAddress(host) else { return nil }

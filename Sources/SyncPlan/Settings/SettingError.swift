@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// A setting whose value is not of its form.
 package struct SettingError: Error, Equatable, CustomStringConvertible {
@@ -12,7 +13,7 @@ package struct SettingError: Error, Equatable, CustomStringConvertible {
     ///   - form: What it takes.
     package init(name: String, value: String, form: String) {
         self.name = name
-        self.value = value.utf8.count > 200 ? value.prefix(100) + "…" : value
+        self.value = value.utf8.count > 200 ? value.prefix(bytes: 100) + "…" : value
         self.form = form
     }
 

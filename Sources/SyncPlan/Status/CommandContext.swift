@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// What suggested commands need to know of whoever asks, beside what a ``StatusReport`` tells.
 ///
@@ -29,13 +30,14 @@ package struct CommandContext: Equatable, Sendable {
 
     /// A command with the options; one that is not of syncagent, or that names its file, stays as it is.
     package func command(_ text: String) -> String {
-        guard !options.isEmpty, text.hasPrefix("syncagent ") || text.hasPrefix("sudo syncagent "),
-            !text.hasPrefix("syncagent config check /")
+        guard !options.isEmpty, text.starts(withBytes: "syncagent ") || text.starts(withBytes: "sudo syncagent "),
+            !text.starts(withBytes: "syncagent config check ")
         else { return text }
         let options = options.joined(separator: " ")
-        // What follows `--` is no option.
-        guard let mark = text.firstRange(of: " -- ") else { return "\(text) \(options)" }
-        return "\(text[..<mark.lowerBound]) \(options)\(text[mark.lowerBound...])"
+        // What follows `--` is no option. One within quotes is a part of a name.
+        let parts = text.replacing(bytes: " -- ", with: "\0").split(atByte: "\0", maxSplits: 1)
+        guard parts.count == 2, !parts[0].contains(bytes: "'") else { return "\(text) \(options)" }
+        return "\(parts[0]) \(options) -- \(parts[1].replacing(bytes: "\0", with: " -- "))"
     }
 
     /// A problem with these commands, in whose cause settings are told with their file.
@@ -48,8 +50,8 @@ package struct CommandContext: Equatable, Sendable {
 
     /// A message, in which settings are told with their file.
     package func explained(_ message: String) -> String {
-        guard let file, message.contains(" to network.allow") else { return message }
-        return message.replacing(" to network.allowHosts", with: " to allowHosts")
-            .replacing(" to network.allow", with: " to allow") + ", in [network] of \(file), and reload"
+        guard let file, message.contains(bytes: " to network.allow") else { return message }
+        return message.replacing(bytes: " to network.allowHosts", with: " to allowHosts")
+            .replacing(bytes: " to network.allow", with: " to allow") + ", in [network] of \(file), and reload"
     }
 }

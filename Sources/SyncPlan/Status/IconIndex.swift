@@ -88,7 +88,7 @@ package struct IconIndex: Sendable {
 
     /// Where a cursor leads to; `nil` if it is none.
     package func place(of cursor: String) -> Int? {
-        let parts = cursor.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = cursor.split(atByte: ".", maxSplits: 1, omittingEmpty: false)
         guard parts.count == 2, parts[0].utf8.count <= 9, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let skip = Int(parts[0]), let key = Self.bytes(parts[1])
         else { return nil }
@@ -110,20 +110,23 @@ package struct IconIndex: Sendable {
     }
 
     private static func hex(_ bytes: [UInt8]) -> String {
-        String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    private static let digits = Array("0123456789abcdef")
+    private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func bytes(_ hex: Substring) -> [UInt8]? {
+    private static func bytes(_ hex: String) -> [UInt8]? {
         guard hex.utf8.count.isMultiple(of: 2), hex.utf8.count <= 2 * longestKey else { return nil }
-        var bytes: [UInt8] = []
-        var rest = hex[...]
-        while !rest.isEmpty {
-            guard rest.first?.isHexDigit == true, let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
+        let values = hex.utf8.map(value)
+        guard !values.contains(nil) else { return nil }
+        return stride(from: 0, to: values.count, by: 2).map { (values[$0] ?? 0) << 4 | (values[$0 + 1] ?? 0) }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46, 0x61...0x66: (digit | 0x20) - 0x57
+        default: nil
         }
-        return bytes
     }
 }

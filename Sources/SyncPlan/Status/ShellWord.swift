@@ -4,57 +4,97 @@ import WebAddresses
 
 /// Text as one word of a shell command, for people who paste it.
 ///
-/// A plain word stays as it is. Others are quoted with `'…'`; text with control or format characters, which would act on
-/// the terminal that shows it, with `$'…'` and escapes, which bash, zsh and ksh read.
+/// A shell reads bytes, so bytes are quoted: in a `Character`, a combining mark would hide a quote. What a word means:
+///
+/// - A word of ASCII letters, digits and a few signs stays as it is.
+/// - Others are quoted with `'…'`, and a quote or a backslash stands outside, as `\'` or `\\`. In fish, a backslash
+///   escapes a quote also within quotes; so written, the word means the same in sh, bash, zsh and fish.
+/// - Text that a terminal does not show as it is goes as `$'…'` with octal escapes of three digits, which bash, zsh, ksh
+///   and POSIX (2024) read alike; `\x` takes more digits in some. Quotes, backslashes and `!` are escaped, too: there is
+///   no quote within. fish refuses such a word, and dash takes it literally. Neither runs any of it.
 package enum ShellWord {
-    private static let plain = Set("%+,-./:=@_~".unicodeScalars)
+    private static let plain = Set("%+,-./:=@_~".utf8)
+    private static let escapedASCII = Set("'\\!".utf8)
 
     package static func quoted(_ text: String) -> String {
-        guard !text.isEmpty else { return "''" }
-        if text.unicodeScalars.allSatisfy({ isPlain($0) }), text.first != "~", text.first != "=" { return text }
-        guard printable(text) == text else {
-            return "$'" + text.unicodeScalars.map(escaped).joined() + "'"
+        guard let first = text.utf8.first else { return "''" }
+        if text.utf8.allSatisfy(isPlain), first != UInt8(ascii: "~"), first != UInt8(ascii: "=") { return text }
+        return isShown(text) ? quoted(shown: text.utf8) : escaped(text)
+    }
+
+    /// Whether a terminal shows all of a text, each sign by itself.
+    ///
+    /// It does not show control and format characters, and others that have no glyph. A combining mark is shown with the
+    /// letter before it; without one it would be drawn over a quote.
+    package static func isShown(_ text: String) -> Bool {
+        var canCarryMark = false
+        for scalar in text.unicodeScalars {
+            guard isShown(scalar, canCarryMark: canCarryMark) else { return false }
+            canCarryMark = !scalar.isASCII || isAlphanumeric(UInt8(scalar.value))
         }
-        return "'" + text.replacing("'", with: "'\\''") + "'"
+        return true
+    }
+
+    private static func quoted(shown text: String.UTF8View) -> String {
+        var word: [UInt8] = [UInt8(ascii: "'")]
+        for byte in text {
+            if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\\") {
+                word += Array("'\\".utf8) + [byte, UInt8(ascii: "'")]
+            } else {
+                word.append(byte)
+            }
+        }
+        return String(decoding: word + [UInt8(ascii: "'")], as: UTF8.self)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var word = Array("$'".utf8)
+        for byte in text.utf8 {
+            if (0x20..<0x7F).contains(byte), !escapedASCII.contains(byte) {
+                word.append(byte)
+            } else {
+                word += [UInt8(ascii: "\\")] + [6, 3, 0].map { UInt8(ascii: "0") + (byte >> $0 & 7) }
+            }
+        }
+        return String(decoding: word + [UInt8(ascii: "'")], as: UTF8.self)
+    }
+
+    private static func isShown(_ scalar: Unicode.Scalar, canCarryMark: Bool) -> Bool {
+        if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: return false
+        case .nonspacingMark, .spacingMark, .enclosingMark: return canCarryMark
+        default: return !scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || plain.contains(byte) }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
     }
 
     /// A file name as an argument: one that begins with a dash is no option.
     package static func file(_ path: String) -> String {
-        quoted(path.hasPrefix("-") ? "./" + path : path)
+        quoted(path.starts(withBytes: "-") ? "./" + path : path)
     }
 
     /// The arguments that name a list; one whose name begins with a dash follows `--`.
     package static func list(_ name: ListName) -> String {
-        (name.text.hasPrefix("-") ? "-- " : "") + quoted(name.text)
+        (name.text.starts(withBytes: "-") ? "-- " : "") + quoted(name.text)
     }
 
     /// The argument that names an icon; `nil` if its URL may have secrets in it, or is too long to be pasted.
     package static func icon(_ url: IconURL) -> String? {
         // A URL without its secrets has “…” in their place.
-        guard url.text.utf8.count <= 1000, "\(LogURL(url))" == url.text, !url.text.contains("…") else { return nil }
-        return (url.text.hasPrefix("-") ? "-- " : "") + quoted(url.text)
-    }
-
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9": true
-        default: plain.contains(scalar)
+        guard url.text.utf8.count <= 1000, IconURL("\(LogURL(url))") == url, !url.text.contains(bytes: "…") else {
+            return nil
         }
-    }
-
-    private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "'": return "\\'"
-        case "\\": return "\\\\"
-        case "\n": return "\\n"
-        case "\t": return "\\t"
-        case "\r": return "\\r"
-        default:
-            let text = String(scalar)
-            guard printable(text) != text else { return text }
-            let digits = String(scalar.value, radix: 16)
-            let width = scalar.value > 0xFFFF ? 8 : 4
-            return (width == 8 ? "\\U" : "\\u") + String(repeating: "0", count: width - digits.count) + digits
-        }
+        return (url.text.starts(withBytes: "-") ? "-- " : "") + quoted(url.text)
     }
 }

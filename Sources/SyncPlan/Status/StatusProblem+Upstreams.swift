@@ -15,7 +15,7 @@ extension StatusReport {
             case .refused:
                 return StatusProblem(
                     code: "upstream-refused",
-                    sentence: (upstream.code?.hasPrefix("manifest-") == true
+                    sentence: (upstream.code?.starts(withBytes: "manifest-") == true
                         ? "the manifest of the upstream \(upstream.url) is refused"
                         : "the upstream \(upstream.url) refuses this machine") + effect,
                     detail: cause)

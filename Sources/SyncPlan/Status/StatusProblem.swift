@@ -148,7 +148,9 @@ extension StatusReport {
                         + "If the change was a mistake, put the lists back: the images are still there",
                     commands: ["syncagent evict --dry-run"]))
         } else if eviction.state == "suspended" {
-            let folder = context.lists.flatMap { eviction.reason?.contains($0) == true ? ShellWord.quoted($0) : nil }
+            let folder = context.lists.flatMap {
+                eviction.reason?.contains(bytes: $0) == true ? ShellWord.quoted($0) : nil
+            }
             problems.append(
                 StatusProblem(
                     code: "eviction-suspended", sentence: "nothing is evicted, because the lists cannot be read",

@@ -90,8 +90,7 @@ extension StatusReport {
 
     private func onDisk(isStartTold: Bool) -> String {
         guard generation != nil else {
-            return state == .stopped && !isStartTold
-                ? "Nothing has been published yet: start it with syncagent run." : "Nothing has been published yet."
+            return "Nothing has been published yet."
         }
         guard icons.referenced > 0 else {
             return lists.isEmpty ? "There are no app lists." : "The app lists name no icons."
@@ -126,5 +125,8 @@ extension StatusProblem {
     }
 
     /// The sentence with a capital letter.
-    fileprivate var capitalized: String { sentence.prefix(1).uppercased() + sentence.dropFirst() }
+    fileprivate var capitalized: String {
+        guard let first = sentence.utf8.first, (0x61...0x7A).contains(first) else { return sentence }
+        return String(decoding: [first & ~0x20] + sentence.utf8.dropFirst(), as: UTF8.self)
+    }
 }

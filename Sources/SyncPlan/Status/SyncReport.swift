@@ -83,7 +83,7 @@ extension Reconciler {
         report.lists = lists.count
         report.publishedLists = lists.count(where: isUpToDate)
         report.downloadedBytes = downloads.receivedBytes
-        if icons.pending > 0 { report.hold = syncHold }
+        if icons.pending > 0 { report.hold = syncHold(icons) }
         report.isDone =
             folder.isScanned && !isPurging
             && (folder.unavailable != nil || failure != nil && isStoreIdle
@@ -92,17 +92,19 @@ extension Reconciler {
     }
 
     /// Why icons that are pending get no further.
-    private var syncHold: String? {
+    private func syncHold(_ icons: IconCounts) -> String? {
         if downloads.isPaused { return "downloads are paused: run syncagent resume" }
         if let reason = space.reason { return reason }
         guard downloads.queue.activeCount + downloads.queue.readyCount == 0 else { return nil }
         if upstreams.hasWaiting {
+            let (image, server) =
+                icons.pending == 1 ? ("its image", "its server is") : ("their images", "their servers are")
             return upstreams.settings.fallback == .never
-                ? "no upstream has their images, and upstream.fallback is never"
-                : "no upstream has their images; their servers are asked later: see syncagent why"
+                ? "no upstream has \(image), and upstream.fallback is never"
+                : "no upstream has \(image); \(server) asked later: see syncagent status"
         }
         guard downloads.queue.heldCount > 0 else { return nil }
-        return "their servers failed or asked to wait: see syncagent status"
+        return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait: see syncagent status"
     }
 
     private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }

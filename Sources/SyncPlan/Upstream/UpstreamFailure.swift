@@ -34,8 +34,8 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
 
     package init(_ refusal: Refusal, _ message: String) {
         cause = .refusal(refusal)
-        // Parts of it are the upstream's.
-        self.message = String(message.prefix(300))
+        // Parts of it are the upstream's. One Character may hold megabytes.
+        self.message = message.prefix(bytes: 300)
     }
 
     package init(_ failure: FetchFailure) {

@@ -89,7 +89,7 @@ package struct UpstreamFile: Hashable, Sendable {
     private var suffix: String
 
     package init(_ image: AppListDocument.Image) {
-        (sha256, bytes, suffix) = (image.sha256, image.bytes, String(image.path.suffix(while: { $0 != "." })))
+        (sha256, bytes, suffix) = (image.sha256, image.bytes, image.path.split(atByte: ".").last ?? "")
     }
 
     /// The path in the folder of the upstream.
@@ -127,13 +127,5 @@ extension FetchFailure.Code {
         case .image(.damaged), .image(.notAnImage), .image(.unsafe): true
         case .image, .fetch, .url: false
         }
-    }
-}
-
-extension StringProtocol {
-    fileprivate func suffix(while holds: (Character) -> Bool) -> SubSequence {
-        var start = endIndex
-        while start > startIndex, case let before = index(before: start), holds(self[before]) { start = before }
-        return self[start...]
     }
 }

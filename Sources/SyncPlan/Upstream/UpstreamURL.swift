@@ -13,8 +13,8 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// Reads the URL of a folder, with or without its last “/”; `nil` if it may not be requested, has a
     /// query, or names a file of an export.
     package init?(_ text: String) {
-        guard text.utf8.count <= Self.maxLength, !text.contains("?"), !text.contains("#"), !Self.namesFile(text),
-            let folder = try? FetchTarget(text.hasSuffix("/") ? text : text + "/")
+        guard text.utf8.count <= Self.maxLength, !text.utf8.contains(where: "?#".utf8.contains), !Self.namesFile(text),
+            let folder = try? FetchTarget(text.ends(withBytes: "/") ? text : text + "/")
         else { return nil }
         self.folder = folder
     }
@@ -30,8 +30,8 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// Whether a URL ends like that of a file of an export.
     private static func namesFile(_ url: String) -> Bool {
         // The first two are the scheme and the host.
-        let names = url.split(separator: "/").dropFirst(2)
-        return names.last.map(String.init) == CacheLayout.manifest
+        let names = url.split(atByte: "/").dropFirst(2)
+        return names.last == CacheLayout.manifest
             || (2...3).contains { ExportLayout.isNamed(names.suffix($0).joined(separator: "/")) }
     }
 

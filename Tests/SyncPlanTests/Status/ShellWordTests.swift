@@ -10,13 +10,25 @@ struct ShellWordTests {
         "are quoted only where they must be",
         arguments: [
             ("apps.plist", "apps.plist"), ("", "''"), ("my apps.plist", "'my apps.plist'"),
-            ("it's.plist", "'it'\\''s.plist'"), ("a\nb", "$'a\\nb'"), ("a\u{1B}[31m'", "$'a\\u001b[31m\\''"),
-            ("a\u{202E}b", "$'a\\u202eb'"), ("tag\u{E0041}", "$'tag\\U000e0041'"), ("日本.plist", "'日本.plist'"),
+            ("it's.plist", "'it'\\''s.plist'"), ("a\nb", "$'a\\012b'"), ("a\u{1B}[31m'", "$'a\\033[31m\\047'"),
+            ("a\u{202E}b", "$'a\\342\\200\\256b'"), ("tag\u{E0041}", "$'tag\\363\\240\\201\\201'"),
+            ("日本.plist", "'日本.plist'"),
+            ("a\\'b", "'a'\\\\''\\''b'"), ("e\u{301}.plist", "'e\u{301}.plist'"),
+            ("s\u{D4E}';x", "'s\u{D4E}'\\'';x'"), ("'\u{301};x", "$'\\047\\314\\201;x'"),
+            ("\u{FE0F}!", "$'\\357\\270\\217\\041'"),
             ("$(reboot)", "'$(reboot)'"), ("~root", "'~root'"),
             ("https://a.example/x.png?a=b&c", "'https://a.example/x.png?a=b&c'"),
         ])
     func quoted(text: String, word: String) {
         #expect(ShellWord.quoted(text) == word)
+    }
+
+    @Test("have their options outside of them")
+    func options() {
+        let context = CommandContext(options: ["--socket '/a b'"])
+        #expect(context.command("syncagent list 'x -- ;y'") == "syncagent list 'x -- ;y' --socket '/a b'")
+        #expect(context.command("syncagent list -- '-x -- ;y'") == "syncagent list --socket '/a b' -- '-x -- ;y'")
+        #expect(context.command("syncagent config check '/a b'") == "syncagent config check '/a b'")
     }
 
     @Test("are no options, even if they begin with a dash")

@@ -45,7 +45,7 @@ struct StatusVerdictTests {
         },
         Row(
             name: "stopped before anything",
-            sentence: "The agent is stopped. Nothing has been published yet: start it with syncagent run."
+            sentence: "The agent is stopped. Nothing has been published yet."
         ) { $0 = StatusReport(state: .stopped) },
         Row(name: "stopped with icons to come", sentence: "The agent is stopped. 1,203 of 1,204 icons are on disk.") {
             ($0.state, $0.icons.ready, $0.icons.pending, $0.inSync) = (.stopped, 1203, 1, false)

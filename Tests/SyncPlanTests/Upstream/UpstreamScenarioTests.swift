@@ -345,7 +345,7 @@ struct UpstreamScenarioTests {
         #expect(agent.polls.count == 1 && !agent.plan.syncReport(of: ["1.plist"]).isDone)
         try agent.finishPoll(.unchanged())
         let report = agent.plan.syncReport(of: ["1.plist"])
-        #expect(report.isDone && report.pending == 1 && report.hold?.hasPrefix("no upstream has their images") == true)
+        #expect(report.isDone && report.pending == 1 && report.hold?.hasPrefix("no upstream has its image") == true)
     }
 
     @Test("a retry does not wait for upstreams any longer")

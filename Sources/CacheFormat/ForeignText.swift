@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text from outside, by its bytes.
+///
+/// A `Character` can hold a quote and a combining mark, or two million marks; `hasPrefix`, `contains` and `split` of
+/// `String` go by Characters, so that `"-\u{301}".hasPrefix("-")` is false, though the text begins with a dash for every
+/// program that reads it. Text that others write is compared, cut and searched with these. `Tests/Tools/characters` finds
+/// what goes by Characters.
+extension StringProtocol {
+    /// Whether the text begins with the same bytes.
+    package func starts(withBytes start: String) -> Bool { utf8.starts(with: start.utf8) }
+
+    /// Whether the text ends with the same bytes.
+    package func ends(withBytes end: String) -> Bool {
+        utf8.suffix(end.utf8.count).elementsEqual(end.utf8)
+    }
+
+    /// Whether the same bytes are anywhere in the text.
+    package func contains(bytes: String) -> Bool { position(ofBytes: bytes.utf8, from: utf8.startIndex) != nil }
+
+    /// The text with some bytes replaced, wherever they are.
+    ///
+    /// - Precondition: There is one byte at least.
+    package func replacing(bytes: String, with other: String) -> String {
+        precondition(!bytes.utf8.isEmpty, "there must be a byte to replace")
+        var result: [UInt8] = []
+        var start = utf8.startIndex
+        while let found = position(ofBytes: bytes.utf8, from: start) {
+            result += utf8[start..<found]
+            result += other.utf8
+            start = utf8.index(found, offsetBy: bytes.utf8.count)
+        }
+        return String(decoding: result + utf8[start...], as: UTF8.self)
+    }
+
+    /// The parts between the bytes that are an ASCII sign.
+    ///
+    /// - Precondition: It is an ASCII sign.
+    package func split(
+        atByte sign: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = true
+    ) -> [String] {
+        let byte = UInt8(ascii: sign)
+        return utf8.split(separator: byte, maxSplits: maxSplits, omittingEmptySubsequences: omittingEmpty)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The beginning of the text, of so many bytes at most; it ends with a whole scalar.
+    package func prefix(bytes limit: Int) -> String {
+        guard utf8.count > limit else { return String(self) }
+        let beginning = Array(utf8.prefix(limit + 1))
+        // The byte after the end begins a scalar.
+        let end = beginning.lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return String(decoding: beginning[..<end], as: UTF8.self)
+    }
+
+    /// The text without so many bytes at its beginning.
+    package func dropping(bytes count: Int) -> String { String(decoding: utf8.dropFirst(count), as: UTF8.self) }
+
+    /// The text without so many bytes at its end.
+    package func droppingLast(bytes count: Int) -> String { String(decoding: utf8.dropLast(count), as: UTF8.self) }
+
+    /// The text without blanks and line breaks of ASCII at both ends.
+    package var trimmed: String {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let rest = Array(utf8.drop(while: isBlank))
+        guard let last = rest.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(decoding: rest[...last], as: UTF8.self)
+    }
+
+    /// The text with the capital letters of ASCII in lower case, and nothing else changed.
+    ///
+    /// `lowercased()` makes an ASCII letter of some others: `k` of the Kelvin sign.
+    package var asciiLowercased: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    private func position(ofBytes bytes: String.UTF8View, from start: Index) -> Index? {
+        var position = start
+        var left = utf8.distance(from: start, to: utf8.endIndex)
+        while left >= bytes.count {
+            if utf8[position...].starts(with: bytes) { return position }
+            guard left > 0 else { return nil }
+            utf8.formIndex(after: &position)
+            left -= 1
+        }
+        return nil
+    }
+}
+
+/// Whether two texts have the same bytes: `==` of `String` takes texts for equal that look alike (canonical equivalence).
+package func haveSameBytes(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
+    one.utf8.elementsEqual(other.utf8)
+}

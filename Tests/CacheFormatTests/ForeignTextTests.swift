@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@Suite("Text from outside, by its bytes")
+struct ForeignTextTests {
+    @Test("a mark after a sign hides it from Characters, not here")
+    func marks() {
+        let text = "-\u{301}a\u{D4E}/b;\u{FE0F}c."
+        #expect(!text.hasPrefix("-") && text.starts(withBytes: "-"))
+        #expect(text.contains(bytes: ";") && text.contains(bytes: "/b;") && !text.contains(bytes: "/c"))
+        #expect("x\u{D4E}.".ends(withBytes: ".") && !"x".ends(withBytes: "xx"))
+        #expect(text.split(atByte: ";") == ["-\u{301}a\u{D4E}/b", "\u{FE0F}c."])
+        #expect("a,,b".split(atByte: ",", omittingEmpty: false) == ["a", "", "b"])
+        #expect("a,b,c".split(atByte: ",", maxSplits: 1) == ["a", "b,c"])
+        #expect("'\u{301}''".replacing(bytes: "'", with: "\\'") == "\\'\u{301}\\'\\'")
+        #expect("aaa".replacing(bytes: "aa", with: "b") == "ba" && "".replacing(bytes: "a", with: "b") == "")
+        #expect("\u{301}a".dropping(bytes: 2) == "a" && "a\u{D4E}.".droppingLast(bytes: 1) == "a\u{D4E}")
+        #expect("\u{212A}K".asciiLowercased.unicodeScalars.elementsEqual("\u{212A}k".unicodeScalars))
+        #expect(!haveSameBytes("é", "e\u{301}") && haveSameBytes("a", "xa".dropFirst()))
+        #expect(" \t a b\r\n".trimmed == "a b" && " ".trimmed == "")
+    }
+
+    @Test(
+        "a beginning has so many bytes at most, and whole scalars",
+        arguments: [
+            ("abc", 3, "abc"), ("abcd", 3, "abc"), ("aé", 2, "a"), ("aéb", 3, "aé"), ("日本", 5, "日"), ("日", 0, ""),
+        ])
+    func prefix(text: String, limit: Int, beginning: String) {
+        #expect(text.prefix(bytes: limit) == beginning)
+    }
+
+    @Test("megabytes of marks on one letter are cut")
+    func marksWithoutEnd() {
+        let text = "a" + String(repeating: "\u{301}", count: 1 << 20)
+        #expect(text.prefix(bytes: 300).utf8.count == 299)
+    }
+}
