@@ -222,6 +222,11 @@ struct GuidanceTests {
             #expect(world.origin.requestCount == 2)
             let refused = try await world.agent.call("check", file)
             #expect(refused.code == 0 && refused.output.contains("127.0.0.1 is not a public address"))
+            let advice = refused.output.split(separator: "\n").filter { $0.contains("to allow it, add 127.0.0.0/8") }
+            #expect(advice.count == 1, "\(refused.output)")
+            // Nothing is asked for, and nothing would come.
+            let none = try await world.agent.call("check", "--fetch", file)
+            #expect(none.code == 1, "\(none)")
             #expect(world.origin.requestCount == 2)
         }
     }

@@ -83,7 +83,7 @@ struct HostileNameTests {
                 let missing = try await world.agent.call("sync", "--wait", "c\nd.plist")
                 #expect(missing.code == 1)
                 let words = "syncagent: c\\u000ad.plist: there is no such list in the lists folder."
-                #expect(missing.messages == words + " Did you mean $'a\\nb.plist'?\n", "\(missing.messages)")
+                #expect(missing.messages == words + " Did you mean $'a\\012b.plist'?\n", "\(missing.messages)")
             }
         }
     }

@@ -122,6 +122,8 @@ struct TranscriptTests {
         private func same(_ text: String) -> String {
             text.replacing(world.folder.string, with: "/world").replacing(world.origin.baseURL, with: "http://origin")
                 .replacing(Version.current, with: "VERSION")
+                // What root is told.
+                .replacing("syncagent run --allow-root --lists", with: "syncagent run --lists")
                 .replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: "TIME")
                 .replacing(#/TIME  \d+  /#, with: "TIME  NUMBER  ")
                 // Some may be there already.

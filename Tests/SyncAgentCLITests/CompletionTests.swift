@@ -223,7 +223,7 @@ struct ShellInputTests {
             ("", .bash, "s\u{D4E}';x\u{301}|", "s\u{D4E}\\'\\;x\u{301}\\|"), ("", .bash, "a'\u{301}", "a\\'\u{301}"),
             ("\"", .bash, "a\u{D4E}$", nil), ("'", .bash, "a'\u{FE0F}", nil),
             ("", .zsh, "a\u{D4E}:b\\\u{301}", "a\u{D4E}\\:b\\\\\u{301}"),
-            ("", .zsh, "a:b\\ $x", "a\\:b\\\\ $x"), ("", .fish, "a:b $x", "a:b $x"),
+            ("", .zsh, "a!;b", nil), ("", .zsh, "a:b\\ $x", "a\\:b\\\\ $x"), ("", .fish, "a:b $x", "a:b $x"),
         ] as [(String, CompletionShell, String, String?)])
     func spelled(typed: String, shell: CompletionShell, name: String, spelled: String?) {
         #expect(ShellInput(typed).spelled(name, for: shell) == spelled)

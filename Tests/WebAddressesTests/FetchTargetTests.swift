@@ -60,7 +60,7 @@ struct FetchTargetTests {
             ("http://u@a/", "userinfo-refused"), ("http://u:p@a/", "userinfo-refused"),
             ("http://@a/", "userinfo-refused"),
             ("http://a@b@c/", "userinfo-refused"), ("http://a:80@b/", "userinfo-refused"),
-            ("http://u@\u{301}a/", "host-refused"),
+            ("http://u@\u{301}a/", "userinfo-refused"),
             ("http://①②⑦.⓪.⓪.①/", "host-refused"), ("http://münchen.example/", "host-refused"),
             ("http://a b/", "host-refused"),
             ("http://a%2eb/", "host-refused"), ("http://a\tb/", "host-refused"), ("http://a\0b/", "host-refused"),

@@ -35,11 +35,13 @@ struct ShellInput: Equatable {
     /// A name as a completion script is to be given it.
     ///
     /// The script of bash puts it into the command line as it is, so it is quoted here. zsh quotes by itself, and takes
-    /// what follows a colon for a description; fish does neither.
+    /// what follows a colon for a description; fish does neither. zsh does not quote `!`, which has it put an earlier command
+    /// there: such a name is not offered.
     ///
     /// - Returns: `nil` if it cannot be written within the quotes that are open.
     func spelled(_ name: String, for shell: CompletionShell?) -> String? {
         switch shell {
+        case .zsh where name.contains(bytes: "!"): return nil
         case .zsh: return name.replacing(bytes: "\\", with: "\\\\").replacing(bytes: ":", with: "\\:")
         case .bash where quote != nil: return name.utf8.contains(where: Self.quotedBytes.contains) ? nil : name
         case .bash: return Self.escaped(name)

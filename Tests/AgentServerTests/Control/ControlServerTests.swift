@@ -137,6 +137,22 @@ struct ControlServerTests {
         }
     }
 
+    @Test(
+        "a body that is declared too long is refused before it comes",
+        .enabled(if: Tool.areInstalled("curl"), "takes curl"))
+    func declaredBodies() async throws {
+        try await ControlWorld.with { world in
+            let answer = try await Program.run([
+                "curl", "--silent", "--max-time", "5", "--unix-socket", "\(world.socket)", "--write-out",
+                "%{http_code}",
+                "--output", "/dev/null", "--header", "Content-Length: 17825792", "--data-binary", "x",
+                "http://localhost/v1/repair",
+            ])
+            #expect(answer.output == "413", "\(answer)")
+            #expect(try await world.client.status() != nil)
+        }
+    }
+
     @Test("a URL that is not UTF-8 is refused", arguments: ["pin", "why", "eviction"])
     func encoding(route: String) async throws {
         try await ControlWorld.with { world in

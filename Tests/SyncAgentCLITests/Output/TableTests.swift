@@ -24,6 +24,20 @@ struct TableTests {
             ])
     }
 
+    @Test("a long cell stays whole, and pads no other row, where nothing limits the width")
+    func longCell() {
+        var table = Table([Table.Column(title: "NAME", least: 8), Table.Column(title: "URL")])
+        let long = String(repeating: "n", count: 249)
+        for name in ["a", long, "bcdef"] { table.add(StyledText(name), "u") }
+        #expect(table.lines().map(\.plain) == ["NAME   URL", "a      u", "\(long)  u", "bcdef  u"])
+    }
+
+    @Test("a letter with marks without end is as wide as they are many")
+    func marks() {
+        let text = "a" + String(repeating: "\u{301}", count: 1 << 20)
+        #expect(TextWidth.prefix(of: "b" + text, atMost: 80) == "b" && TextWidth.of(text) > 1 << 20)
+    }
+
     @Test(
         "cells are as wide as a terminal shows them",
         arguments: [("é", 1), ("e\u{301}", 1), ("日", 2), ("🦊", 2), ("❤️", 2), ("🇫🇷", 2), ("ｱ", 1), ("한", 2)])

@@ -92,7 +92,7 @@ struct ServiceNoticesTests {
     func longStatus() {
         var notices = Self.afterStart()
         let notice = notices.status(String(repeating: "ü", count: 5_000), at: .seconds(2))
-        #expect(notice?.count == "STATUS=".count + 400)
+        #expect(notice?.utf8.count == "STATUS=".utf8.count + 400)
     }
 }
 

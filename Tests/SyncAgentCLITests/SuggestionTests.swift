@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Testing
+
+@testable import SyncAgentCLI
+
+@Suite("Commands and names that are suggested")
+struct SuggestionTests {
+    @Test(
+        "the agent is started by what works for whoever asks",
+        arguments: [
+            (true, true, [], true, "systemctl start syncagent"), (true, false, [], false, "systemctl start syncagent"),
+            (false, false, [], true, "systemctl --user start syncagent"),
+            (false, false, ["--user"], true, "systemctl --user start syncagent"),
+            (false, false, [], false, "syncagent run"), (false, false, ["--cache /c"], true, "syncagent run"),
+            (false, true, [], true, "systemctl start syncagent"),
+            (false, true, [], false, "syncagent run --allow-root"),
+            (false, true, ["--user"], true, "syncagent run --allow-root"),
+            (false, true, ["--cache /c"], true, "syncagent run --allow-root"),
+        ])
+    func start(isSystem: Bool, isRoot: Bool, options: [String], hasUnit: Bool, command: String) {
+        let start = StartCommand(isSystem: isSystem, isRoot: isRoot, options: options) { _ in hasUnit }
+        #expect(start.text == command)
+    }
+
+    @Test(
+        "a URL that is meant is one to paste, and not what was given",
+        arguments: [
+            ("https://a.example/a.pgn", "https://a.example/a.png", " Did you mean https://a.example/a.png?"),
+            (
+                "https://a.example/a.png", "https://a.example/a.png?v=12345",
+                " Did you mean 'https://a.example/a.png?…'?"
+            ),
+            ("https://a.example/a.png?v=1", "https://a.example/a.png", " Did you mean https://a.example/a.png?"),
+            (
+                "https://a.example/a.png?v=1", "https://a.example/a.png?v=2",
+                " A list names it with another query: 'https://a.example/a.png?…'"
+            ),
+            ("https://a.example/a.png?…", "https://a.example/a.png?v=2", ""),
+            ("https://a.example/a.png", "https://other.example/c.png", nil),
+        ] as [(IconURL, IconURL, String?)])
+    func hints(given: IconURL, listed: IconURL, hint: String?) {
+        #expect((Suggestion.distance(given, listed) == nil) == (hint == nil))
+        if let hint { #expect(Suggestion.hint(for: given, listed) == hint) }
+    }
+
+    @Test("a command names the URL that it is about, without what may be secret")
+    func words() {
+        #expect(Suggestion.word(for: "https://a.example/a b.png") == "'https://a.example/a b.png'")
+        #expect(Suggestion.word(for: "https://a.example/a.png?token=s3cr3t") == "'https://a.example/a.png?…'")
+    }
+}
