@@ -108,7 +108,7 @@ struct CommandTests {
             let failed = try await world.agent.call("run", "--once")
             #expect(failed.code == 1)
             #expect(
-                failed.messages.contains("syncagent: 1 of 2 icons failed. See: syncagent list --failed gone.plist --lists "))
+                failed.messages.contains("1 of 2 icons failed. See: syncagent list --failed gone.plist --lists "))
             try world.remove("gone.plist")
             try world.agent.drop("", as: "bad.plist")
             #expect(try await world.agent.call("run", "--once").code == 1)
