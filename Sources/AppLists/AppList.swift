@@ -5,18 +5,34 @@ package import CacheFormat
 package struct AppEntry: Hashable, Sendable {
     /// The app's name; `nil` if the list gives none.
     package var name: String?
+    /// What tells the app from others, however its icon's URL changes; `nil` if the list gives nothing.
+    package var id: String?
     /// The icon's URL: as spelled in the list, or resolved against `lists.iconBaseURL`.
     package var icon: IconURL
     /// The list's `download` text; `nil` if the list gives none.
     package var download: String?
     /// The digest that the list gives for the image; `nil` if it gives none.
-    package var expected: Digest?
+    package var expected: Digest? {
+        get { if case .digest(let digest) = demand { digest } else { nil } }
+        set { demand = newValue.map(Demand.digest) ?? .none }
+    }
 
-    package init(name: String? = nil, icon: IconURL, download: String? = nil, expected: Digest? = nil) {
+    /// Apart, because few lists give a digest, and there are very many entries.
+    private indirect enum Demand: Hashable, Sendable {
+        case none
+        case digest(Digest)
+    }
+
+    private var demand: Demand
+
+    package init(
+        name: String? = nil, id: String? = nil, icon: IconURL, download: String? = nil, expected: Digest? = nil
+    ) {
         self.name = name
+        self.id = id
         self.icon = icon
         self.download = download
-        self.expected = expected
+        demand = expected.map(Demand.digest) ?? .none
     }
 }
 
@@ -68,16 +84,21 @@ package struct ListLimits: Equatable, Sendable {
     package var maxEntries: Int
     /// The keys that can have an entry's icon URL, in this order; `icon` always comes first.
     package var iconKeys: [String]
+    /// The keys that can have what tells an app from others, in this order.
+    package var identityKeys: [String]
     /// The folder that relative icon names are resolved against; `nil` by default.
     package var iconBase: IconBase?
 
     package init(
         maxBytes: ByteCount = .mebibytes(8), maxEntries: Int = 50_000,
-        iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"], iconBase: IconBase? = nil
+        iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"],
+        identityKeys: [String] = ["id", "identifier", "bundleIdentifier", "bundle_id", "appid"],
+        iconBase: IconBase? = nil
     ) {
         self.maxBytes = maxBytes
         self.maxEntries = maxEntries
         self.iconKeys = iconKeys
+        self.identityKeys = identityKeys
         self.iconBase = iconBase
     }
 

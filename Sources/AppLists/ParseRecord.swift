@@ -7,8 +7,8 @@ package import CacheFormat
 /// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a field that is not there. The last record closes the
 /// verdict, so that one that was cut short is never taken for a whole one.
 /// ```
-/// syncagent-list 3
-/// E25:https://example.com/a.png4:Mail--
+/// syncagent-list 4
+/// E25:https://example.com/a.png4:Mail---
 /// P8:[3].icon12:not a string
 /// .
 /// ```
@@ -18,10 +18,10 @@ package enum ParseRecord {
     /// The parser rejects lists with a longer one.
     package static let maxBytes = ByteCount.mebibytes(64)
 
-    private static let header = Array("syncagent-list 3\n".utf8)
+    private static let header = Array("syncagent-list 4\n".utf8)
 
     private enum Kind: UInt8 {
-        /// An entry: icon, name, download, and the digest expected of the image.
+        /// An entry: icon, name, download, the digest expected of the image, and what identifies the app.
         case entry = 0x45  // E
         /// A problem: key path, reason.
         case problem = 0x50  // P
@@ -39,7 +39,8 @@ package enum ParseRecord {
         switch verdict {
         case .success(let list):
             for entry in list.entries {
-                append(.entry, [entry.icon.text, entry.name, entry.download, entry.expected?.hex], to: &output)
+                append(
+                    .entry, [entry.icon.text, entry.name, entry.download, entry.expected?.hex, entry.id], to: &output)
                 guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
             }
             for problem in list.problems {
@@ -85,10 +86,12 @@ package enum ParseRecord {
                 let download = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
                 let hex = try cursor.optionalText(atMost: 64)
                 let expected = hex.flatMap { Digest(hex: $0) }
+                let id = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
                 guard rejection == nil, list.entries.count < maxEntries, AppEntry.flaw(inIcon: icon) == nil,
                     (hex == nil) == (expected == nil)
                 else { throw Malformed(offset: start) }
-                list.entries.append(AppEntry(name: name, icon: IconURL(icon), download: download, expected: expected))
+                list.entries.append(
+                    AppEntry(name: name, id: id, icon: IconURL(icon), download: download, expected: expected))
             case .problem:
                 let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
                 let reason = try cursor.text(atMost: AppEntry.maxTextBytes)

@@ -50,7 +50,10 @@ extension AppListDocument {
             }
             let expected = app.expected.flatMap { Digest(hex: $0) }
             apps.append(
-                App(name: app.name, icon: app.icon, download: app.download, expected: expected, state: state))
+                App(
+                    name: app.name, id: app.id, icon: app.icon, download: app.download, expected: expected,
+                    state: state,
+                    previous: app.last))
         }
         let source = Source(sha256: sha256, bytes: root.source.bytes, modified: modified)
         self.init(list: root.list, source: source, apps: apps)
@@ -96,6 +99,11 @@ extension AppListDocument.App {
             name = text.string()
             guard name != nil, text.take(", ") else { return nil }
         }
+        var id: String?
+        if text.take("\"id\": ") {
+            id = text.string()
+            guard id != nil, text.take(", ") else { return nil }
+        }
         guard text.take("\"icon\": "), let icon = text.string() else { return nil }
         var download: String?
         if text.take(", \"download\": ") {
@@ -107,8 +115,31 @@ extension AppListDocument.App {
             expected = text.digest()
             guard expected != nil else { return nil }
         }
-        guard text.take(", \"status\": "), let state = AppListDocument.State(&text), text.take(" }") else { return nil }
-        self.init(name: name, icon: IconURL(icon), download: download, expected: expected, state: state)
+        guard text.take(", \"status\": "), let state = AppListDocument.State(&text) else { return nil }
+        var previous: AppListDocument.Previous?
+        if case .ready = state, text.take(", \"previous\": ") {
+            previous = AppListDocument.Previous(&text)
+            guard previous != nil else { return nil }
+        }
+        guard text.take(" }") else { return nil }
+        self.init(
+            name: name, id: id, icon: IconURL(icon), download: download, expected: expected, state: state,
+            previous: previous)
+    }
+}
+
+extension AppListDocument.Previous {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        guard let icon = text.string() else { return nil }
+        self.init(icon: IconURL(icon), since: nil)
+        if text.take(", \"previousSince\": ") {
+            since = text.string().flatMap(Timestamp.init)
+            guard since != nil else { return nil }
+        }
+        if text.take(", \"error\": ") {
+            error = text.string()
+            guard error != nil else { return nil }
+        }
     }
 }
 
@@ -141,11 +172,14 @@ private struct CodedDocument: FormattedDocument {
     }
     struct App: Decodable {
         var name: String?
+        var id: String?
         var icon: IconURL
         var download: String?
         var expected: String?
         var status: String
         var error: String?
+        var previous: IconURL?
+        var previousSince: String?
         var path, sha256, type: String?
         var bytes, width, height: Int?
 
@@ -162,6 +196,13 @@ private struct CodedDocument: FormattedDocument {
             case "failed": return error.map(AppListDocument.State.failed)
             default: return nil
             }
+        }
+
+        /// Where the image of a ready entry comes from, if it is that of another URL.
+        var last: AppListDocument.Previous? {
+            guard status == "ready", let previous else { return nil }
+            return AppListDocument.Previous(
+                icon: previous, since: previousSince.flatMap(Timestamp.init), error: error)
         }
     }
     var format: Int

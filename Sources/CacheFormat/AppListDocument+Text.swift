@@ -36,6 +36,11 @@ extension AppListDocument.App {
             text.string(name)
             text.literal(", ")
         }
+        if let id {
+            text.literal("\"id\": ")
+            text.string(id)
+            text.literal(", ")
+        }
         text.literal("\"icon\": ")
         text.string(icon.text)
         if let download {
@@ -60,6 +65,7 @@ extension AppListDocument.App {
             text.number(image.width)
             text.literal(", \"height\": ")
             text.number(image.height)
+            if hasPrevious, let previous { previous.write(to: &text) }
         case .pending:
             text.literal(", \"status\": \"pending\"")
         case .failed(let error):
@@ -67,5 +73,20 @@ extension AppListDocument.App {
             text.string(error)
         }
         text.literal(" }")
+    }
+}
+
+extension AppListDocument.Previous {
+    fileprivate func write(to text: inout JSONText) {
+        text.literal(", \"previous\": ")
+        text.string(icon.text)
+        if let since {
+            text.literal(", \"previousSince\": ")
+            text.string(since.description)
+        }
+        if let error {
+            text.literal(", \"error\": ")
+            text.string(error)
+        }
     }
 }

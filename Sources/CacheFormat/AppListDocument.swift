@@ -24,6 +24,10 @@ public struct AppListDocument: Equatable, Sendable {
     public struct App: Equatable, Sendable {
         /// The app's name; `nil` if the list gives none.
         public var name: String?
+        /// What tells the app from others of its list, however its icon's URL changes; `nil` if the list gives nothing.
+        ///
+        /// It is the value of the first key of the agent's `lists.identityKeys` that the entry has.
+        public var id: String?
         /// The icon's URL, spelled as in the list.
         public var icon: IconURL
         /// The list's `download` text; `nil` if the list gives none.
@@ -33,14 +37,59 @@ public struct AppListDocument: Equatable, Sendable {
         /// The digest of a ready image can differ: an older image stays until one with this digest is downloaded.
         public var expected: Digest?
         /// The state of the icon.
+        ///
+        /// The image of a ready one is that of another URL if there is a ``previous`` one.
         public var state: State
+        /// The image that the app had before, if that is the one in ``state``; `nil` if that is the icon's own.
+        public var previous: Previous? {
+            get { if case .image(let previous) = last { previous } else { nil } }
+            set { last = newValue.map(Last.image) ?? .none }
+        }
 
-        package init(name: String?, icon: IconURL, download: String?, expected: Digest? = nil, state: State) {
+        /// Apart, because few entries have one, and there are very many entries.
+        private indirect enum Last: Equatable, Sendable {
+            case none
+            case image(Previous)
+        }
+
+        private var last: Last
+
+        package init(
+            name: String?, id: String? = nil, icon: IconURL, download: String?, expected: Digest? = nil, state: State,
+            previous: Previous? = nil
+        ) {
             self.name = name
+            self.id = id
             self.icon = icon
             self.download = download
             self.expected = expected
             self.state = state
+            last = previous.map(Last.image) ?? .none
+        }
+
+        /// Whether there is a ``previous`` one, which need not be taken out of its box for this.
+        package var hasPrevious: Bool { if case .image = last { true } else { false } }
+
+        /// The image that the icon's own URL gave; `nil` if there is none.
+        package var ownImage: Image? {
+            guard !hasPrevious, case .ready(let image) = state else { return nil }
+            return image
+        }
+    }
+
+    /// Where the image of an entry comes from whose own URL has given none yet: the app keeps the last one that it had.
+    public struct Previous: Equatable, Sendable {
+        /// The URL that the image came from.
+        public var icon: IconURL
+        /// Since when the app has had another URL; `nil` if that is not known.
+        public var since: Timestamp?
+        /// Why the new URL gave no image: a code such as `http-404`; `nil` if it has not been tried yet.
+        public var error: String?
+
+        package init(icon: IconURL, since: Timestamp?, error: String? = nil) {
+            self.icon = icon
+            self.since = since
+            self.error = error
         }
     }
 

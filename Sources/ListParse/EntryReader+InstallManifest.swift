@@ -7,6 +7,7 @@ extension EntryReader {
     private static let urlKey = ListKey("url")
     private static let metadataKey = ListKey("metadata")
     private static let titleKey = ListKey("title")
+    private static let identifierKey = ListKey("bundle-identifier")
 
     /// Adds the icons of an item of an over-the-air install manifest, and returns whether it is such an item.
     ///
@@ -15,8 +16,10 @@ extension EntryReader {
         guard var assets = try? item.nestedUnkeyedContainer(forKey: Self.assetsKey) else { return false }
         count(assets)
         var name: String?
+        var identifier: String?
         if let metadata = try? item.nestedContainer(keyedBy: ListKey.self, forKey: Self.metadataKey) {
             name = text(Self.titleKey, of: metadata, at: place.within(Self.metadataKey))
+            identifier = text(Self.identifierKey, of: metadata, at: place.within(Self.metadataKey))
         }
         var hasIcon = false
         while !assets.isAtEnd, rejection == nil {
@@ -31,7 +34,9 @@ extension EntryReader {
             else { continue }
             hasIcon = true
             switch icon(Self.urlKey, of: dictionary) {
-            case .success(let url): append(AppEntry(name: name, icon: url))
+            // An app has an image of each kind.
+            case .success(let url):
+                append(AppEntry(name: name, id: identifier.map { "\($0) \(kind)" }, icon: url))
             case .failure(let flaw): problems.add(asset.key(Self.urlKey), flaw.description)
             }
         }

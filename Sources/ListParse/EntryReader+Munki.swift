@@ -44,7 +44,9 @@ extension EntryReader {
         switch iconName(key, of: item) {
         case .success(let url):
             let name = text(Self.nameKey, of: item, at: place)
-            append(AppEntry(name: name, icon: url, expected: digest(of: item, for: url, at: place)))
+            // A catalog has an item for each version of an app, all with the same name.
+            let id = (name ?? "").isEmpty ? nil : name
+            append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
             problems.add(place.key(key), flaw.description)

@@ -20,6 +20,7 @@ struct EntryReader {
 
     let limits: ListLimits
     private let iconKeys: [ListKey]
+    private let identityKeys: [ListKey]
     private var entries: [AppEntry] = []
     var problems = ProblemLog()
     private var budget: TextBudget
@@ -34,6 +35,7 @@ struct EntryReader {
         self.limits = limits
         budget = TextBudget(limits)
         iconKeys = (["icon"] + limits.iconKeys.filter { $0 != "icon" }).map(ListKey.init)
+        identityKeys = limits.identityKeys.map(ListKey.init)
     }
 
     /// Reads an array of dictionaries, of URLs, or of both.
@@ -106,7 +108,7 @@ struct EntryReader {
             case .success(let url):
                 append(
                     AppEntry(
-                        name: text(Self.nameKey, of: entry, at: place), icon: url,
+                        name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: url,
                         download: text(Self.downloadKey, of: entry, at: place)))
                 return true
             case .failure(let flaw):
@@ -147,11 +149,7 @@ struct EntryReader {
     /// An integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
         guard entry.contains(key) else { return nil }
-        guard
-            let text = (try? entry.decode(String.self, forKey: key))
-                ?? (try? entry.decode(Int64.self, forKey: key)).map({ String($0) })
-                ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
-        else {
+        guard let text = Self.text(key, of: entry) else {
             problems.add(place.key(key), "not a string")
             return nil
         }
@@ -161,6 +159,25 @@ struct EntryReader {
             return nil
         }
         return text
+    }
+
+    private static func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
+        (try? entry.decode(String.self, forKey: key))
+            ?? (try? entry.decode(Int64.self, forKey: key)).map({ String($0) })
+            ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
+    }
+
+    /// What tells an app from others: the value of the first of the identity keys that is a text or an integer.
+    ///
+    /// Other values say nothing, and are no problem of the entry: a list may use such a key for something else.
+    mutating func identity(of entry: KeyedDecodingContainer<ListKey>) -> String? {
+        for key in identityKeys where entry.contains(key) {
+            guard let text = Self.text(key, of: entry), !text.isEmpty else { continue }
+            budget.spend(text)
+            guard text.utf8.count <= AppEntry.maxTextBytes else { continue }
+            return text
+        }
+        return nil
     }
 
     /// A value of any type, which is skipped.

@@ -2,7 +2,7 @@
 package import AppLists
 import CacheFormat
 
-/// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c --icon-base-url URL`.
+/// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c --identity-keys a,b --icon-base-url URL`.
 package enum ParseOptions {
     /// The limits that the arguments ask for; the defaults for those that they do not name.
     ///
@@ -19,6 +19,8 @@ package enum ParseOptions {
                 limits.maxEntries = try number(value, for: name, atMost: 1_000_000)
             case "--icon-keys":
                 limits.iconKeys = value.split(separator: ",").map(String.init)
+            case "--identity-keys":
+                limits.identityKeys = value.split(separator: ",").map(String.init)
             case "--icon-base-url":
                 guard let base = IconBase(value) else { throw .notAURL(option: name) }
                 limits.iconBase = base

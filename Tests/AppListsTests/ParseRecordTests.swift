@@ -7,7 +7,7 @@ import Testing
 struct ParseRecordTests {
     private static let list = AppList(
         entries: [
-            AppEntry(name: "Mail", icon: "http://e.org/a", download: "1.2M"),
+            AppEntry(name: "Mail", id: "com.example.mail", icon: "http://e.org/a", download: "1.2M"),
             AppEntry(icon: "http://e.org/ü", expected: .of("x")),
             AppEntry(name: "", icon: "u:1", download: "-\n12:\0"),
         ],
@@ -52,19 +52,20 @@ struct ParseRecordTests {
     @Test(
         "output of another form is no verdict",
         arguments: [
-            ".\n\n", ".\n.\n", ".", "E3:u:1---\n", "X\n.\n", "E3:u:1---.\n", "E---\n.\n", "E--\n.\n", "E3:u:1--\n.\n",
-            "E4:u:1---\n.\n", "E03:u:1---.\n", "E:---\n.\n", "E3 :u:1---\n.\n", "E-3:u:1---\n.\n",
-            "E9999999999999999999:u:1---\n.\n",
-            "E3:u 1---\n.\n", "E3:rel---\n.\n", "P1:a-\n.\n",
+            ".\n\n", ".\n.\n", ".", "E3:u:1----\n", "X\n.\n", "E3:u:1----.\n", "E----\n.\n", "E---\n.\n",
+            "E3:u:1---\n.\n",
+            "E4:u:1----\n.\n", "E03:u:1----.\n", "E:----\n.\n", "E3 :u:1----\n.\n", "E-3:u:1----\n.\n",
+            "E9999999999999999999:u:1----\n.\n",
+            "E3:u 1----\n.\n", "E3:rel----\n.\n", "P1:a-\n.\n",
             "R8:too-deep2:32\nR8:too-deep2:32\n.\n", "R8:TOO-DEEP2:32\n.\n", "R0:\n.\n",
             "R12:no-such-code\n.\n", "R-\n.\n", "R8:too-deep\n.\n", "R8:too-deep-\n.\n", "R8:too-deep2:321:1\n.\n",
             "R8:too-deep1:b\n.\n", "R8:too-deep2:-1\n.\n", "R8:too-deep3:032\n.\n",
             "R8:too-deep20:99999999999999999999\n.\n",
             "R9:too-large4:8MiB\n.\n", "R10:empty-file1:x\n.\n", "R10:unreadable\n.\n",
             "R15:ambiguous-shape1:a1:b1:c1:d1:e1:f\n.\n",
-            "E3:u:1--3:abc\n.\n", "E3:u:1---\nR8:too-deep2:32\n.\n", "R8:too-deep2:32\nE3:u:1---\n.\n",
+            "E3:u:1--3:abc-\n.\n", "E3:u:1----\nR8:too-deep2:32\n.\n", "R8:too-deep2:32\nE3:u:1----\n.\n",
             "R8:too-deep2:32\nP1:a1:b\n.\n",
-            "E3:u:\u{FF}---\n.\n",
+            "E3:u:\u{FF}----\n.\n",
         ])
     func malformed(records: String) {
         #expect(throws: ParseRecord.Malformed.self) {
@@ -92,8 +93,8 @@ struct ParseRecordTests {
     func limits() {
         let head = "syncagent-list 3\n"
         for records in [
-            String(repeating: "E3:u:1---\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
-            "E3:u:14097:\(String(repeating: "x", count: 4097))--\n",
+            String(repeating: "E3:u:1----\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
+            "E3:u:14097:\(String(repeating: "x", count: 4097))---\n",
             "E8193:u:\(String(repeating: "x", count: 8191))---\n",
         ] {
             #expect(throws: ParseRecord.Malformed.self) {

@@ -14,6 +14,16 @@ struct AppListDocumentTests {
             state: .pending),
         AppListDocument.App(name: "", icon: "x", download: "", state: .failed(error: "http-404")),
     ]
+    /// Entries with identities, whose apps show their previous images.
+    private static let kept = [
+        AppListDocument.App(
+            name: "Mail", id: "org.e.\"mail\"", icon: "https://e.org/2", download: nil, state: .ready(image),
+            previous: AppListDocument.Previous(
+                icon: "https://e.org/1?\"\\", since: Timestamp("2026-11-21T02:44:52Z"), error: "http-404")),
+        AppListDocument.App(
+            name: nil, id: "7", icon: "https://e.org/4", download: nil, state: .ready(image),
+            previous: AppListDocument.Previous(icon: "https://e.org/3", since: nil)),
+    ]
 
     @Test("is read entry by entry, each once, although its layout may turn out to be another one on the way")
     func entries() throws {
@@ -44,9 +54,29 @@ struct AppListDocumentTests {
                 """#)
     }
 
+    @Test("an entry tells its identity, and where the previous image of its app comes from")
+    func previous() throws {
+        let lines = Sample.document("apps.plist", apps: Self.kept).json.split(separator: "\n")
+        #expect(
+            lines[1].hasPrefix(
+                #"  { "name": "Mail", "id": "org.e.\"mail\"", "icon": "https://e.org/2", "status": "ready", "#))
+        #expect(
+            lines[1].hasSuffix(
+                #""previous": "https://e.org/1?\"\\", "previousSince": "2026-11-21T02:44:52Z", "error": "http-404" },"#)
+        )
+        #expect(lines[2].hasSuffix(#""height": 48, "previous": "https://e.org/3" }"#))
+    }
+
+    @Test("counts such an entry as ready")
+    func previousCounts() {
+        let list = Manifest.List(Sample.document("apps.plist", apps: Self.kept), sha256: .of("x"))
+        #expect(list.ready == 2 && list.failed == 0)
+    }
+
     @Test(
         "is read back as it was",
         arguments: [
+            Sample.document("apps.plist", apps: kept),
             Sample.document("apps.plist", apps: apps), Sample.document("empty.plist", apps: []),
             Sample.document("\u{1}\"\\🦊.plist", apps: apps + apps.reversed()),
         ])

@@ -25,6 +25,15 @@ struct InstallManifestTests {
         #expect(ListParser().parse(Self.manifest) == .success(AppList(entries: entries)))
     }
 
+    @Test("each image is known by the item's identifier and by its kind")
+    func identity() throws {
+        let manifest = Self.manifest.replacing(
+            "<dict><key>kind</key><string>software</string>",
+            with: "<dict><key>bundle-identifier</key><string>org.e.mail</string>")
+        let list = try ListParser().parse(manifest).get()
+        #expect(list.entries.map(\.id) == ["org.e.mail display-image", "org.e.mail full-size-image"])
+    }
+
     @Test(
         "a bad value is reported with its key path, and the rest counts",
         arguments: [

@@ -37,6 +37,22 @@ struct ListLimitTests {
     }
 
     @Test(
+        "apps are told apart by the first of the keys that are set; other values than texts and integers are no identity"
+    )
+    func identityKeys() throws {
+        let parser = ListParser(limits: ListLimits(identityKeys: ["uuid", "n"]))
+        let list = try parser.parse(
+            "({icon = u:1; id = a;}, {icon = u:2; n = 7; uuid = b;}, {icon = u:3; uuid = (x); n = c;}, {icon = u:4; uuid = \"\";})"
+        ).get()
+        #expect(list.entries.map(\.id) == [nil, "b", "c", nil])
+        #expect(list.problems.isEmpty)
+        let integer = try ListParser().parse(
+            "<plist><array><dict><key>icon</key><string>u:1</string><key>appid</key><integer>42</integer></dict></array></plist>"
+        ).get()
+        #expect(integer.entries.map(\.id) == ["42"])
+    }
+
+    @Test(
         "thirty-two levels are accepted and no more",
         arguments: [
             { "<plist>" + wrap("<string>http://e.org</string>", in: ("<array>", "</array>"), $0) + "</plist>" },

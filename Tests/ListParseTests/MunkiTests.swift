@@ -14,7 +14,7 @@ struct MunkiTests {
     }
 
     private static func item(_ name: String, icon: String, expected: Digest? = nil) -> AppEntry {
-        AppEntry(name: name, icon: "https://e.org/icons/\(icon)", expected: expected)
+        AppEntry(name: name, id: name, icon: "https://e.org/icons/\(icon)", expected: expected)
     }
 
     @Test(
@@ -82,7 +82,8 @@ struct MunkiTests {
     @Test("an icon key goes before the item's icon name")
     func iconKey() throws {
         let text = "({icon = \"a.png\"; icon_name = B; name = Mail; icon_hash = \(Self.hash);})"
-        #expect(try parse(text) == .success(AppList(entries: [Self.item("Mail", icon: "a.png")])))
+        let entry = AppEntry(name: "Mail", icon: "https://e.org/icons/a.png")
+        #expect(try parse(text) == .success(AppList(entries: [entry])))
     }
 
     @Test("without lists.iconBaseURL a list of names alone is rejected, and others go on without them")

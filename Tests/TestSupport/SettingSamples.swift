@@ -5,6 +5,7 @@ package enum SettingSamples {
     package static let all: [String: String] = [
         "lists.settle": "1s", "lists.settleMax": "3s", "lists.rescan": "1m", "lists.rescanContent": "1h",
         "lists.maxBytes": "1MiB", "lists.maxEntries": "10", "lists.iconKeys": "logo,image",
+        "lists.identityKeys": "uuid,key",
         "lists.iconBaseURL": "https://e.org/icons/", "cache.grace": "0s", "cache.leaseMax": "2h", "cache.mode": "0750",
         "cache.minFree": "1GiB", "eviction.holdAbove": "10% and 5 images", "eviction.holdFor": "7d",
         "fetch.concurrency": "8", "fetch.perHost": "2", "fetch.connectTimeout": "1s", "fetch.idleTimeout": "2s",

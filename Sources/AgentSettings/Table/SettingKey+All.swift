@@ -26,6 +26,13 @@ extension SettingKey {
             "The keys under which an entry's URL is looked for, in this order; `icon` always comes first.",
             // Commas separate them in variables.
             { $0.isEmpty || $0.contains(",") || $0.starts(withBytes: " ") ? nil : $0 }, { $0 }),
+        .list(
+            "lists.identityKeys", "keys", "keys", \.lists.identityKeys,
+            """
+            The keys whose value tells an app from others, in this order: an app whose icon gets another URL keeps its \
+            image until the new one is downloaded.
+            """,
+            { $0.isEmpty || $0.contains(",") || $0.starts(withBytes: " ") ? nil : $0 }, { $0 }),
         .optional(
             "lists.iconBaseURL", "an http or https URL such as https://example.com/icons/", "http or https URL",
             \.lists.iconBaseURL, "The folder that relative icon names refer to."

@@ -109,6 +109,7 @@ package struct ParseHelper: Sendable {
         [
             "--max-bytes", String(limits.maxBytes.bytes), "--max-entries", String(limits.maxEntries),
             "--icon-keys", limits.iconKeys.joined(separator: ","),
+            "--identity-keys", limits.identityKeys.joined(separator: ","),
         ] + (limits.iconBase.map { ["--icon-base-url", $0.url] } ?? [])
     }
 

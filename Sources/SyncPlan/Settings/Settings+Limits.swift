@@ -8,13 +8,14 @@ extension ListLimits {
     package init(_ settings: Settings.Lists) {
         self.init(
             maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys,
-            iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
+            identityKeys: settings.identityKeys, iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
     }
 
     /// What tells lists that were read within these limits, by this version, from others.
     package var rules: String {
         let parts = [Version.current, String(maxBytes.bytes), String(maxEntries), iconBase?.url ?? ""] + iconKeys
-        return parts.joined(separator: "\n")
+        // An empty line, which no key is, is between the two.
+        return (parts + [""] + identityKeys).joined(separator: "\n")
     }
 }
 

@@ -33,6 +33,8 @@ package struct Settings: Equatable, Sendable {
         package var maxEntries: Int = 50_000
         /// The keys under which an entry's icon URL is looked for, in this order.
         package var iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"]
+        /// The keys whose value tells an app from others, in this order.
+        package var identityKeys: [String] = ["id", "identifier", "bundleIdentifier", "bundle_id", "appid"]
         /// The URL of the folder in which icons with a relative name are.
         ///
         /// None by default: then such icons are passed over.
