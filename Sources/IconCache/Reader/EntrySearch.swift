@@ -5,21 +5,28 @@ import SystemPackage
 extension IconCache {
     /// The entry of an icon in the newest generation: the one in the first list, by name, that names it.
     ///
+    /// One with the icon's own image comes before those that show a previous one, and these before those without an image.
+    ///
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
     /// - Returns: `nil` if no list names it.
     /// - Throws: ``IconCacheError`` if the manifest or a document cannot be read.
     package func entry(forIcon url: IconURL) throws(IconCacheError) -> AppListDocument.App? {
         try withNewest { snapshot throws(IconCacheError) in
+            var best: AppListDocument.App?
             for (_, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
-                if let entry = try snapshot.entry(forIcon: url, in: list) { return entry }
+                guard let entry = try snapshot.entry(forIcon: url, in: list), entry.rank > best?.rank ?? 0 else {
+                    continue
+                }
+                if entry.ownImage != nil { return entry }
+                best = entry
             }
-            return nil
+            return best
         }
     }
 }
 
 extension Snapshot {
-    /// The first entry of an icon in a list's document.
+    /// The first entry of an icon in a list's document; one with an image, if there is any.
     ///
     /// Documents have one app per line, and the same bytes for the same URL, so the other lines are not parsed.
     ///
@@ -37,28 +44,45 @@ extension Snapshot {
 }
 
 extension AppListDocument {
-    /// The first entry of an icon in the text of a list document.
+    /// The first entry of an icon in the text of a list document; one with an image, if there is any.
     package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
         // Quotes inside strings are escaped: wherever these bytes are, they are a key and its value.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
-        guard let position = json.position(of: member) else { return nil }
-        return try AppListDocument(json: json.document(ofLineAt: position)).apps.first
+        var best: App?
+        var start = 0
+        while let position = json.position(of: member, from: start) {
+            let entry = try AppListDocument(json: json.document(ofLineAt: position)).apps.first
+            guard let entry else { return best }
+            if entry.rank > best?.rank ?? 0 { best = entry }
+            // Without an image, another app can have a previous one for the same URL.
+            if case .ready = entry.state { break }
+            start = position + member.count
+        }
+        return best
+    }
+}
+
+extension AppListDocument.App {
+    /// Which of several entries of a URL counts.
+    fileprivate var rank: Int {
+        guard case .ready = state else { return 1 }
+        return previous == nil ? 3 : 2
     }
 }
 
 extension [UInt8] {
-    /// The offset of the first match of a pattern.
-    fileprivate func position(of pattern: [UInt8]) -> Int? {
+    /// The offset of the first match of a pattern, from an offset on.
+    fileprivate func position(of pattern: [UInt8], from start: Int = 0) -> Int? {
         guard let first = pattern.first else { return startIndex }
         return withUnsafeBytes { bytes in
             pattern.withUnsafeBytes { pattern in
-                guard let start = bytes.baseAddress, let wanted = pattern.baseAddress else { return nil }
-                var position = 0
+                guard let base = bytes.baseAddress, let wanted = pattern.baseAddress else { return nil }
+                var position = start
                 while bytes.count - position >= pattern.count,
-                    let found = memchr(start + position, CInt(first), bytes.count - position - pattern.count + 1)
+                    let found = memchr(base + position, CInt(first), bytes.count - position - pattern.count + 1)
                 {
-                    if memcmp(found, wanted, pattern.count) == 0 { return UnsafeRawPointer(found) - start }
-                    position = UnsafeRawPointer(found) - start + 1
+                    if memcmp(found, wanted, pattern.count) == 0 { return UnsafeRawPointer(found) - base }
+                    position = UnsafeRawPointer(found) - base + 1
                 }
                 return nil
             }

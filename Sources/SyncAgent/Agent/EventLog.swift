@@ -152,7 +152,7 @@ struct EventLog: Sendable {
         let code = Logger.MetadataValue.string(event.code ?? "")
         switch event {
         case .agentStarted, .agentStopping, .iconRetired, .iconEvicted: break
-        case .iconReady, .iconChanged:
+        case .iconReady, .iconChanged, .iconKept:
             logger.trace("\(event.kind.rawValue)", metadata: ["url": "\(event.url.map { "\(LogURL($0))" } ?? "")"])
         case .listAccepted(let list, let apps, let problems):
             logger.info(

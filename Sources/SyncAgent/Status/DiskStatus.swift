@@ -40,7 +40,7 @@ package struct DiskStatus: Sendable {
         (report.generation, report.published) = (known.generation, known.published)
         (report.lists, report.icons) = (known.lists, known.icons)
         (report.failures, report.refreshFailures) = (known.failures, known.refreshFailures)
-        countFiles(in: &report)
+        countFiles(in: &report, showing: restored.plan.shownImages)
         report.eviction =
             if agent != .free {
                 .unknown
@@ -127,7 +127,11 @@ package struct DiskStatus: Sendable {
     }
 
     /// Counts what is on disk: images, and names of URLs that no list names any more.
-    private func countFiles(in report: inout StatusReport) {
+    ///
+    /// - Parameters:
+    ///   - report: Where the numbers go.
+    ///   - images: How many images lists show.
+    private func countFiles(in report: inout StatusReport, showing images: Int) {
         guard let folder = try? CacheFolder(folders.cache) else { return }
         var urls = 0
         for fan in CacheLayout.fanOut {
@@ -141,7 +145,10 @@ package struct DiskStatus: Sendable {
             }
         }
         // Without a manifest nobody knows which of them are referenced.
-        if report.generation != nil { report.icons.retired = max(urls - report.icons.ready, 0) }
+        let shown = report.icons.ready + (report.icons.previous ?? 0)
+        if report.generation != nil {
+            report.icons.retired = max(min(urls - shown, report.cache.images - images), 0)
+        }
     }
 }
 
@@ -151,10 +158,17 @@ extension Remembered {
         self.init()
         for app in documents.values.lazy.flatMap(\.apps) {
             // A later version may have codes that this one does not know.
-            guard case .failed(let error) = app.state, let code = FetchFailure.Code(rawValue: error) else { continue }
+            guard let error = app.error, let code = FetchFailure.Code(rawValue: error) else { continue }
             let failure = IconRecord.Failure(
                 code: code, message: "the agent knows the details", attempts: 0, nextAttempt: .distantPast)
             icons.append(IconMemo(url: app.icon, image: nil, response: nil, freshUntil: .distantPast, failure: failure))
         }
+    }
+}
+
+extension AppListDocument.App {
+    /// Why there is no image of the icon's own URL; `nil` if there is one, or nobody has tried.
+    fileprivate var error: String? {
+        if case .failed(let error) = state { error } else { previous?.error }
     }
 }

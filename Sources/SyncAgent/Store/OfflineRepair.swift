@@ -33,13 +33,12 @@ package enum OfflineRepair {
         var expected = CacheExpectation(
             generation: snapshot.manifest.generation, documents: snapshot.manifest.lists.mapValues(\.sha256), images: []
         )
-        for list in snapshot.manifest.lists.keys {
+        var shown = ShownImages()
+        for list in snapshot.manifest.lists.keys.sorted() {
             // What is damaged otherwise is left to the agent.
-            for app in (try? snapshot.document(of: list))?.apps ?? [] {
-                guard case .ready(let image) = app.state else { continue }
-                expected.images?.append(CacheExpectation.Naming(image: image, url: app.icon))
-            }
+            if let document = try? snapshot.document(of: list) { shown.add(document) }
         }
+        expected.images = shown.byURL.map { CacheExpectation.Naming(image: $0.value.image, url: $0.key) }
         let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
         let found = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)

@@ -50,21 +50,27 @@ package actor Scrubber {
         defer { snapshot.end() }
         var isSuspicious = false
         var names: [AppListDocument.Image: Set<String>] = [:]
+        var shown = ShownImages()
         for list in snapshot.manifest.lists.keys.sorted() {
             do {
-                for app in try snapshot.document(of: list)?.apps ?? [] {
-                    guard case .ready(let image) = app.state else { continue }
-                    guard isMeant(image.sha256) else {
-                        isSuspicious = isSuspicious || !isThere(image, at: CacheLayout.byURL(app.icon))
-                        continue
-                    }
-                    names[image, default: []].insert(CacheLayout.byURL(app.icon))
+                guard let document = try snapshot.document(of: list) else { continue }
+                shown.add(document)
+                // Also where another list decides what a URL shows.
+                for case .ready(let image) in document.apps.lazy.map(\.state) where isMeant(image.sha256) {
+                    names[image, default: []].formUnion([])
                 }
             } catch {
                 isSuspicious = true
                 logger.error(
                     "list document damaged",
                     metadata: ["list": "\(list)", "reason": "\(error)"])
+            }
+        }
+        for (url, shown) in shown.byURL {
+            if isMeant(shown.image.sha256) {
+                names[shown.image, default: []].insert(CacheLayout.byURL(url))
+            } else if !isSuspicious {
+                isSuspicious = !isThere(shown.image, at: CacheLayout.byURL(url))
             }
         }
         var rest = Array(names)

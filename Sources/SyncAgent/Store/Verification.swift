@@ -37,21 +37,20 @@ package struct Verification: Sendable {
         let folder = try CacheFolder(cache.folder)
         var found = Verification()
         var images: [Digest: AppListDocument.Image] = [:]
-        var names: [String: AppListDocument.Image] = [:]
-        for (name, list) in snapshot.manifest.lists {
+        var shown = ShownImages()
+        for (name, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
             do {
-                for app in try snapshot.document(of: name)?.apps ?? [] {
-                    guard case .ready(let image) = app.state else { continue }
-                    images[image.sha256] = image
-                    names[CacheLayout.byURL(app.icon)] = image
-                }
+                guard let document = try snapshot.document(of: name) else { continue }
+                for case .ready(let image) in document.apps.lazy.map(\.state) { images[image.sha256] = image }
+                shown.add(document)
             } catch {
                 found.damage.append(Damage(path: list.document, reason: "it is unreadable (\(error))"))
             }
         }
         found.damage += await read(Array(images.values), in: folder, progress: progress)
         let damaged = Set(found.damage.map(\.path))
-        for (name, image) in names where !damaged.contains(image.path) {
+        for (url, shown) in shown.byURL where !damaged.contains(shown.image.path) {
+            let (name, image) = (CacheLayout.byURL(url), shown.image)
             guard let flaw = flaw(of: image, alsoAt: name, in: folder) else { continue }
             found.damage.append(Damage(path: name, reason: flaw.reason, image: image.sha256))
         }

@@ -26,6 +26,9 @@ extension AgentEvent {
                 line += ", \"urlSHA256\": \"\(Digest.of(url.text).hex)\""
             }
         }
+        if case .iconKept(_, let previous) = self, previous.text.utf8.count <= Self.longestURL {
+            line += ", \"previous\": \(JSON.quoted(previous.text))"
+        }
         if let generation { line += ", \"generation\": \(generation)" }
         var text = message
         if text.utf8.count > Self.longestMessage {

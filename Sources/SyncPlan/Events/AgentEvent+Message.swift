@@ -20,6 +20,7 @@ extension AgentEvent {
         case .iconFailed(_, let failure): "Not downloaded: \(Self.clause(failure))"
         case .iconStale(_, let failure): "Not refreshed: \(Self.clause(failure)) The image on disk stays."
         case .iconFresh: "Refreshed after failures: the image on disk is current."
+        case .iconKept: "Its app has a new URL, and shows its last image until the new one is downloaded."
         case .iconRetired: "No list names it any more. The image stays for the grace period."
         case .iconEvicted: "Evicted: no list names it any more."
         case .generationPublished(_, let lists, let images, let endsFailure):

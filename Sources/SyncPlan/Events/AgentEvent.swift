@@ -25,6 +25,8 @@ package enum AgentEvent: Equatable, Sendable {
     case iconStale(IconURL, IconRecord.Failure)
     /// The image of a stale icon was refreshed, and is the same.
     case iconFresh(IconURL)
+    /// An app has another URL for its icon, and shows the image of the last one until the new one has an image.
+    case iconKept(IconURL, previous: IconURL)
     /// No list names the icon any more; its image is still on disk.
     case iconRetired(IconURL)
     /// The image of a retired icon is removed.
@@ -78,6 +80,7 @@ extension AgentEvent {
         case iconFailed = "icon-failed"
         case iconStale = "icon-stale"
         case iconFresh = "icon-fresh"
+        case iconKept = "icon-kept"
         case iconRetired = "icon-retired"
         case iconEvicted = "icon-evicted"
         case generationPublished = "generation-published"
@@ -107,7 +110,8 @@ extension AgentEvent {
         /// Whether there may be as many at once as there are icons, and the state of each icon tells the same.
         package var isOfIcon: Bool {
             switch self {
-            case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconRetired, .iconEvicted: true
+            case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconKept, .iconRetired, .iconEvicted:
+                true
             default: false
             }
         }
@@ -126,6 +130,7 @@ extension AgentEvent {
         case .iconFailed: .iconFailed
         case .iconStale: .iconStale
         case .iconFresh: .iconFresh
+        case .iconKept: .iconKept
         case .iconRetired: .iconRetired
         case .iconEvicted: .iconEvicted
         case .generationPublished: .generationPublished
@@ -170,7 +175,8 @@ extension AgentEvent {
     package var url: IconURL? {
         switch self {
         case .iconReady(let url, _, _), .iconChanged(let url, _, _), .iconFailed(let url, _), .iconStale(let url, _),
-            .iconFresh(let url), .iconRetired(let url), .iconEvicted(let url), .pinned(let url), .unpinned(let url):
+            .iconFresh(let url), .iconKept(let url, _), .iconRetired(let url), .iconEvicted(let url), .pinned(let url),
+            .unpinned(let url):
             url
         default: nil
         }

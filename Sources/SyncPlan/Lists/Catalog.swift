@@ -17,6 +17,10 @@ package struct Catalog: Sendable {
     }
 
     private var shown = KeyedTable<Shown>()
+    /// The entries that show the last image of their app, because its icon has none yet.
+    private(set) var previous = PreviousImages()
+    /// The icons whose entries have shown something else since this was last taken, apart from images of their own.
+    private var reshown: Set<IconURL> = []
     /// The trail that was shared last.
     private var lastTrail: FetchTrail?
     /// The images of icons that no list names.
@@ -30,17 +34,22 @@ package struct Catalog: Sendable {
 
     package init() {}
 
-    /// How many images referenced icons show.
+    /// How many images referenced icons show, or their apps in place of them.
     package var shownImages: Int { shown.count }
 
-    /// Whether a referenced icon shows the image.
+    /// Whether a referenced icon shows the image, or an app in place of its icon's.
     package func needs(_ image: Digest) -> Bool { shown.index(of: image) != nil }
 
     /// Whether the URL's `by-url/` name is in use.
     package func needs(url: IconURL) -> Bool {
-        guard let icon = icons[url] else { return false }
-        return icon.isReferenced && icon.image != nil
+        guard let place = icons.index(of: url) else { return false }
+        return icons[place].icon.isReferenced && (icons[place].icon.hasImage || previous.has(url))
     }
+
+    /// How many icons that no list names have an image that no other one shows.
+    ///
+    /// - Complexity: O(*n*) in the number of icons that no list names.
+    package var retiredCount: Int { retired.values.count { image in image.digest.map { !needs($0) } ?? false } }
 
     /// Changes what is known of a list, its entries excepted.
     package mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
@@ -51,8 +60,9 @@ package struct Catalog: Sendable {
         lists[name] = list
     }
 
-    /// Puts a list in force, in place of its older version.
+    /// Puts a list in force, in place of its older version: none of its entries shows a previous image any more.
     package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
+        _ = takePrevious(of: name)
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
         version += 1
@@ -62,6 +72,7 @@ package struct Catalog: Sendable {
 
     /// Takes a list out.
     package mutating func removeList(_ name: ListName) -> IconDiff {
+        _ = takePrevious(of: name)
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         version += 1
         rename(diff, in: name, entries: [])
@@ -109,6 +120,57 @@ package struct Catalog: Sendable {
         for (url, digest) in diff.expected { updateIcon(url) { $0.expected[list] = digest } }
     }
 
+    // MARK: Previous images
+
+    /// Has entries of a list show the last images of their apps, as far as their icons have none.
+    mutating func setPrevious(_ images: [Int: PreviousImage], in list: ListName) {
+        guard !images.isEmpty, let entries = lists[list]?.entries else { return }
+        for (entry, image) in images where entries.indices.contains(entry) {
+            let icon = entries[entry].icon
+            guard icons[icon]?.hasImage != true else { continue }
+            if let last = previous.of(entry, in: list) { show(last.image, -1) }
+            show(image.image, 1)
+            previous.set(image, for: icon, at: entry, in: list)
+            reshown.insert(icon)
+        }
+    }
+
+    /// Takes out what entries of a list show that have no image of their own.
+    mutating func takePrevious(of list: ListName) -> [Int: PreviousImage] {
+        guard let images = previous.entries[list] else { return [:] }
+        for (entry, image) in images {
+            show(image.image, -1)
+            if let icon = lists[list]?.entries[entry].icon { reshown.insert(icon) }
+        }
+        return previous.remove(list)
+    }
+
+    /// Takes out what is shown in place of an icon.
+    ///
+    /// - Returns: The lists with an entry that showed something.
+    @discardableResult
+    mutating func removePrevious(of icon: IconURL) -> Set<ListName> {
+        let gone = previous.remove(icon)
+        for (_, image) in gone { show(image.image, -1) }
+        if !gone.isEmpty { reshown.insert(icon) }
+        return Set(gone.map(\.list))
+    }
+
+    /// Has the name of an icon set again that has an image from elsewhere than a download.
+    mutating func rename(_ icon: IconURL) { reshown.insert(icon) }
+
+    /// Takes the icons in whose place something else is shown since this was last called.
+    mutating func takeReshown() -> Set<IconURL> {
+        defer { reshown = [] }
+        return reshown
+    }
+
+    /// Counts what shows an image in, or out again.
+    private mutating func show(_ image: Boxed<AppListDocument.Image>, _ sign: Int32) {
+        shown.update(image.digest, default: Shown(image: image)) { $0.icons += sign }
+        if shown[image.digest]?.icons == 0 { shown.remove(image.digest) }
+    }
+
     /// Changes an icon's record, which is made if there is none.
     package mutating func updateIcon(_ url: IconURL, _ change: (inout IconRecord) -> Void) {
         let (before, after) = icons.update(url, default: IconRecord(isInline: DataURL(url.text) != nil)) { icon in
@@ -146,11 +208,12 @@ package struct Catalog: Sendable {
     /// Counts an icon as it is now, and no longer as it was.
     private mutating func recount(_ url: IconURL, _ old: Counted, _ new: Counted) {
         if old.shown?.digest != new.shown?.digest {
-            if let image = new.shown { shown.update(image.digest, default: Shown(image: image)) { $0.icons += 1 } }
-            if let image = old.shown?.digest {
-                shown.update(image) { $0.icons -= 1 }
-                if shown[image]?.icons == 0 { shown.remove(image) }
+            if let image = new.shown {
+                show(image, 1)
+                // Its own image has come.
+                if !previous.isEmpty { removePrevious(of: url) }
             }
+            if let image = old.shown { show(image, -1) }
         }
         if old.retired != nil || new.retired != nil {
             retired[url] = new.retired
@@ -206,11 +269,12 @@ package struct Catalog: Sendable {
     /// - Returns: `nil` if the list has no good version.
     package func document(of name: ListName, without held: Set<IconURL> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
-        let apps = list.entries.map { entry in
+        var apps = list.entries.map { entry in
             AppListDocument.App(
-                name: entry.name, icon: entry.icon, download: entry.download, expected: entry.expected,
+                name: entry.name, id: entry.id, icon: entry.icon, download: entry.download, expected: entry.expected,
                 state: state(of: entry.icon, without: held))
         }
+        for (entry, last) in previous.entries[name] ?? [:] { apps[entry].show(last) }
         return AppListDocument(list: name, source: source, apps: apps)
     }
 
@@ -218,5 +282,20 @@ package struct Catalog: Sendable {
         guard let place = icons.index(of: url) else { return .pending }
         if !held.isEmpty, held.contains(url), let image = icons[place].icon.image { return .ready(image) }
         return icons[place].icon.state
+    }
+}
+
+extension AppListDocument.App {
+    /// Has an entry whose icon has no image show the last image of its app.
+    fileprivate mutating func show(_ last: PreviousImage) {
+        let error: String?
+        switch state {
+        case .ready: return
+        case .pending: error = nil
+        case .failed(let code): error = code
+        }
+        guard let image = last.image.wrappedValue else { return }
+        state = .ready(image)
+        previous = AppListDocument.Previous(icon: last.url, since: last.since, error: error)
     }
 }

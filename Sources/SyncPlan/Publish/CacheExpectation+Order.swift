@@ -12,17 +12,18 @@ extension CacheExpectation {
     ///
     /// - Parameters:
     ///   - order: What it is to look at.
-    ///   - manifest: The newest manifest; `nil` before the first one.
+    ///   - publishing: What is published.
     ///   - catalog: The lists and icons.
     ///   - ledger: What is on disk.
     ///   - isHasty: Whether a publication waits for it.
     ///   - generator: Chooses another sample each time.
     init(
-        _ order: CacheChecks.Order, of manifest: Manifest?, _ catalog: Catalog, _ ledger: RetirementLedger,
+        _ order: CacheChecks.Order, of publishing: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
         isHasty: Bool, using generator: inout SeededGenerator
     ) {
         let share = isHasty ? Self.haste : 1
         var documents: [ListName: Digest] = [:]
+        let manifest = publishing.manifest
         let published = manifest?.lists ?? [:]
         if order.isComplete || published.count <= Self.sample.documents / share {
             documents = published.mapValues(\.sha256)
@@ -35,9 +36,9 @@ extension CacheExpectation {
         }
         self.init(
             generation: manifest?.generation, documents: documents,
-            images: order.isComplete ? Self.images(of: catalog, ledger) : nil,
+            images: order.isComplete ? Self.images(of: catalog, publishing, ledger) : nil,
             sample: order.hasSample
-                ? Self.sample(of: catalog, atMost: Self.sample.images / share, using: &generator) : [],
+                ? Self.sample(of: catalog, publishing, atMost: Self.sample.images / share, using: &generator) : [],
             removesOthers: order.removesOthers, doubtful: order.doubtful)
     }
 
@@ -45,7 +46,8 @@ extension CacheExpectation {
     ///
     /// - Complexity: O(*n*) in the number of lists and of images in the sample.
     private static func sample(
-        of catalog: Catalog, atMost limit: Int, using generator: inout SeededGenerator
+        of catalog: Catalog, _ publishing: PublicationPlan, atMost limit: Int,
+        using generator: inout SeededGenerator
     ) -> [Naming] {
         let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
         var chosen = Array(0..<min(total, limit))
@@ -60,7 +62,7 @@ extension CacheExpectation {
             while let next = rest.first, next < start + list.entries.count {
                 rest.removeFirst()
                 let url = list.entries[next - start].icon
-                if let image = catalog.icons[url]?.image { images.append(Naming(image: image, url: url)) }
+                if let naming = naming(of: url, catalog.icons[url], publishing) { images.append(naming) }
             }
             start += list.entries.count
         }
@@ -70,15 +72,31 @@ extension CacheExpectation {
     /// All images that are on disk, with the URLs that show them.
     ///
     /// - Complexity: O(*n*) in the number of icons and of entries in all documents on disk.
-    private static func images(of catalog: Catalog, _ ledger: RetirementLedger) -> [Naming] {
+    private static func images(
+        of catalog: Catalog, _ publishing: PublicationPlan, _ ledger: RetirementLedger
+    ) -> [Naming] {
         var images: [Naming] = []
         images.reserveCapacity(catalog.icons.count)
         for element in catalog.icons {
-            if let image = element.icon.image { images.append(Naming(image: image, url: element.url)) }
+            if let naming = naming(of: element.url, element.icon, publishing) { images.append(naming) }
+        }
+        // Also of icons that no list names any more, as long as the names are there.
+        for (url, image) in publishing.named where catalog.icons[url] == nil {
+            if let image = image.wrappedValue { images.append(Naming(image: image, url: url)) }
         }
         for image in ledger.imagesOnDisk where !catalog.needs(image.sha256) {
             images.append(Naming(image: image, url: nil))
         }
         return images
+    }
+
+    /// The image that the name of an icon leads to: its own, or the previous one of its app.
+    private static func naming(of url: IconURL, _ icon: IconRecord?, _ publishing: PublicationPlan) -> Naming? {
+        guard let own = icon?.image else {
+            guard !publishing.named.isEmpty, let image = publishing.named[url]?.wrappedValue else { return nil }
+            return Naming(image: image, url: url)
+        }
+        // Until it is published, it has no name.
+        return Naming(image: own, url: publishing.isToBeNamed(url) ? nil : url)
     }
 }

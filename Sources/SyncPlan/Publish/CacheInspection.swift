@@ -62,7 +62,7 @@ package struct AdoptedCache: Equatable, Sendable {
         var images: [IconURL: AppListDocument.Image] = [:]
         for document in manifests.flatMap(\.lists.values).compactMap({ documents[$0.sha256] }) {
             for app in document.apps {
-                guard case .ready(let image) = app.state, !missing.contains(image.sha256) else { continue }
+                guard let image = app.ownImage, !missing.contains(image.sha256) else { continue }
                 images[app.icon] = image
             }
         }

@@ -93,7 +93,9 @@ struct PublicationContents {
     }
 
     /// The generation, with all that must be on disk before it is in force.
-    func publication(_ generation: Int, _ catalog: Catalog, _ ledger: RetirementLedger) -> Publication {
+    func publication(
+        _ generation: Int, _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger
+    ) -> Publication {
         var publication = Publication(generation: generation, published: now)
         var moved: Set<Digest> = []
         for (url, image) in staged {
@@ -102,7 +104,8 @@ struct PublicationContents {
             } else {
                 publication.moves.append(image)
             }
-            publication.links.append((url, image.image.path, before: catalog.icons[url]?.image?.path))
+            let before = catalog.icons[url]?.image?.path ?? plan.named[url]?.wrappedValue?.path
+            publication.links.append((url, image.image.path, before: before))
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
         publication.checks = newlyNamed(in: publication.documents, catalog, ledger)

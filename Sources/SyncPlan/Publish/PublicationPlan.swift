@@ -11,6 +11,12 @@ struct PublicationPlan: Sendable {
         var mended: Set<ListName>
         /// Whether it would be of use without a document.
         var changesManifest: Bool
+        /// The icons whose names are set although no image of them is staged, each with the image.
+        var named: [IconURL: Boxed<AppListDocument.Image>]
+        /// The icons whose names were to be set, those of staged images included.
+        var unnamed: Set<IconURL>
+        /// The entries that have another URL since it began, with the URL before, whose image is in it.
+        var heirs: [ListName: [Int: IconURL]] = [:]
         var begun: Timestamp
 
         /// The lists whose documents are in it.
@@ -34,6 +40,10 @@ struct PublicationPlan: Sendable {
     private var damaged: Set<ListName> = []
     /// Icons with an image that waits to be published.
     private(set) var staged: Set<IconURL> = []
+    /// Icons without a staged image whose `by-url/` names are to lead to another image.
+    private var unnamed: Set<IconURL> = []
+    /// The images that the `by-url/` names of icons lead to that have none of their own.
+    private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
     private(set) var inFlight: InFlight?
     /// Why the last publication failed, or may not be durable; `nil` if it is.
     private(set) var failure: String?
@@ -45,10 +55,11 @@ struct PublicationPlan: Sendable {
     ///   - manifest: The newest manifest; `nil` if there is none.
     ///   - newest: The highest number that a generation was given.
     ///   - outdated: The lists whose documents name images that are not on disk.
+    ///   - named: The images that the `by-url/` names of icons lead to that have none of their own.
     ///   - now: The present time.
     init(
         _ settings: Settings.Publish = Settings.Publish(), _ manifest: Manifest? = nil, newest: Int = 0,
-        outdated: Set<ListName> = [], at now: Timestamp
+        outdated: Set<ListName> = [], named: [IconURL: Boxed<AppListDocument.Image>] = [:], at now: Timestamp
     ) {
         self.settings = settings
         // Readers refuse a manifest of the future.
@@ -56,6 +67,7 @@ struct PublicationPlan: Sendable {
         self.manifest = manifest
         self.newest = newest
         damaged = outdated
+        self.named = named
         for list in outdated { window.noteChange(of: list, at: now) }
     }
 
@@ -108,6 +120,24 @@ struct PublicationPlan: Sendable {
     /// No image waits any more.
     mutating func unstageAll() {
         staged = []
+    }
+
+    /// Icons show an image that is not staged: their names are set with the next generation.
+    mutating func noteNames(of icons: Set<IconURL>) {
+        unnamed.formUnion(icons)
+    }
+
+    /// Entries of a new version of a list had URLs whose images are being published.
+    mutating func setHeirs(_ heirs: [Int: IconURL], in list: ListName) {
+        if inFlight != nil { inFlight?.heirs[list] = heirs.isEmpty ? nil : heirs }
+    }
+
+    /// Whether the `by-url/` name of an icon does not lead yet to what is shown for it.
+    func isToBeNamed(_ icon: IconURL) -> Bool { unnamed.contains(icon) || inFlight?.named[icon] != nil }
+
+    /// The `by-url/` names of these icons are gone.
+    mutating func forgetNames(of icons: some Sequence<IconURL>) {
+        if !named.isEmpty { for icon in icons { named[icon] = nil } }
     }
 
     /// Whether what changed of a list is not published yet.
@@ -168,6 +198,8 @@ struct PublicationPlan: Sendable {
     /// Another folder is at the path of the cache, with this manifest; `nil` if it has none.
     mutating func take(_ manifest: Manifest?, at now: Timestamp) {
         self.manifest = manifest
+        unnamed.formUnion(named.keys)
+        named = [:]
         noteChange(at: now)
     }
 
@@ -221,28 +253,46 @@ struct PublicationPlan: Sendable {
         _ catalog: Catalog, _ ledger: RetirementLedger, during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) -> Publication? {
         let contents = PublicationContents(self, catalog, ledger, during: traffic, at: now)
-        let names = contents.lists
+        let lists = contents.lists
         let changesManifest = window.isManifestChanged
-        window.begin(names)
-        guard changesManifest || !names.isEmpty else { return nil }
+        window.begin(lists)
+        guard changesManifest || !lists.isEmpty else { return nil }
         for (list, time) in contents.changesToHold(self, catalog, ledger, during: traffic) {
             noteChange(of: list, at: time)
         }
         newest += 1
-        let mended = damaged.intersection(names)
+        let mended = damaged.intersection(lists)
         // What is found damaged from now on is for the next one.
         damaged.subtract(mended)
-        var publication = contents.publication(newest, catalog, ledger)
+        var publication = contents.publication(newest, self, catalog, ledger)
+        let names = names(besides: contents.staged, in: catalog)
+        for (icon, image) in names {
+            guard let path = image.wrappedValue?.path else { continue }
+            publication.links.append((icon, path, before: named[icon]?.wrappedValue?.path))
+        }
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         staged.subtract(contents.staged.keys)
         // No room is kept for what was published.
         if staged.isEmpty { staged = [] }
-        rewritten.subtract(names)
+        rewritten.subtract(lists)
         inFlight = InFlight(
             publication: publication, staged: contents.staged, mended: mended, changesManifest: changesManifest,
-            begun: now)
+            named: names, unnamed: unnamed, begun: now)
+        unnamed = []
         return publication
+    }
+
+    /// The images that icons show which are named next, apart from those that are staged.
+    private func names(
+        besides staged: [IconURL: StagedImage], in catalog: Catalog
+    ) -> [IconURL: Boxed<AppListDocument.Image>] {
+        var names: [IconURL: Boxed<AppListDocument.Image>] = [:]
+        for icon in unnamed where staged[icon] == nil {
+            guard let record = catalog.icons[icon], record.isReferenced else { continue }
+            names[icon] = record.hasImage ? record.boxedImage : catalog.previous.shown(for: icon)?.image
+        }
+        return names
     }
 
     /// Takes what was being published.
@@ -264,6 +314,8 @@ struct PublicationPlan: Sendable {
             isDurable: doubt == nil)
         if doubt != nil { window.fail([], at: now) }
         self.manifest = manifest
+        named.merge(done.named) { $1 }
+        forgetNames(of: done.staged.keys)
     }
 
     /// A publication failed, and nothing of it is on disk.
@@ -271,6 +323,7 @@ struct PublicationPlan: Sendable {
         failure = reason
         rewritten.formUnion(done.lists)
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
+        unnamed.formUnion(done.unnamed)
         window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
     }
 
@@ -287,6 +340,7 @@ struct PublicationPlan: Sendable {
             rewritten.insert(list)
         }
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
+        unnamed.formUnion(done.unnamed)
         if done.changesManifest { noteChange(at: now) }
     }
 }

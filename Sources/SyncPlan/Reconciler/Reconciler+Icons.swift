@@ -288,6 +288,9 @@ extension Reconciler {
             consider(url, now: now)
             forgetIfDone(url, now: now)
         }
+        let dropped = dropPrevious(images, now: now)
+        lists.formUnion(dropped.lists)
+        found.formUnion(dropped.images)
         let outdated = publishing.noteDamage(of: images, shownBy: lists, in: catalog, retention.ledger, at: now)
         for list in outdated { retryDocument(of: list) }
         // Not what was damaged before: new files may be in its place by now.

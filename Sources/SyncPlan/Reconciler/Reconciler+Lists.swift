@@ -41,16 +41,20 @@ extension Reconciler {
         var added: Set<IconURL> = []
         var reconsidered: Set<IconURL> = []
         var removed: Set<IconURL> = []
+        // The apps of the other removed ones have other URLs.
+        var lost = LostApps()
         let shown = catalog.shownImages
         let retired = retiredIcons(in: changed)
         for name in gone {
             if forgetRejection(of: name, now: now) || catalog.lists[name] != nil { events.append(.listRemoved(name)) }
             let wasPublished = catalog.lists[name]?.published != nil
+            let previous = replaceable(name)?.previous.values.map(\.self) ?? []
             let diff = catalog.removeList(name)
             unstored.note(list: name, at: now)
             forgetChanges(of: name)
             if wasPublished { publishing.noteChange(at: now) }
             removed.formUnion(diff.removed)
+            lost.formUnion(LostApps(icons: diff.removed, previous: previous))
         }
         for (name, reading) in changed where present.contains(name) {
             switch reading.verdict {
@@ -63,10 +67,12 @@ extension Reconciler {
                 }
             case .success(let list):
                 let old = catalog.lists[name]
+                let replaced = replaceable(name)
                 let record = ListRecord(
                     state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
                     published: old?.published)
                 let diff = catalog.setList(name, record)
+                if let replaced { lost.formUnion(keepImages(of: name, from: replaced, diff, now: now)) }
                 if old?.known != record.known { unstored.note(list: name, at: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
@@ -88,7 +94,11 @@ extension Reconciler {
             }
         }
         folder.note(doubt: doubt(about: present))
-        retention.noteChange(removing: removed, shown: shown, newest: publishing.newest, in: catalog, at: now)
+        retention.noteChange(
+            losing: lost.icons, Set(lost.previous.compactMap(\.image.digest)),
+            replacing: removed.subtracting(lost.icons),
+            shown: shown, newest: publishing.newest, in: catalog, at: now)
+        noteRetired(lost.previous)
         noteReturn(of: retired)
         take(IconDiff(added: added, removed: removed), now: now, to: &actions)
         for url in reconsidered {
@@ -104,7 +114,9 @@ extension Reconciler {
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // What one list drops another one may have taken up: a renamed list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false {
-            if catalog.icons[url]?.hasImage == true { events.append(.iconRetired(url)) }
+            if let image = catalog.icons[url]?.boxedImage.digest, !catalog.needs(image) {
+                events.append(.iconRetired(url))
+            }
             dereference(url, now: now, to: &actions)
         }
         for url in diff.added { consider(url, now: now) }

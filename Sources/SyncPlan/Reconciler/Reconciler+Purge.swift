@@ -35,6 +35,7 @@ extension Reconciler {
         if let partials = partials.forget(where: { _ in true }) {
             actions.append(.background(.discardPartials(partials)))
         }
+        dropPrevious(nil, now: now)
         for url in Array(catalog.icons.keys) { forgetImage(of: url, now: now) }
         // Also where nothing was ready: the manifest of before may name older documents.
         publishing.noteChange(at: now)

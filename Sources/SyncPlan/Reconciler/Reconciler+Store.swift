@@ -6,13 +6,14 @@ extension Reconciler {
     /// Does what is due in the cache folder, in which nothing else is being done.
     mutating func useStore(now: Timestamp, to actions: inout [Action]) {
         let isDue = publishing.window.due(during: traffic).map { $0 <= now } ?? false
+        publishing.noteNames(of: catalog.takeReshown())
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
             actions.append(
                 .start(
                     .inspect(
                         CacheExpectation(
-                            order, of: publishing.manifest, catalog, retention.ledger,
+                            order, of: publishing, catalog, retention.ledger,
                             isHasty: !publishing.window.isEmpty, using: &generator))))
         } else if isDue {
             guard let publication = publishing.begin(catalog, retention.ledger, during: traffic, at: now) else {
@@ -21,6 +22,7 @@ extension Reconciler {
             cache.notePublication()
             actions.append(.start(.publish(publication)))
         } else if let damaged = retention.beginDamaged(in: catalog, isPublished: publishing.window.hasNoChangedList) {
+            publishing.forgetNames(of: damaged.urls)
             actions.append(.start(.remove(damaged)))
         } else if mayEvict {
             evict(now: now, to: &actions)
@@ -90,13 +92,16 @@ extension Reconciler {
                 notePublished(staged.image, of: url, catalog.icons[place].icon, generation: manifest.generation)
             }
             let image = retention.ledger.boxed(staged.image)
+            let previous = catalog.previous.all(for: url)
             noteFresh(url, answer, now: now) {
                 $0.boxedImage = image
                 $0.staged = nil
                 $0.stagedAnswer = nil
             }
+            noteRetired(previous)
             consider(url, now: now)
         }
+        keepPublished(by: done.heirs, among: Set(done.staged.keys), now: now)
         if !lost.isEmpty { noteDamage(lost, now: now) }
         // Other URLs may have names of the files that were there before.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
@@ -245,6 +250,7 @@ extension Reconciler {
 
     /// Notes that what a plan names is as good as gone: a list that names it again has it fetched anew.
     private mutating func forget(_ plan: RetirementPlan, now: Timestamp) {
+        publishing.forgetNames(of: plan.urls)
         let removed = Set(plan.images.map(\.sha256))
         for url in plan.affected.union(plan.urls) {
             guard let image = catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
@@ -253,7 +259,7 @@ extension Reconciler {
                 $0.image = nil
                 $0.response = nil
             }
-            events.append(.iconEvicted(url))
+            if !catalog.needs(image.sha256) { events.append(.iconEvicted(url)) }
             forgetIfDone(url, now: now)
         }
     }

@@ -61,6 +61,7 @@ package struct Reconciler: Sendable {
         var known = restored.takeCatalog()
         var ledger: RetirementLedger
         (catalog, ledger) = known.take()
+        _ = catalog.takeReshown()
         ledger.setSupersessions(restored.memory.superseded, default: now)
         folder = ListsFolder(settings.lists, identity: restored.memory.values.folder)
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
@@ -71,8 +72,8 @@ package struct Reconciler: Sendable {
         partials = PartialImages(Set(restored.partials.map(\.url)))
         publishing = PublicationPlan(
             settings.publish, restored.manifests.last, newest: restored.newestGeneration, outdated: known.outdatedLists,
-            at: now)
-        retention = Retention(settings, ledger: ledger, hold: restored.knownHold)
+            named: known.named, at: now)
+        retention = Retention(settings, ledger: ledger, replaced: known.replaced, hold: restored.knownHold)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored, now: now)
         told = conditions

@@ -56,6 +56,10 @@ struct RestoredCatalog: Sendable {
     private(set) var outdatedLists: Set<ListName> = []
     /// The images that an older generation has for a URL and the newest has not: they may have been found damaged.
     private(set) var doubtfulImages: Set<Digest> = []
+    /// The images that the names of icons lead to that have none of their own.
+    private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    /// The icons that no list names because their apps have others now.
+    private(set) var replaced: Set<IconURL> = []
 
     /// - Parameters:
     ///   - manifests: The generations, the oldest first.
@@ -66,6 +70,10 @@ struct RestoredCatalog: Sendable {
         for (name, list) in manifests.last?.lists ?? [:] {
             if let document = documents[list.sha256] { restore(name, list, document, missing: missing) }
         }
+        for list in manifests.last?.lists.values ?? [:].values {
+            if let document = documents[list.sha256] { restorePrevious(document, missing: missing) }
+        }
+        for icon in catalog.previous.icons { named[icon] = catalog.previous.shown(for: icon)?.image }
         // What a newer generation says of a URL counts.
         for (manifest, newer) in zip(manifests, manifests.dropFirst()).reversed() {
             for (name, list) in manifest.lists where newer.lists[name]?.sha256 != list.sha256 {
@@ -73,6 +81,8 @@ struct RestoredCatalog: Sendable {
             }
         }
         ledger.noteMissing(missing)
+        // Most of the time there are none.
+        if !catalog.retired.isEmpty { noteReplaced(manifests, documents) }
     }
 
     /// Gives the catalog and the ledger away: what has two owners is copied when it changes.
@@ -84,25 +94,54 @@ struct RestoredCatalog: Sendable {
     private mutating func restore(
         _ name: ListName, _ published: Manifest.List, _ document: AppListDocument, missing: Set<Digest>
     ) {
-        let entries = document.apps.map {
-            AppEntry(name: $0.name, icon: $0.icon, download: $0.download, expected: $0.expected)
-        }
+        let entries = document.apps.map(AppEntry.init)
         let images = document.apps.map { app in
-            app.image.flatMap { missing.contains($0.sha256) ? nil : ledger.boxed($0.sha256) }
+            app.ownImage.flatMap { missing.contains($0.sha256) ? nil : ledger.boxed($0.sha256) }
         }
         catalog.restore(
             name, ListRecord(state: .ok, source: document.source, entries: entries, published: published),
             images: images)
         guard !missing.isEmpty else { return }
         for app in document.apps {
-            if let image = app.image, missing.contains(image.sha256) { noteMissing(app.icon) }
+            if let image = app.ownImage, missing.contains(image.sha256) { noteMissing(app.icon) }
+        }
+    }
+
+    /// Has apps keep the images that they showed in place of their icons, unless those have their own by now.
+    private mutating func restorePrevious(_ document: AppListDocument, missing: Set<Digest>) {
+        var kept: [Int: PreviousImage] = [:]
+        for (index, app) in document.apps.enumerated() {
+            guard let previous = app.previous, case .ready(let image) = app.state else { continue }
+            let isOwn = catalog.icons[app.icon]?.hasImage ?? false
+            guard !isOwn, !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256) else {
+                outdatedLists.insert(document.list)
+                continue
+            }
+            kept[index] = PreviousImage(previous.icon, boxed, since: previous.since)
+        }
+        catalog.setPrevious(kept, in: document.list)
+    }
+
+    /// Notes the icons of older generations that no list names any more, as far as their apps have others.
+    private mutating func noteReplaced(_ manifests: [Manifest], _ documents: [Digest: AppListDocument]) {
+        for (manifest, newer) in zip(manifests, manifests.dropFirst()) {
+            for (name, list) in manifest.lists {
+                guard let next = newer.lists[name], next.sha256 != list.sha256, let old = documents[list.sha256],
+                    let new = documents[next.sha256]
+                else { continue }
+                let match = AppMatch(from: old.apps.map(AppEntry.init), to: new.apps.map(AppEntry.init))
+                let lost = Set(match.gone.map { old.apps[$0].icon })
+                let last = Set(match.counterparts.values.map { old.apps[$0].icon })
+                replaced.subtract(lost)
+                replaced.formUnion(last.subtracting(lost).filter { catalog.icons[$0]?.isReferenced != true })
+            }
         }
     }
 
     private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
-        guard let image = app.image else { return }
+        guard let image = app.ownImage else { return }
         let known = catalog.icons[app.icon]
-        guard known?.hasImage != true, known?.wasMissing != true else { return }
+        guard known?.hasImage != true, known?.wasMissing != true, !catalog.previous.has(app.icon) else { return }
         if missing.contains(image.sha256) { return noteMissing(app.icon) }
         guard let boxed = ledger.boxed(image.sha256) else { return }
         catalog.updateIcon(app.icon) { $0.boxedImage = boxed }
@@ -116,10 +155,10 @@ struct RestoredCatalog: Sendable {
     }
 }
 
-extension AppListDocument.App {
-    var image: AppListDocument.Image? {
-        guard case .ready(let image) = state else { return nil }
-        return image
+extension AppEntry {
+    /// The entry of a list that an entry of its document tells of.
+    init(_ app: AppListDocument.App) {
+        self.init(name: app.name, id: app.id, icon: app.icon, download: app.download, expected: app.expected)
     }
 }
 

@@ -46,6 +46,8 @@ struct Retention: Sendable {
     private(set) var ledger = RetirementLedger()
     /// Holds what one change of the lists retires, if that is much.
     private(set) var brake: EvictionBrake
+    /// The icons that no list names because their apps have others now: they are not lost.
+    private var replaced: Set<IconURL> = []
     /// Whether what earlier runs left is held against lists that could be read.
     private var hasBrakedAtStart = false
     private var state = State.idle
@@ -61,8 +63,13 @@ struct Retention: Sendable {
     /// - Parameters:
     ///   - settings: What was configured.
     ///   - ledger: What the generations on disk name.
+    ///   - replaced: The icons that no list names because their apps have others now.
     ///   - hold: What an earlier run held; `nil` if nothing.
-    init(_ settings: Settings, ledger: RetirementLedger = RetirementLedger(), hold: EvictionBrake.Hold? = nil) {
+    init(
+        _ settings: Settings, ledger: RetirementLedger = RetirementLedger(), replaced: Set<IconURL> = [],
+        hold: EvictionBrake.Hold? = nil
+    ) {
+        self.replaced = replaced
         grace = settings.cache.grace
         leaseMax = settings.cache.leaseMax
         holdLimit = settings.eviction.holdAbove.images
@@ -168,7 +175,7 @@ struct Retention: Sendable {
     mutating func beginDamaged(in catalog: Catalog, isPublished: Bool) -> RetirementPlan? {
         guard !damaged.isEmpty || !damagedURLs.isEmpty else { return nil }
         damaged = damaged.filter { !ledger.isOnDisk($0.sha256) }
-        damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil }
+        damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil && !catalog.previous.has($0) }
         guard isPublished else { return nil }
         var plan = RetirementPlan()
         (plan.images, plan.urls, plan.isOfDamage) = (damaged, damagedURLs, true)
@@ -227,6 +234,7 @@ struct Retention: Sendable {
         if !gone.isOfDamage { ledger.remove(gone) }
         damaged.subtract(gone.images)
         damagedURLs.subtract(gone.urls)
+        if !replaced.isEmpty { replaced.subtract(gone.urls) }
         if !failed.isEmpty {
             var plan = stuck?.plan ?? RetirementPlan()
             plan.formUnion(failed)
@@ -251,21 +259,27 @@ struct Retention: Sendable {
     /// Looks at what a change of the lists has retired.
     ///
     /// - Parameters:
-    ///   - removed: The URLs that a list names no more.
+    ///   - lost: The URLs that a list names no more, and whose apps are gone with them.
+    ///   - kept: The images that these apps showed in place of their icons.
+    ///   - replaced: The other URLs that a list names no more: their apps have others now.
     ///   - shown: How many images icons showed before.
     ///   - newest: The newest generation.
     ///   - catalog: The lists and icons.
     ///   - now: The present time.
     mutating func noteChange(
-        removing removed: Set<IconURL>, shown: Int, newest: Int, in catalog: Catalog, at now: Timestamp
+        losing lost: Set<IconURL>, _ kept: Set<Digest>, replacing replaced: Set<IconURL>, shown: Int, newest: Int,
+        in catalog: Catalog,
+        at now: Timestamp
     ) {
-        let orphans = Set(
-            removed.compactMap { url in
+        self.replaced.subtract(lost)
+        self.replaced.formUnion(replaced.subtracting(lost).filter { ledger.urls.index(of: $0) != nil })
+        let orphans = kept.union(
+            lost.compactMap { url in
                 catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }
             })
-        let lost = orphans.count { !catalog.needs($0) }
+        let retired = orphans.count { !catalog.needs($0) }
         reviewHold(in: catalog)
-        brake.noteChange(retiring: lost, of: shown, generation: newest, at: now)
+        brake.noteChange(retiring: retired, of: shown, generation: newest, at: now)
     }
 
     /// Looks once at what an earlier run retired, of which it may not have had the time to tell.
@@ -273,7 +287,8 @@ struct Retention: Sendable {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
         guard brake.hold == nil else { return }
-        let retired = Set(catalog.retired.values.lazy.compactMap { $0.wrappedValue?.sha256 })
+        let lost = catalog.retired.filter { !replaced.contains($0.key) }
+        let retired = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
             .count { !catalog.needs($0) }
         brake.noteChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
     }
@@ -281,7 +296,9 @@ struct Retention: Sendable {
     /// Ends a hold if what it is about has come back, or has gone.
     private mutating func reviewHold(in catalog: Catalog) {
         guard let hold = brake.hold else { return }
-        guard !ledger.retires(moreThan: holdLimit, through: hold.generation, in: catalog) else { return }
+        guard !ledger.retires(moreThan: holdLimit, through: hold.generation, except: replaced, in: catalog) else {
+            return
+        }
         brake.lift()
     }
 }

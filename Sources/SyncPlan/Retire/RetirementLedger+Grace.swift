@@ -70,14 +70,22 @@ extension RetirementLedger {
     ///
     /// An icon whose image was lost counts, as it did not come back, unless all were.
     ///
+    /// - Parameters:
+    ///   - limit: How many.
+    ///   - generation: The newest generation that counts.
+    ///   - replaced: The icons that do not count: their apps have others now.
+    ///   - catalog: The lists and icons.
+    /// - Returns: Whether they do.
     /// - Complexity: O(*n*) in the number of icons that those generations name, if most of them are named by lists.
-    package func retires(moreThan limit: Int, through generation: Int, in catalog: Catalog) -> Bool {
+    package func retires(
+        moreThan limit: Int, through generation: Int, except replaced: Set<IconURL> = [], in catalog: Catalog
+    ) -> Bool {
         var images: Set<Digest> = []
         var lost: Set<IconURL> = []
         let all = superseded + (current.map { [$0] } ?? [])
         for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
-            for url in document.urls where catalog.icons[url]?.isReferenced != true {
-                if let image = catalog.icons[url]?.image?.sha256 {
+            for url in document.urls where catalog.icons[url]?.isReferenced != true && !replaced.contains(url) {
+                if let image = catalog.icons[url]?.image?.sha256 ?? document.previous[url] {
                     if !catalog.needs(image) { images.insert(image) }
                 } else {
                     lost.insert(url)

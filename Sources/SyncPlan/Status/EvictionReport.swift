@@ -65,6 +65,8 @@ package struct EvictionSnapshot: Sendable {
     var icons: [IconURL: Boxed<AppListDocument.Image>]
     /// The lists that name the icon, if it is a single one.
     var lists: [ListName] = []
+    /// The icons whose images lists show for other icons.
+    var shown: Set<IconURL> = []
     var namings: RetirementLedger.Namings
     /// When the grace of each superseded generation is over.
     var expiries: [Int: Timestamp]
@@ -105,6 +107,8 @@ package struct EvictionSnapshot: Sendable {
                 lists.contains(Reconciler.pinList) ? "pinned" : nil,
                 files.isEmpty ? nil : "named by \(files.map(\.text).joined(separator: ", "))",
             ].compactMap(\.self).joined(separator: ", ")
+        } else if shown.contains(url) {
+            fate.reason = "lists show the same image for other icons"
         } else if let doubt {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if let generation, let hold, generation <= hold.generation {
@@ -133,12 +137,14 @@ extension Reconciler {
     ///   - url: The icon to tell of; `nil` for all that no list names.
     ///   - now: The present time.
     /// - Returns: No icon, if there is no image of the one that was asked for.
-    /// - Complexity: O(*n*) in the number of superseded generations.
+    /// - Complexity: O(*n*) in the number of superseded generations, and in that of icons that no list names.
     package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
         let icon = url.flatMap { catalog.icons[$0] }
+        let icons = url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired
         return EvictionSnapshot(
-            icons: url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired,
-            lists: icon?.lists ?? [], namings: retention.ledger.namings,
+            icons: icons, lists: icon?.lists ?? [],
+            shown: Set(icons.lazy.filter { $0.value.digest.map(catalog.needs) ?? false }.map(\.key)),
+            namings: retention.ledger.namings,
             expiries: retention.ledger.expiries(grace: settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: retention.brake.heldNow,
             holdFor: settings.eviction.holdFor,

@@ -11,9 +11,23 @@ extension IconReport {
             "trail": .array(trail.map(\.json)), "pinned": .bool(isPinned ?? false),
             "holds": .array((holds ?? []).map(\.json)), "rule": .string(orNull: rule),
             "eviction": .string(orNull: eviction), "source": .string(orNull: source),
-            "upstreams": .array((upstreams ?? []).map(\.json)),
+            "upstreams": .array((upstreams ?? []).map(\.json)), "previous": previous?.json ?? .null,
+            "shownFor": .array((shownFor ?? []).map(\.json)),
         ])
     }
+}
+
+extension IconReport.Previous {
+    fileprivate var json: JSON {
+        [
+            "url": .text(url), "path": .string(path), "since": .string(orNull: since),
+            "lists": .array(lists.map(JSON.text)),
+        ]
+    }
+}
+
+extension IconReport.Shown {
+    fileprivate var json: JSON { ["url": .text(url), "lists": .array(lists.map(JSON.text))] }
 }
 
 extension UpstreamOpinion {

@@ -39,6 +39,25 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var reason: String
     }
 
+    /// The last image of an app whose icon has none yet.
+    package struct Previous: Codable, Equatable, Sendable {
+        /// The URL that it came from.
+        package var url: IconURL
+        /// Relative to the cache folder.
+        package var path: String
+        /// Since when the app has had the new URL; `nil` if that is not known.
+        package var since: String?
+        /// The lists whose entries show it.
+        package var lists: [ListName]
+    }
+
+    /// An icon in whose place apps show an image of another one.
+    package struct Shown: Codable, Equatable, Sendable {
+        package var url: IconURL
+        /// The lists of these apps.
+        package var lists: [ListName]
+    }
+
     package var url: IconURL
     /// The lists that name it.
     package var lists: [ListName]
@@ -65,6 +84,10 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var source: String?
     /// What each upstream says of it; an agent of an older version does not say.
     package var upstreams: [UpstreamOpinion]?
+    /// The image that apps show until the icon's own is on disk; `nil` if there is none, or it has its own.
+    package var previous: Previous?
+    /// The icons in whose place apps still show the image of this one.
+    package var shownFor: [Shown]?
     /// Why its image stays on disk although no list names it, or when it goes.
     package var eviction: String?
 

@@ -38,12 +38,15 @@ package struct IconSummary: Codable, Equatable, Sendable {
     package var error: String?
     /// That its last refresh failed, as a sentence; `nil` if it did not.
     package var stale: String?
+    /// The URL that the image came from, if it is the previous one of an app, and the icon has none of its own yet.
+    package var previous: IconURL?
 
-    init(url: IconURL, _ icon: IconRecord, now: Timestamp) {
+    init(url: IconURL, _ icon: IconRecord, previous last: PreviousImage? = nil, now: Timestamp) {
         self.url = url
         lists = icon.lists.sorted()
         state = State(icon)
-        let image = icon.image
+        previous = last?.url
+        let image = icon.image ?? last?.image.wrappedValue
         (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
         (width, height) = (image?.width, image?.height)
         error = icon.isUnpublished ? nil : icon.failure?.code.rawValue
@@ -57,6 +60,7 @@ package struct IconSummary: Codable, Equatable, Sendable {
             "bytes": bytes.map(JSON.number) ?? .null, "type": .string(orNull: type),
             "width": width.map(JSON.number) ?? .null, "height": height.map(JSON.number) ?? .null,
             "error": .string(orNull: error), "stale": .string(orNull: stale),
+            "previous": previous.map(JSON.text) ?? .null,
         ]
     }
 }
@@ -109,7 +113,11 @@ extension Reconciler {
 
     /// What there is to tell of some icons, without their names; those that nothing is known of are left out.
     package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
-        urls.compactMap { url in catalog.icons[url].map { IconSummary(url: url, $0, now: now) } }
+        urls.compactMap { url in
+            catalog.icons[url].map {
+                IconSummary(url: url, $0, previous: catalog.previous.shown(for: url), now: now)
+            }
+        }
     }
 
     /// How many icons a list names, or all lists, and how many are in a state; retired ones count if no list is given.

@@ -5,7 +5,8 @@ import WebAddresses
 extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
-        guard let icon = catalog.icons[url] else { return nil }
+        let shown = catalog.previous.isEmpty ? [:] : catalog.previous.showing(imageOf: url)
+        guard let icon = catalog.icons[url] ?? (shown.isEmpty ? nil : IconRecord()) else { return nil }
         var report = IconReport(
             url: url, icon: icon, health: { downloads.origins[$0] },
             queue: (downloads.queue.readyCount, downloads.isPaused), now: now)
@@ -16,6 +17,12 @@ extension Reconciler {
         default: break
         }
         if !icon.isInline { tell(of: icon, in: &report, now: now) }
+        if let last = catalog.previous.shown(for: url), let image = last.image.wrappedValue {
+            report.previous = IconReport.Previous(
+                url: last.url, path: image.path, since: last.since?.description,
+                lists: catalog.previous.lists(for: url))
+        }
+        report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report
     }
 

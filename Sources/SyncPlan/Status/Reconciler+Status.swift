@@ -10,6 +10,9 @@ extension Reconciler {
     /// What downloads leave free on the file system of the cache.
     package var spaceReserve: SpaceReserve { settings.cache.minFree }
 
+    /// How many images lists show.
+    package var shownImages: Int { catalog.shownImages }
+
     /// What there is to tell at the moment.
     ///
     /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed of late.
@@ -23,7 +26,9 @@ extension Reconciler {
         report.lists = catalog.lists.keys.sorted().compactMap { name in
             guard let list = catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)
-            row.count(catalog.tallies[name]?.entries ?? IconCounts())
+            let previous = catalog.previous.entries[name] ?? [:]
+            row.count(entries(of: name, list, showing: previous))
+            row.previous = previous.count
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
@@ -32,7 +37,13 @@ extension Reconciler {
         let tally = catalog.tally
         report.icons.count(tally.all.icons)
         report.icons.stale = tally.stale
-        report.icons.retired = catalog.retired.count
+        report.icons.retired = catalog.retiredCount
+        report.icons.previous = catalog.previous.icons.count
+        report.icons.previousSince = catalog.previous.since?.description
+        if let example = catalog.previous.icons.min() {
+            report.icons.previousExample = IconURL("\(LogURL(example))")
+            report.icons.previousList = catalog.previous.lists(for: example).first
+        }
         report.failures = rows(of: tally.failures)
         report.refreshFailures = rows(of: tally.refreshFailures)
         report.downloads.waiting = queue.heldCount + tally.retried
@@ -62,6 +73,19 @@ extension Reconciler {
                 list: list(naming: unlisted.example), isTemporary: upstreams.settings.fallback == .origin)
         }
         return report
+    }
+
+    /// How many entries of a list are in each state, as its document has them.
+    private func entries(
+        of name: ListName, _ list: ListRecord, showing previous: [Int: PreviousImage]
+    ) -> IconCounts {
+        var counts = catalog.tallies[name]?.entries ?? IconCounts()
+        for entry in previous.keys {
+            guard let standing = catalog.icons[list.entries[entry].icon]?.standing, standing != .ready else { continue }
+            counts.add(standing, times: -1)
+            counts.add(.ready)
+        }
+        return counts
     }
 
     /// The origins that have to wait, with how many icons without an image are queued for each.

@@ -231,6 +231,19 @@ extension StatusReport {
 
     private var notices: [StatusProblem] {
         var notices: [StatusProblem] = []
+        if let count = icons.previous, count > 0 {
+            let (verb, image) = count == 1 ? ("shows", "its new one is") : ("show", "their new ones are")
+            notices.append(
+                StatusProblem(
+                    code: "previous-image", severity: .notice, count: count,
+                    sentence: "\(counted(count, "icon")) \(verb) \(count == 1 ? "its" : "their") previous image: "
+                        + "\(image) not on disk yet",
+                    detail: icons.previousSince.map {
+                        "\(count == 1 ? "its URL" : "the first of their URLs") changed at \($0)"
+                    },
+                    example: icons.previousExample?.text,
+                    commands: icons.previousExample.map { [Self.command(for: $0, in: icons.previousList)] } ?? []))
+        }
         if icons.stale > 0 {
             let causes = refreshFailures ?? []
             let others = causes.dropFirst().map(\.code).joined(separator: ", ")

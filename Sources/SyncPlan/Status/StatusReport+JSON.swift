@@ -18,6 +18,7 @@ extension StatusReport {
                 "referenced": .number(icons.referenced), "ready": .number(icons.ready),
                 "pending": .number(icons.pending),
                 "failed": .number(icons.failed), "stale": .number(icons.stale), "retired": .number(icons.retired),
+                "previous": .number(icons.previous ?? 0), "previousSince": .string(orNull: icons.previousSince),
             ],
             "downloads": [
                 "active": .number(downloads.active), "queued": .number(downloads.queued),
@@ -79,7 +80,7 @@ extension StatusReport.List {
         [
             "name": .text(name), "state": .string(state), "apps": .number(apps), "ready": .number(ready),
             "pending": .number(pending), "failed": .number(failed), "error": .string(orNull: error),
-            "problems": .number(problems), "code": .string(orNull: code),
+            "problems": .number(problems), "code": .string(orNull: code), "previous": .number(previous ?? 0),
         ]
     }
 }

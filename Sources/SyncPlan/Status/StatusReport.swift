@@ -23,6 +23,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var code: String?
         /// How many entries were passed over.
         package var problems = 0
+        /// How many of the ready ones show the previous image of their app; an agent of an older version does not say.
+        package var previous: Int?
 
         package init(name: ListName, state: String) {
             self.name = name
@@ -56,6 +58,14 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var stale = 0
         /// On disk, but named by no list.
         package var retired = 0
+        /// Those without an image in whose place apps show their previous one; an agent of an older version does not say.
+        package var previous: Int?
+        /// Since when the first of these apps has had a new URL; `nil` if there are none.
+        package var previousSince: String?
+        /// One of these icons, without the secrets that may be in its URL.
+        package var previousExample: IconURL?
+        /// A list that names the example.
+        package var previousList: ListName?
     }
 
     package struct Downloads: Codable, Equatable, Sendable {

@@ -100,7 +100,16 @@ extension UpstreamIndex.Entry {
     /// The longest path of an image: `icons/`, two digits, the digest, and a short suffix.
     private static let longestPath = 90
 
-    init(_ state: AppListDocument.State) {
+    /// What an entry says of its URL; a previous image of the app is not that of the URL.
+    init(_ app: AppListDocument.App) {
+        guard let previous = app.previous else {
+            self.init(app.state)
+            return
+        }
+        self.init(previous.error.map { .failed(error: $0) } ?? .pending)
+    }
+
+    private init(_ state: AppListDocument.State) {
         switch state {
         case .ready(let image):
             let file = UpstreamFile(image)

@@ -155,7 +155,7 @@ package struct UpstreamDocument: Sendable {
 
     private mutating func append(_ app: AppListDocument.App, old: UpstreamIndex?) {
         guard app.icon.text.utf8.count <= Self.longestURL else { return }
-        let entry = UpstreamIndex.Entry(app.state)
+        let entry = UpstreamIndex.Entry(app)
         contents.append(app.icon, entry)
         if old?[app.icon] != entry { changes.append(app.icon) }
     }

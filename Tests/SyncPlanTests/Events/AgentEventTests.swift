@@ -17,6 +17,7 @@ struct AgentEventTests {
         .iconReady("https://a.example/1", bytes: 1, generation: 3),
         .iconChanged("https://a.example/1", bytes: 2, generation: 4), .iconFailed("https://a.example/1", failure),
         .iconStale("https://a.example/1", failure), .iconFresh("https://a.example/1"),
+        .iconKept("https://a.example/2", previous: "https://a.example/1"),
         .iconRetired("https://a.example/1"), .iconEvicted("https://a.example/1"),
         .generationPublished(5, lists: 1, images: 2, endsFailure: true),
         .publicationFailed(reason: "it is full", isInDoubt: false),

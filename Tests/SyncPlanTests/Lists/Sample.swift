@@ -63,6 +63,15 @@ enum Sample {
         ListReading(source: source(urls), verdict: .success(AppList(entries: entries(urls))))
     }
 
+    /// A list with these entries, as the lists folder has it; apps and URLs both tell one version from another.
+    static func reading(of entries: [AppEntry]) -> ListReading {
+        ListReading(source: source(of: entries), verdict: .success(AppList(entries: entries)))
+    }
+
+    static func source(of entries: [AppEntry]) -> AppListDocument.Source {
+        source(entries.map { IconURL("\($0.id ?? "") \($0.icon)") })
+    }
+
     /// A document with these URLs, each with the image that its word stands for.
     static func document(_ list: ListName, _ images: [IconURL: String]) -> AppListDocument {
         let apps = images.sorted { $0.key < $1.key }.map { url, word in

@@ -11,18 +11,28 @@ extension Reconciler {
         var recounted = status
         recounted.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
-            row.count(IconCounts(list.entries.map { catalog.icons[$0.icon]?.state ?? .pending }))
+            row.count(IconCounts(catalog.document(of: name)?.apps.map(\.state) ?? []))
+            row.previous = list.entries.indices.count { catalog.previous.of($0, in: name) != nil }
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
             return row
         }
         recounted.icons = StatusReport.Icons()
+        let kept = catalog.lists.flatMap { name, list in
+            list.entries.indices.compactMap { entry in
+                catalog.previous.of(entry, in: name).map { (icon: list.entries[entry].icon, previous: $0) }
+            }
+        }
+        recounted.icons.previous = Set(kept.map(\.icon)).count
+        recounted.icons.previousSince = kept.compactMap(\.previous.since).min()?.description
+        recounted.icons.previousExample = status.icons.previousExample
+        recounted.icons.previousList = status.icons.previousList
         recounted.icons.count(IconCounts(catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
         for icon in catalog.icons.lazy.map(\.icon) {
             guard icon.isReferenced else {
-                if icon.image != nil { recounted.icons.retired += 1 }
+                if let image = icon.image, !catalog.needs(image.sha256) { recounted.icons.retired += 1 }
                 continue
             }
             if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }

@@ -17,12 +17,12 @@ struct SimulatedWorld {
     private static let crash = "a crash"
 
     private enum ListFile: Equatable {
-        case good([IconURL])
+        case good([AppEntry])
         case broken
 
         var summary: String {
             switch self {
-            case .good(let urls): urls.map(\.text).joined(separator: " ")
+            case .good(let entries): entries.map { "\($0.id ?? ""): \($0.icon)" }.joined(separator: " ")
             case .broken: "broken"
             }
         }
@@ -78,6 +78,16 @@ struct SimulatedWorld {
     private var fresh: [IconURL: (until: Timestamp, image: Digest)] = [:]
     /// When a URL's last answer came.
     private var received: [IconURL: Timestamp] = [:]
+    /// The apps that left their lists since the newest documents of these were begun; those of before the one in flight.
+    private var departed: (before: Set<ListedApp>, now: Set<ListedApp>) = ([], [])
+
+    /// An app of a list.
+    private struct ListedApp: Hashable {
+        var list: ListName
+        var id: String?
+    }
+
+    private static let apps = 0..<8
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
@@ -133,16 +143,69 @@ struct SimulatedWorld {
         case 0..<3: files[name] = nil
         case 3: files[name] = .broken
         default:
-            var urls = Self.urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
-            // A list may name a URL again.
-            if chance(20) { urls += urls.filter { _ in Int.random(in: 0..<3, using: &generator) == 0 } }
-            files[name] = .good(urls)
+            files[name] = .good(changed(files[name]))
         }
         note("\(name) becomes \(files[name]?.summary ?? "nothing")")
     }
 
+    /// The next version of a list: apps come, go, and get other URLs; some have the same one.
+    private mutating func changed(_ file: ListFile?) -> [AppEntry] {
+        var entries: [AppEntry] = []
+        if case .good(let old) = file { entries = old.filter { _ in !chance(20) } }
+        for index in entries.indices where chance(40) {
+            if let url = Self.urls.randomElement(using: &generator) { entries[index].icon = url }
+        }
+        for app in Self.apps where chance(25) && !entries.contains(where: { $0.id == "\(app)" }) {
+            if let url = Self.urls.randomElement(using: &generator) {
+                entries.append(AppEntry(name: "App", id: "\(app)", icon: url))
+            }
+        }
+        return chance(30) ? entries.shuffled(using: &generator) : entries
+    }
+
+    /// Takes note of the apps that are not in a list now.
+    private mutating func noteDeparted() {
+        for list in Self.listNames {
+            var present: Set<String?> = []
+            if case .good(let entries) = files[list] { present = Set(entries.map(\.id)) }
+            if files[list] == .broken { continue }
+            for app in Self.apps where !present.contains("\(app)") {
+                departed.now.insert(ListedApp(list: list, id: "\(app)"))
+            }
+        }
+    }
+
+    /// An image was lost, which the agent notices when it has taken in the lists.
+    private mutating func excuseAll() {
+        for list in Self.listNames { for app in Self.apps { departed.now.insert(ListedApp(list: list, id: "\(app)")) } }
+    }
+
+    /// Fails if an app that had an image in one generation, and has been in its list since, has none in the next one.
+    private mutating func checkImagesKept(
+        from old: Manifest?, _ images: Set<Digest>, by publication: Publication
+    ) throws(Violation) {
+        let lists = Set(publication.documents.map(\.list))
+        let excused = departed.before.union(departed.now)
+        departed.before = departed.before.filter { !lists.contains($0.list) }
+        guard let old, let new = disk.current else { return }
+        for (name, list) in new.lists {
+            guard let before = old.lists[name].flatMap({ disk.documents[$0.sha256] }),
+                let after = disk.documents[list.sha256]
+            else { continue }
+            for app in after.apps where !excused.contains(ListedApp(list: name, id: app.id)) {
+                guard app.state.status != .ready else { continue }
+                let had = before.apps.contains { old in
+                    guard old.id == app.id, case .ready(let image) = old.state else { return false }
+                    return images.contains(image.sha256)
+                }
+                try expect(!had, "the app \(app.id ?? "") of \(name) had an image, and has none")
+            }
+        }
+    }
+
     private mutating func look() throws(Violation) {
         isLookWanted = false
+        if isFolderThere { noteDeparted() }
         guard isFolderThere else {
             note("the folder is looked at, and is not there")
             return try handle(.scanned(.unavailable(reason: "it is not mounted")))
@@ -150,7 +213,7 @@ struct SimulatedWorld {
         var changed: [ListName: ListReading] = [:]
         for (name, file) in files where seen[name] != file {
             switch file {
-            case .good(let urls): changed[name] = Sample.reading(urls)
+            case .good(let entries): changed[name] = Sample.reading(of: entries)
             case .broken: changed[name] = ListReading(source: nil, verdict: .failure(.emptyFile))
             }
         }
@@ -247,15 +310,21 @@ struct SimulatedWorld {
             isShut = isShut || isFull
             return try handle(.published(disk.fail(publication, isFull: isFull)))
         }
-        let old = disk.current?.generation
+        let (last, images) = (disk.current, disk.images)
+        let old = last?.generation
         var result = try disk.publish(publication)
         if chance(30), case .published(let manifest, var written, let doubt) = result {
             // Its documents are as long as that of the largest list.
             written.documents = written.documents.mapValues { _ in 8 << 20 }
             result = .published(manifest, written: written, doubt: doubt)
         }
+        try checkImagesKept(from: last, images, by: publication)
         if let old { superseded[old] = now }
-        for (url, _, _) in publication.links { noteFresh(url) }
+        // What apps show in place of it says nothing of an icon.
+        let staged = Set((publication.moves + publication.discards).map(\.name))
+        for (url, _, _) in publication.links where plan.icon(url)?.staged.map({ staged.contains($0.name) }) == true {
+            noteFresh(url)
+        }
         try handle(.published(result))
     }
 
@@ -276,8 +345,8 @@ struct SimulatedWorld {
                 gone.subtract(failed)
                 note("retired files are removed, but for \(failed.images.count) images")
                 try disk.remove(gone)
-                // Of a name that could not be removed nothing is known any more.
-                for url in failed.urls { fresh[url] = nil }
+                // Nothing is known any more of an icon that is evicted, also where its image stays.
+                for url in plan.urls { fresh[url] = nil }
                 removal?.isDone = true
                 unremoved = failed
             } else {
@@ -382,7 +451,9 @@ struct SimulatedWorld {
         if let (plan, isDone) = removal, !isDone, chance(50) { try disk.remove(plan) }
         if let publication, chance(50) {
             if let old = disk.current?.generation { superseded[old] = now }
+            let (last, images) = (disk.current, disk.images)
             _ = try disk.publish(publication)
+            try checkImagesKept(from: last, images, by: publication)
         }
         for url in downloads.keys.sorted() { leavePart(of: url, after: .cancelled) }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
@@ -391,6 +462,7 @@ struct SimulatedWorld {
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
             disk.images.remove(image)
+            excuseAll()
             fresh = fresh.filter { $0.value.image != image }
         }
         if event == Self.crash {
@@ -404,7 +476,7 @@ struct SimulatedWorld {
         fresh = fresh.filter { named[$0.key]?.contains($0.value.image) ?? false }
         plan = Reconciler(settings: settings, seed: generator.next(), restored: restored, now: now)
         for (name, known) in plan.knownLists {
-            let source = Sample.source(known.list.entries.map(\.icon))
+            let source = Sample.source(of: known.list.entries)
             try expect(known.sha256 == source.sha256, "\(name) is taken for known, and says something else")
         }
         try look()
@@ -449,6 +521,9 @@ struct SimulatedWorld {
         case .start(.publish(let new)):
             try expect(publication == nil && release == nil && removal == nil, "a publication meets another one")
             publication = new
+            let lists = Set(new.documents.map(\.list))
+            departed.before.formUnion(departed.now.filter { lists.contains($0.list) })
+            departed.now = departed.now.filter { !lists.contains($0.list) }
         case .start(.release(let generations)):
             try expect(publication == nil && release == nil && removal == nil, "an eviction meets another one")
             try expect(plan.evictionStatus.state != "suspended", "something is evicted while lists are in doubt")
@@ -596,9 +671,12 @@ struct SimulatedWorld {
 
     private func checkRest() throws(Violation) {
         let wanted = files.mapValues { file in
-            guard case .good(let urls) = file else { return [IconURL]() }
-            return urls
+            guard case .good(let entries) = file else { return [IconURL]() }
+            return entries.map(\.icon)
         }
+        // What apps show whose URLs are refused.
+        var kept: Set<IconURL> = []
+        var keptImages: Set<Digest> = []
         guard let manifest = disk.current else { throw Violation("there is no manifest") }
         try expect(plan.isSettled && plan.status.inSync, "the agent knows that it is not done")
         try expect(disk.generations.count == 1, "generations \(disk.generations.keys.sorted()) are left")
@@ -610,6 +688,13 @@ struct SimulatedWorld {
             let apps = disk.documents[list.sha256]?.apps ?? []
             try expect(apps.map(\.icon) == wanted[name], "the document of \(name) has other icons than the list")
             for app in apps {
+                if let previous = app.previous, case .ready(let image) = app.state {
+                    try expect(app.icon == Self.refused, "\(app.icon) shows a previous image, and has its own")
+                    try expect(previous.error == "scheme-refused", "\(app.icon) failed with \(previous)")
+                    kept.insert(app.icon)
+                    keptImages.insert(image.sha256)
+                    continue
+                }
                 let state: AppListDocument.State =
                     app.icon == Self.refused
                     ? .failed(error: "scheme-refused") : .ready(Sample.image("\(contents[app.icon] ?? -1)"))
@@ -617,8 +702,9 @@ struct SimulatedWorld {
             }
         }
         let urls = Set(wanted.values.joined()).subtracting([Self.refused])
-        try expect(Set(disk.names.keys) == urls, "by-url/ has \(disk.names.keys.sorted()), and not \(urls.sorted())")
-        let images = Set(urls.map { Sample.image("\(contents[$0] ?? -1)").sha256 })
+        let names = urls.union(kept)
+        try expect(Set(disk.names.keys) == names, "by-url/ has \(disk.names.keys.sorted()), and not \(names.sorted())")
+        let images = Set(urls.map { Sample.image("\(contents[$0] ?? -1)").sha256 }).union(keptImages)
         try expect(disk.images == images, "\(disk.images.subtracting(images).count) images are left that no list names")
         try expect(disk.staging.isEmpty && disk.partials.isEmpty, "staging/ is not empty")
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+import CacheFormat
+
+/// Which entries of two versions of a list are the same app.
+///
+/// An app is known by what identifies it in the list; else by its name, or an entry of a URL alone by its URL without the
+/// query, if one entry only has that in each version. Apps with different identities are never the same.
+package struct AppMatch: Equatable, Sendable {
+    /// The entries between which the versions differ; those before and after are the same apps with the same URLs.
+    private let differing: (old: Range<Int>, new: Range<Int>)
+    /// The entry of the old version for each of those of the new one that has one, where the versions differ.
+    package private(set) var counterparts: [Int: Int] = [:]
+    /// The entries of the old version whose apps are gone.
+    package private(set) var gone: [Int] = []
+
+    /// Compares two versions.
+    ///
+    /// - Complexity: O(*n*) in the number of entries; where nothing is removed or changed, they are only compared.
+    package init(from old: [AppEntry], to new: [AppEntry]) {
+        let shorter = min(old.count, new.count)
+        var (head, tail) = (0, 0)
+        while head < shorter, Self.areSame(old[head], new[head]) { head += 1 }
+        while tail < shorter - head, Self.areSame(old[old.count - 1 - tail], new[new.count - 1 - tail]) { tail += 1 }
+        differing = (head..<old.count - tail, head..<new.count - tail)
+        var rest = Rest(old: Array(differing.old), new: Array(differing.new))
+        // What has only moved is what it was.
+        match(&rest, old, new) { Key(identity: $0.id, name: $0.name, icon: $0.icon.text) }
+        match(&rest, old, new) { entry in entry.id.map { Key(identity: $0) } }
+        matchUnique(&rest, old, new) { entry in entry.name.map { Key(name: $0) } }
+        matchUnique(&rest, old, new) { entry in
+            entry.id == nil && entry.name == nil ? Key(icon: Self.withoutQuery(entry.icon)) : nil
+        }
+        gone = rest.old
+    }
+
+    /// Where an entry of the old version is in the new one, before and after the part where they differ; `nil` in it.
+    package func unchanged(_ old: Int) -> Int? {
+        if old < differing.old.lowerBound { return old }
+        return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
+    }
+
+    package static func == (a: AppMatch, b: AppMatch) -> Bool {
+        a.differing == b.differing && a.counterparts == b.counterparts && a.gone == b.gone
+    }
+
+    // MARK: Matching
+
+    /// The entries that have no counterpart yet.
+    private struct Rest {
+        var old: [Int]
+        var new: [Int]
+    }
+
+    /// What entries have in common; texts are the same only if their bytes are.
+    private struct Key: Hashable {
+        private let identity, name, icon: IconURL?
+
+        init(identity: String? = nil, name: String? = nil, icon: String? = nil) {
+            self.identity = identity.map(IconURL.init)
+            self.name = name.map(IconURL.init)
+            self.icon = icon.map(IconURL.init)
+        }
+    }
+
+    private static func areSame(_ old: AppEntry, _ new: AppEntry) -> Bool {
+        old.icon == new.icon && isSame(old.id, new.id) && isSame(old.name, new.name)
+    }
+
+    private static func isSame(_ a: String?, _ b: String?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        return IconURL(a) == IconURL(b)
+    }
+
+    /// Matches entries with the same key, in their order; the last old one counts for all that are more.
+    private mutating func match(
+        _ rest: inout Rest, _ old: [AppEntry], _ new: [AppEntry], by key: (AppEntry) -> Key?
+    ) {
+        guard !rest.old.isEmpty, !rest.new.isEmpty else { return }
+        var candidates: [Key: [Int]] = [:]
+        for index in rest.old { if let key = key(old[index]) { candidates[key, default: []].append(index) } }
+        guard !candidates.isEmpty else { return }
+        var used: [Key: Int] = [:]
+        var matched: Set<Int> = []
+        rest.new.removeAll { index in
+            guard let key = key(new[index]), let all = candidates[key] else { return false }
+            let place = used[key, default: 0]
+            used[key] = place + 1
+            let counterpart = all[min(place, all.count - 1)]
+            counterparts[index] = counterpart
+            matched.insert(counterpart)
+            return true
+        }
+        // Where an app has fewer entries than before, it is still there.
+        for key in used.keys { matched.formUnion(candidates[key] ?? []) }
+        rest.old.removeAll(where: matched.contains)
+    }
+
+    /// Matches entries with the same key that no other one has, in either version.
+    private mutating func matchUnique(
+        _ rest: inout Rest, _ old: [AppEntry], _ new: [AppEntry], by key: (AppEntry) -> Key?
+    ) {
+        guard !rest.old.isEmpty, !rest.new.isEmpty else { return }
+        var candidates: [Key: Int] = [:]
+        for index in rest.old { if let key = key(old[index]) { candidates[key] = index } }
+        var pairs: [Key: (old: Int, new: Int)] = [:]
+        for index in rest.new {
+            guard let key = key(new[index]), let counterpart = candidates[key] else { continue }
+            pairs[key] = (counterpart, index)
+        }
+        pairs = pairs.filter { old[$0.value.old].id == nil || new[$0.value.new].id == nil }
+        guard !pairs.isEmpty else { return }
+        for entries in [old, new] {
+            var seen: Set<Key> = []
+            for entry in entries {
+                guard let key = key(entry), pairs[key] != nil, !seen.insert(key).inserted else { continue }
+                pairs[key] = nil
+            }
+        }
+        var matched = (old: Set<Int>(), new: Set<Int>())
+        for pair in pairs.values {
+            counterparts[pair.new] = pair.old
+            matched.old.insert(pair.old)
+            matched.new.insert(pair.new)
+        }
+        rest.old.removeAll(where: matched.old.contains)
+        rest.new.removeAll(where: matched.new.contains)
+    }
+
+    private static func withoutQuery(_ url: IconURL) -> String {
+        String(decoding: url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
+    }
+}

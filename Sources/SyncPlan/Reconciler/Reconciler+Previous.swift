@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+// An app keeps its last image until that of its present URL is on disk.
+extension Reconciler {
+    /// A version of a list that another one has taken the place of.
+    struct ReplacedList {
+        var entries: [AppEntry]
+        var previous: [Int: PreviousImage]
+        /// The entries whose last URL is being published, with that URL.
+        var heirs: [Int: IconURL]
+    }
+
+    /// What apps lose that are gone from their lists.
+    struct LostApps {
+        /// The URLs that no other app of the list has.
+        var icons: Set<IconURL> = []
+        /// What they showed in place of their icons.
+        var previous: [PreviousImage] = []
+
+        mutating func formUnion(_ other: LostApps) {
+            icons.formUnion(other.icons)
+            previous += other.previous
+        }
+    }
+
+    /// The version of a list in force, if there is one.
+    func replaceable(_ name: ListName) -> ReplacedList? {
+        guard let list = catalog.lists[name], list.source != nil else { return nil }
+        return ReplacedList(
+            entries: list.entries, previous: catalog.previous.entries[name] ?? [:],
+            heirs: publishing.inFlight?.heirs[name] ?? [:])
+    }
+
+    /// Has the apps of a new version of a list keep the images that they had in the old one.
+    ///
+    /// - Parameters:
+    ///   - name: The list, of which the new version is in force.
+    ///   - old: The old version.
+    ///   - diff: What the list names now, and no more.
+    ///   - now: The present time.
+    /// - Returns: What apps lose that are gone.
+    mutating func keepImages(
+        of name: ListName, from old: ReplacedList, _ diff: IconDiff, now: Timestamp
+    ) -> LostApps {
+        guard let entries = catalog.lists[name]?.entries else { return LostApps() }
+        let match = AppMatch(from: old.entries, to: entries)
+        var kept: [Int: PreviousImage] = [:]
+        var heirs: [Int: IconURL] = [:]
+        for (index, image) in old.previous { if let place = match.unchanged(index) { kept[place] = image } }
+        for (index, url) in old.heirs { if let place = match.unchanged(index) { heirs[place] = url } }
+        var begun: [(icon: IconURL, previous: IconURL)] = []
+        for (new, counterpart) in match.counterparts {
+            let (icon, last) = (entries[new].icon, old.entries[counterpart].icon)
+            guard catalog.icons[icon]?.hasImage != true else { continue }
+            kept[new] = old.previous[counterpart]
+            heirs[new] = old.heirs[counterpart]
+            guard icon != last else { continue }
+            if publishing.inFlight?.staged[last] != nil { heirs[new] = last }
+            guard let record = catalog.icons[last], record.hasImage else { continue }
+            kept[new] = PreviousImage(last, record.boxedImage, since: now.inWholeSeconds)
+            begun.append((icon, last))
+        }
+        publishing.setHeirs(heirs, in: name)
+        returnImages(to: diff.added, from: kept, now: now)
+        catalog.setPrevious(kept, in: name)
+        for (icon, previous) in begun.sorted(by: { $0.icon < $1.icon }) where catalog.previous.has(icon) {
+            events.append(.iconKept(icon, previous: previous))
+        }
+        return LostApps(
+            icons: diff.removed.intersection(match.gone.lazy.map { old.entries[$0].icon }),
+            previous: match.gone.compactMap { old.previous[$0] })
+    }
+
+    /// Tells of images that apps have shown in place of their icons, and that nothing shows any more.
+    mutating func noteRetired(_ images: [PreviousImage]) {
+        var told: Set<IconURL> = []
+        for previous in images {
+            guard let image = previous.image.digest, !catalog.needs(image), told.insert(previous.url).inserted else {
+                continue
+            }
+            events.append(.iconRetired(previous.url))
+        }
+    }
+
+    /// Gives icons that a list names again the images that apps kept of them: they were never away.
+    private mutating func returnImages(
+        to added: Set<IconURL>, from kept: [Int: PreviousImage], now: Timestamp
+    ) {
+        guard !kept.isEmpty || !catalog.previous.isEmpty else { return }
+        var images = catalog.previous.byURL
+        for image in kept.values { images[image.url] = image.image }
+        for icon in added {
+            guard let image = images[icon], catalog.icons[icon]?.hasImage == false else { continue }
+            // What its server said of it is not known any more.
+            catalog.updateIcon(icon) {
+                $0.boxedImage = image
+                $0.freshUntil = now
+            }
+            catalog.rename(icon)
+            unstored.note(icon: icon, at: now)
+        }
+    }
+
+    /// Has apps keep an image that was published when their lists had another URL for them already.
+    ///
+    /// - Parameters:
+    ///   - heirs: The entries, by list, with the URL that each had.
+    ///   - published: The URLs whose images are published.
+    ///   - now: The present time.
+    mutating func keepPublished(
+        by heirs: [ListName: [Int: IconURL]], among published: Set<IconURL>, now: Timestamp
+    ) {
+        for (list, entries) in heirs {
+            var kept: [Int: PreviousImage] = [:]
+            for (entry, url) in entries where published.contains(url) {
+                guard let record = catalog.icons[url], record.hasImage else { continue }
+                let since = catalog.previous.of(entry, in: list)?.since ?? now.inWholeSeconds
+                kept[entry] = PreviousImage(url, record.boxedImage, since: since)
+            }
+            guard !kept.isEmpty else { continue }
+            catalog.setPrevious(kept, in: list)
+            publishing.noteChange(of: list, at: now)
+        }
+    }
+
+    /// Takes away what apps show in place of their icons, as far as it is one of these images; their icons are requested now.
+    ///
+    /// - Parameters:
+    ///   - images: The images; `nil` for all.
+    ///   - now: The present time.
+    /// - Returns: The lists of these apps, and what is taken away.
+    @discardableResult
+    mutating func dropPrevious(_ images: Set<Digest>?, now: Timestamp) -> (lists: Set<ListName>, images: Set<Digest>) {
+        var changed: Set<ListName> = []
+        var dropped: Set<Digest> = []
+        guard !catalog.previous.isEmpty else { return ([], []) }
+        for (list, entries) in catalog.previous.entries {
+            let kept = entries.filter { entry in
+                guard let images, let digest = entry.value.image.digest else { return false }
+                return !images.contains(digest)
+            }
+            guard kept.count < entries.count else { continue }
+            changed.insert(list)
+            let icons = entries.keys.filter { kept[$0] == nil }.compactMap { catalog.lists[list]?.entries[$0].icon }
+            for (entry, previous) in entries where kept[entry] == nil {
+                guard let image = previous.image.wrappedValue, let icon = catalog.lists[list]?.entries[entry].icon
+                else { continue }
+                dropped.insert(image.sha256)
+                if images != nil { retention.noteDamage(of: image, shownBy: icon) }
+            }
+            _ = catalog.takePrevious(of: list)
+            catalog.setPrevious(kept, in: list)
+            publishing.noteChange(of: list, at: now)
+            for icon in icons {
+                catalog.updateIcon(icon) { if $0.failure?.nextAttempt != nil { $0.failure?.nextAttempt = now } }
+                consider(icon, now: now)
+            }
+        }
+        return (changed, dropped)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import SyncPlan
+import Testing
+
+@Suite("Which entries of two versions are the same app")
+struct AppMatchTests {
+    /// An entry, written as `id/name/url` with parts left empty.
+    private static func entry(_ text: String) -> AppEntry {
+        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+        return AppEntry(
+            name: parts[1].isEmpty ? nil : parts[1], id: parts[0].isEmpty ? nil : parts[0], icon: IconURL(parts[2]))
+    }
+
+    /// A case: the old version, the new one, the old entry of each new one that changed, and the old entries that are gone.
+    struct Case: Sendable {
+        var old: [String]
+        var new: [String]
+        var counterparts: [Int: Int]
+        var gone: [Int]
+
+        init(_ old: [String], _ new: [String], _ counterparts: [Int: Int], gone: [Int] = []) {
+            (self.old, self.new, self.counterparts, self.gone) = (old, new, counterparts, gone)
+        }
+    }
+
+    @Test(
+        "by identity, else by a name that is unique, else by the URL without its query",
+        arguments: [
+            // Nothing changes, or something comes or goes.
+            Case([], ["1/A/u"], [:]), Case(["1/A/u"], [], [:], gone: [0]),
+            Case(["1/A/u", "2/B/v"], ["1/A/u", "2/B/v"], [:]),
+            Case(["1/A/u", "2/B/v"], ["1/A/u", "3/C/w", "2/B/v"], [:]),
+            Case(["1/A/u", "3/C/w", "2/B/v"], ["1/A/u", "2/B/v"], [:], gone: [1]),
+            // The identity counts, whatever else is new.
+            Case(["1/A/u"], ["1/A/v"], [0: 0]), Case(["1/A/u"], ["1/B/v"], [0: 0]), Case(["1/A/u"], ["1//v"], [0: 0]),
+            Case(["1/A/u", "2/B/v"], ["2/B/w", "1/A/x"], [0: 1, 1: 0]),
+            // Another one is another app, with the same name and the same URL too.
+            Case(["1/A/u"], ["2/A/v"], [:], gone: [0]), Case(["1/A/u"], ["2/A/u"], [:], gone: [0]),
+            // Apps with several entries: in their order; the last old one counts for those that are more.
+            Case(["1/A/u", "1/A/v"], ["1/A/x", "1/A/y"], [0: 0, 1: 1]),
+            Case(["1/A/u"], ["1/A/x", "1/A/y"], [0: 0, 1: 0]),
+            Case(["1/A/u", "1/A/v"], ["1/A/x"], [0: 0]),
+            Case(["1/A/u", "1/A/v"], ["1/A/v"], [:], gone: [0]),
+            // Names.
+            Case(["/A/u"], ["/A/v"], [0: 0]), Case(["/A/u", "/B/w"], ["/B/w", "/A/v"], [0: 1, 1: 0]),
+            Case(["/A/u", "/A/w"], ["/A/v", "/A/w"], [:], gone: [0]), Case(["/A/u"], ["/A/v", "/A/w"], [:], gone: [0]),
+            Case(["/A/u", "/A/w"], ["/A/v"], [:], gone: [0, 1]), Case(["/A/u"], ["/B/u"], [:], gone: [0]),
+            Case(["/A/u", "/B/x", "/A/w"], ["/A/u", "/B/y", "/A/w"], [1: 1]),
+            // A name that another entry has, where nothing changed for that one.
+            Case(["/A/u", "/A/w", "/B/x"], ["/A/u", "/A/v", "/B/x"], [:], gone: [1]),
+            // Names are bytes.
+            Case(["/\u{E9}/u"], ["/e\u{301}/v"], [:], gone: [0]),
+            // Identities come, or go.
+            Case(["/A/u"], ["1/A/v"], [0: 0]), Case(["1/A/u"], ["/A/v"], [0: 0]),
+            // URLs alone.
+            Case(["//u?1"], ["//u?2"], [0: 0]), Case(["//u?1"], ["//u#2"], [0: 0]), Case(["//u?1"], ["//u"], [0: 0]),
+            Case(["//u?1"], ["//v?1"], [:], gone: [0]), Case(["//u?1", "//u?2"], ["//u?3"], [:], gone: [0, 1]),
+            Case(["//u?1"], ["//u?2", "//u?3"], [:], gone: [0]),
+            Case(["//u?1"], ["/A/u?2"], [:], gone: [0]), Case(["1//u?1"], ["2//u?2"], [:], gone: [0]),
+        ])
+    func match(_ versions: Case) {
+        let match = AppMatch(from: versions.old.map(Self.entry), to: versions.new.map(Self.entry))
+        #expect(match.counterparts == versions.counterparts)
+        #expect(match.gone == versions.gone)
+    }
+
+    @Test("entries before and after what changed move with it")
+    func moves() {
+        let old = ["1/A/u", "2/B/v", "3/C/w"].map(Self.entry)
+        let longer = AppMatch(from: old, to: ["1/A/u", "4/D/x", "5/E/y", "3/C/w"].map(Self.entry))
+        #expect((0..<3).map(longer.unchanged) == [0, nil, 3])
+        let shorter = AppMatch(from: old, to: ["1/A/u", "3/C/w"].map(Self.entry))
+        #expect((0..<3).map(shorter.unchanged) == [0, nil, 1])
+    }
+}
