@@ -77,6 +77,10 @@ export class Details {
       trouble ? element('p.box', {}, trouble) : null,
       report?.failure ? failure(report.failure) : null,
       report?.stale ? element('p.box', { data: { tone: 'wait' } }, withTimes(sentence(report.stale))) : null,
+      icon.previous
+        ? element('p.box', { data: { tone: 'wait' } },
+          'This is the previous image of the app: the one of its new URL is not on disk yet.')
+        : null,
       this.#facts(icon, report, names),
       this.#deeds(icon, report),
       element('h3', {}, 'In a terminal'),

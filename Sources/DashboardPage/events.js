@@ -6,7 +6,7 @@ const tones = {
   'icon-ready': 'good', 'icon-changed': 'good', 'list-accepted': 'good', 'generation-published': 'good', resumed: 'good',
   'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
   'publication-failed': 'bad', 'purge-failed': 'bad', 'downloads-blocked': 'bad', 'downloads-unblocked': 'good',
-  'icon-stale': 'wait', 'icon-fresh': 'good', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
+  'icon-stale': 'wait', 'icon-fresh': 'good', 'icon-kept': 'wait', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
   'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
 };
 const mostEvents = 60;

@@ -225,5 +225,6 @@ export class Wall {
 
 function label(icon) {
   const state = icon.state === 'failed' && icon.error ? `failed, ${icon.error}` : icon.state;
-  return `${nameOf(icon)}, ${state}${isStale(icon) ? ', stale' : ''}`;
+  const shown = icon.previous ? ', with its previous image' : isStale(icon) ? ', stale' : '';
+  return `${nameOf(icon)}, ${state}${shown}`;
 }

@@ -48,7 +48,7 @@ struct InlineIconTests {
         #expect(
             failed.messages.hasPrefix(
                 "syncagent: data:image/png;base64,… (38 bytes) could not be downloaded (not-an-image). See: syncagent "
-                    + "why URL --lists "),
+                    + "why 'data:image/png;base64,… (38 bytes)' --lists "),
             "\(failed.messages)")
         let list = try await world.agent.call("list", "apps.plist")
         #expect(list.output.contains("data:image/png;base64,… (") && !list.output.contains("iVBO"), "\(list.output)")

@@ -23,7 +23,7 @@ extension OpenAPI {
                     "inSync": .flag, "lists": .list(of: .schema("List")),
                     "icons": .object([
                         "referenced": .count, "ready": .count, "pending": .count, "failed": .count, "stale": .count,
-                        "retired": .count,
+                        "retired": .count, "previous": .count, "previousSince": .textOrNull,
                     ]),
                     "downloads": .object([
                         "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,
@@ -83,7 +83,7 @@ extension OpenAPI {
             Schema(answer: [
                 "name": .anyText, "state": .one(of: "ok", "last-good", "rejected"), "apps": .count, "ready": .count,
                 "pending": .count, "failed": .count, "error": .textOrNull, "problems": .count,
-                "code": .textOrNull,
+                "code": .textOrNull, "previous": .count,
             ])
         ),
         ("Lists", Schema(answer: ["format": .format, "lists": .list(of: .schema("List"))])),
@@ -95,7 +95,7 @@ extension OpenAPI {
                 "state": .one(of: "ready", "pending", "failed", "retired"),
                 "lists": .list(of: .anyText), "path": .textOrNull, "sha256": .textOrNull, "bytes": .countOrNull,
                 "type": .textOrNull, "width": .countOrNull, "height": .countOrNull, "error": .textOrNull,
-                "stale": .textOrNull,
+                "stale": .textOrNull, "previous": .textOrNull,
             ])
         ),
         (
@@ -124,6 +124,11 @@ extension OpenAPI {
                 "pinned": .flag, "holds": .list(of: .object(["code": .anyText, "reason": .anyText])),
                 "rule": .textOrNull, "eviction": .textOrNull, "source": .textOrNull,
                 "upstreams": .list(of: .object(["url": .anyText, "says": .anyText, "obstacle": .textOrNull])),
+                "previous": .orNull(
+                    .object([
+                        "url": .anyText, "path": .anyText, "since": .textOrNull, "lists": .list(of: .anyText),
+                    ])),
+                "shownFor": .list(of: .object(["url": .anyText, "lists": .list(of: .anyText)])),
             ])
         ),
         (

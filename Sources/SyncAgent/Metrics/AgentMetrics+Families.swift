@@ -94,6 +94,9 @@ extension MetricFamily {
         "syncagent_oldest_stale_icon_age_seconds",
         "Time since the freshness of the icon ended whose refresh fails for longest; 0 if there is none.",
         isVolatile: true)
+    static let previousImages = gauge(
+        "syncagent_previous_images",
+        "Icons without an image in whose place apps show the image that they had before.")
     static let retiredIcons = gauge("syncagent_retired_icons", "Icons on disk that no app list names.")
     static let queue = gauge(
         "syncagent_download_queue",
@@ -138,7 +141,8 @@ extension MetricFamily {
 
     static let pulled = [
         up, buildInfo, collected, paused, inSync, configurationOK, lists, icons, staleIcons, oldestStaleIcon,
-        retiredIcons, queue, shortage, generation, lastPublication, publicationFailing, cacheBytes, cacheImages,
+        previousImages, retiredIcons, queue, shortage, generation, lastPublication, publicationFailing, cacheBytes,
+        cacheImages,
         diskFree, diskSize, diskReserve, eviction, watchPolling, watchOverflows, lastScan, upstreamState,
         upstreamGeneration, upstreamPublished, awaitingUpstream,
     ]

@@ -17,6 +17,7 @@ extension StatusReport {
                 .lists, MetricFamily.lists.labels[0].values.map { ($0, Double(states[$0] ?? 0)) }),
             MetricReading(.icons, ["ready": icons.ready, "pending": icons.pending, "failed": icons.failed]),
             MetricReading(.staleIcons, Double(icons.stale)),
+            MetricReading(.previousImages, Double(icons.previous ?? 0)),
             MetricReading(.retiredIcons, Double(icons.retired)),
             MetricReading(
                 .queue,

@@ -13,7 +13,8 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "Show the app lists, or the icons of one list and their state.",
         usage: "syncagent list [<list>] [--failed] [--json] [options]",
         discussion: """
-            The list “pins” has the pinned icons. An icon is stale if its last refresh failed: the old image stays. Works \
+            The list “pins” has the pinned icons. An icon is stale if its last refresh failed: the old image stays. \
+            “previous” means that the app has a new URL, and shows its last image until the new one is on disk. Works \
             without a running agent.
 
             Examples:
@@ -123,7 +124,8 @@ struct ListCommand: AsyncParsableCommand {
             let stale = try await configuration.staleIcons(of: list)
             if failed {
                 document.apps.removeAll { app in
-                    if case .failed = app.state { false } else { !stale.contains(app.icon) }
+                    if case .failed = app.state { return false }
+                    return app.previous?.error == nil && !stale.contains(app.icon)
                 }
                 if json { return try Message.output(json: document.json) }
             }
@@ -144,6 +146,9 @@ struct ListCommand: AsyncParsableCommand {
         ])
         for app in document.apps {
             var (status, size) = columns(of: app.state)
+            if let previous = app.previous {
+                status = StyledText(previous.error.map { "previous, \($0)" } ?? "previous", .yellow)
+            }
             if stale.contains(app.icon) { status = StyledText("stale", .yellow) }
             table.add(status, StyledText(app.name ?? ""), StyledText(size), StyledText(shown(app.icon)))
         }

@@ -49,11 +49,16 @@ struct PathCommand: AsyncParsableCommand {
                         "The image of \(shown(url)) is missing (\(path)). To repair it: "
                             + configuration.given("syncagent verify --repair"), code: .attention)
                 }
+                if let previous = app.previous {
+                    Message.note(
+                        "The image of \(shown(url)) is not on disk yet: this is the app's previous one, from "
+                            + "\(shown(previous.icon)).")
+                }
                 guard json else { return try Message.output(path: path) }
                 try Message.output([
                     "format": 1, "url": .text(url), "path": .string(path), "sha256": .string(image.sha256.hex),
                     "bytes": .number(image.bytes), "type": .string(image.type), "width": .number(image.width),
-                    "height": .number(image.height),
+                    "height": .number(image.height), "previous": app.previous.map { .text($0.icon) } ?? .null,
                 ])
             case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
             case .failed(let code):

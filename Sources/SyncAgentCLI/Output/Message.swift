@@ -10,9 +10,14 @@ import SystemPackage
 /// Text from lists, file names, servers and the command line does nothing to a terminal, whatever is in it. All output
 /// throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
 enum Message {
-    static func error(_ message: String) {
-        let lines = StyledText("syncagent: \(message)").wrapped(to: Screen.size(of: .standardError)?.columns)
-        tell(lines.map(\.plain).joined(separator: "\n"))
+    static func error(_ message: String) { tell(sentence: message, .error) }
+
+    /// Says something on stderr that is no error, beside what is printed.
+    static func note(_ message: String) { tell(sentence: message, .notice) }
+
+    private static func tell(sentence: String, _ level: Logger.Level) {
+        let lines = StyledText("syncagent: \(sentence)").wrapped(to: Screen.size(of: .standardError)?.columns)
+        tell(lines.map(\.plain).joined(separator: "\n"), level)
     }
 
     /// Prints a sentence for people.
@@ -22,11 +27,11 @@ enum Message {
 
     /// Says on stderr what is wrong with the command line, with how it is written.
     static func usage(_ text: String) {
-        tell(printable(lines: text))
+        tell(printable(lines: text), .error)
     }
 
-    private static func tell(_ text: String) {
-        _ = try? FileDescriptor.standardError.writeAll((LogFormat.standardError.marked(text, .error) + "\n").utf8)
+    private static func tell(_ text: String, _ level: Logger.Level) {
+        _ = try? FileDescriptor.standardError.writeAll((LogFormat.standardError.marked(text, level) + "\n").utf8)
     }
 
     /// Prints lines for people.

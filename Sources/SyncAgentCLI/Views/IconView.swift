@@ -29,6 +29,15 @@ struct IconView {
         add("named by", names)
         add("state", report.state, style)
         add("image", report.path.map { "\(cache)/\($0)" })
+        if let previous = report.previous {
+            add("shown", "\(cache)/\(previous.path)", .yellow)
+            let since = previous.since.map { ", since \($0)" } ?? ""
+            add("", "the previous image of its app, from \(shown(previous.url))\(since)")
+        }
+        for other in report.shownFor ?? [] {
+            let lists = other.lists.map(\.text).joined(separator: ", ")
+            add("shown in", "\(lists), until \(shown(other.url)) is downloaded", .yellow)
+        }
         add("next", report.next)
         for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }
         add("because", report.rule)

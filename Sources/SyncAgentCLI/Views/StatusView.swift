@@ -144,6 +144,9 @@ struct StatusView {
         if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
         var others: [String] = []
         if icons.stale > 0 { others.append("\(grouped(icons.stale)) stale") }
+        if let previous = icons.previous, previous > 0 {
+            others.append("\(grouped(previous)) with \(previous == 1 ? "its" : "their") previous image")
+        }
         if icons.retired > 0 { others.append("\(grouped(icons.retired)) retired") }
         let shownIcons =
             "\(grouped(icons.referenced)) referenced: " + counts.joined(separator: ", ")

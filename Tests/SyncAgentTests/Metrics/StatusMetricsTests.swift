@@ -19,6 +19,7 @@ struct StatusMetricsTests {
         ("syncagent_lists{state=\"last-good\"} 1", { $0.lists = [.init(name: "a", state: "last-good")] }),
         ("syncagent_icons{state=\"pending\"} 5", { $0.icons.pending = 5 }),
         ("syncagent_stale_icons 2", { $0.icons.stale = 2 }),
+        ("syncagent_previous_images 3", { $0.icons.previous = 3 }),
         ("syncagent_retired_icons 2", { $0.icons.retired = 2 }),
         ("syncagent_download_queue{state=\"blocked\"} 4", { $0.downloads.blocked = 4 }),
         ("syncagent_cache_bytes 7", { $0.cache.bytes = 7 }),
