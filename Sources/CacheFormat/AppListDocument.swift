@@ -77,7 +77,7 @@ public struct AppListDocument: Equatable, Sendable {
         }
     }
 
-    /// Where the image of an entry comes from whose own URL has given none yet: the app keeps the last one that it had.
+    /// The source of an entry's image while its own URL has given none: the app keeps the last image that it had.
     public struct Previous: Equatable, Sendable {
         /// The URL that the image came from.
         public var icon: IconURL
@@ -111,7 +111,7 @@ public struct AppListDocument: Equatable, Sendable {
         public var path: String {
             location.utf8.contains(UInt8(ascii: "/")) ? location : CacheLayout.image(sha256, suffix: location)
         }
-        /// Whether its path is the one that every agent gives an image: nothing else is read for it.
+        /// Whether the path has the form `icons/ab/<digest>.<suffix>`; readers accept no other path.
         package var hasPlainPath: Bool { CacheLayout.isImageSuffix(location) }
         /// The digest of its bytes.
         public let sha256: Digest

@@ -35,7 +35,7 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     init(_ request: Request, _ members: Set<Member>) async throws {
         _ = try request.query([])
         let limit = members == [.url] ? Self.longestURL : Self.longest
-        // Nobody waits for a body that is too long as it is declared.
+        // A body whose declared length exceeds the limit is refused at once.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
             throw APIError.tooLarge("The request", limit: limit)
         }

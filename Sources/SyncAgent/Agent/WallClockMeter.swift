@@ -4,7 +4,7 @@ import SyncPlan
 
 /// Notices that the wall clock was set.
 struct WallClockMeter {
-    /// What is no more than the two clocks drift apart, or are read apart.
+    /// The smallest difference between the two clocks that counts as a change and not as drift.
     private static let leastJump: Duration = .seconds(2)
 
     private let clock: AgentClock

@@ -29,8 +29,8 @@ extension EventJournal {
         }
     }
 
-    /// Has all numbers up to that of the newest event taken, and the newest file known, before anybody can see them.
-    func takeNumbers(_ output: inout Output) throws {
+    /// Reserves all numbers up to that of the newest event, and records the newest file, before anybody can see them.
+    func reserveNumbers(_ output: inout Output) throws {
         let newest = output.next - 1
         if let limit = output.limit, newest <= limit { return }
         let first = ring.withLock { $0.segments.last?.first ?? output.first }

@@ -42,7 +42,7 @@ package final class EventJournal: Sendable {
         var first = 0
         /// The mark that has to be written before it.
         var mark: EventMark?
-        /// The highest number that is taken; `nil` if that is to be written again.
+        /// The highest reserved number; `nil` if the reservation must be written again.
         var limit: Int?
         /// Whether the last write failed.
         var isFailing = false
@@ -197,7 +197,7 @@ package final class EventJournal: Sendable {
         defer { text.removeAll(keepingCapacity: true) }
         do {
             try open(&output)
-            try takeNumbers(&output)
+            try reserveNumbers(&output)
             let mark = output.mark.map { Array($0.line.utf8) } ?? []
             try append(mark + text, &output)
             output.mark = nil

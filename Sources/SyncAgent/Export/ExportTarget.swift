@@ -14,7 +14,7 @@ package protocol ExportTarget: Sendable {
     /// Reads a small file; `nil` if there is none.
     func read(_ path: String) async throws -> [UInt8]?
 
-    /// Copies files from the cache, in place of whatever has their names. Their names are durable after ``settle(_:)``.
+    /// Copies files from the cache and replaces existing ones. Their names become durable with ``settle(_:)``.
     func add(_ files: [ExportFile], from source: ExportSource) async throws
 
     /// Makes the names of files durable that are there, also of those that an interrupted export has written.

@@ -57,7 +57,7 @@ package actor Scrubber {
                 shown.add(document)
                 // Also where another list decides what a URL shows.
                 for case .ready(let image) in document.apps.lazy.map(\.state) where isMeant(image.sha256) {
-                    names[image, default: []].formUnion([])
+                    names[image] = []
                 }
             } catch {
                 isSuspicious = true

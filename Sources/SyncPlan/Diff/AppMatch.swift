@@ -6,7 +6,7 @@ import CacheFormat
 ///
 /// An app is known by what identifies it in the list; else by its name, or an entry of a URL alone by its URL without the
 /// query, if one entry only has that in each version. Apps with different identities are never the same.
-package struct AppMatch: Equatable, Sendable {
+package struct AppMatch: Sendable {
     /// The entries between which the versions differ; those before and after are the same apps with the same URLs.
     private let differing: (old: Range<Int>, new: Range<Int>)
     /// The entry of the old version for each of those of the new one that has one, where the versions differ.
@@ -38,10 +38,6 @@ package struct AppMatch: Equatable, Sendable {
     package func unchanged(_ old: Int) -> Int? {
         if old < differing.old.lowerBound { return old }
         return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
-    }
-
-    package static func == (a: AppMatch, b: AppMatch) -> Bool {
-        a.differing == b.differing && a.counterparts == b.counterparts && a.gone == b.gone
     }
 
     // MARK: Matching

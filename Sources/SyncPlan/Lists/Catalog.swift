@@ -62,7 +62,7 @@ package struct Catalog: Sendable {
 
     /// Puts a list in force, in place of its older version: none of its entries shows a previous image any more.
     package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
-        _ = takePrevious(of: name)
+        removePrevious(of: name)
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
         version += 1
@@ -72,7 +72,7 @@ package struct Catalog: Sendable {
 
     /// Takes a list out.
     package mutating func removeList(_ name: ListName) -> IconDiff {
-        _ = takePrevious(of: name)
+        removePrevious(of: name)
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         version += 1
         rename(diff, in: name, entries: [])
@@ -136,24 +136,20 @@ package struct Catalog: Sendable {
     }
 
     /// Takes out what entries of a list show that have no image of their own.
-    mutating func takePrevious(of list: ListName) -> [Int: PreviousImage] {
-        guard let images = previous.entries[list] else { return [:] }
+    mutating func removePrevious(of list: ListName) {
+        guard let images = previous.entries[list] else { return }
         for (entry, image) in images {
             show(image.image, -1)
             if let icon = lists[list]?.entries[entry].icon { reshown.insert(icon) }
         }
-        return previous.remove(list)
+        previous.remove(list)
     }
 
     /// Takes out what is shown in place of an icon.
-    ///
-    /// - Returns: The lists with an entry that showed something.
-    @discardableResult
-    mutating func removePrevious(of icon: IconURL) -> Set<ListName> {
+    mutating func removePrevious(of icon: IconURL) {
         let gone = previous.remove(icon)
-        for (_, image) in gone { show(image.image, -1) }
+        for image in gone { show(image.image, -1) }
         if !gone.isEmpty { reshown.insert(icon) }
-        return Set(gone.map(\.list))
     }
 
     /// Has the name of an icon set again that has an image from elsewhere than a download.

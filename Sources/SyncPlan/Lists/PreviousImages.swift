@@ -20,10 +20,8 @@ struct PreviousImages: Sendable {
     private(set) var entries: [ListName: [Int: PreviousImage]] = [:]
     /// The entries of each icon without an image.
     private var places: [IconURL: [ListName: Set<Int>]] = [:]
-    /// How many entries there are.
-    private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { entries.isEmpty }
 
     /// The icons that have an image of another URL until their own comes.
     var icons: some Collection<IconURL> { places.keys }
@@ -73,34 +71,29 @@ struct PreviousImages: Sendable {
 
     /// Has an entry show an image, in place of what it showed.
     mutating func set(_ previous: PreviousImage, for icon: IconURL, at entry: Int, in list: ListName) {
-        if entries[list, default: [:]].updateValue(previous, forKey: entry) == nil { count += 1 }
+        entries[list, default: [:]][entry] = previous
         places[icon, default: [:]][list, default: []].insert(entry)
     }
 
     /// Takes out what a list shows.
-    ///
-    /// - Returns: What that was, by the number of the entry.
-    mutating func remove(_ list: ListName) -> [Int: PreviousImage] {
-        guard let gone = entries.removeValue(forKey: list) else { return [:] }
-        count -= gone.count
+    mutating func remove(_ list: ListName) {
+        guard entries.removeValue(forKey: list) != nil else { return }
         places = places.compactMapValues { lists in
             var lists = lists
             lists[list] = nil
             return lists.isEmpty ? nil : lists
         }
-        return gone
     }
 
     /// Takes out what is shown for an icon.
     ///
-    /// - Returns: What that was, by list.
-    mutating func remove(_ icon: IconURL) -> [(list: ListName, previous: PreviousImage)] {
-        var gone: [(ListName, PreviousImage)] = []
+    /// - Returns: What that was.
+    mutating func remove(_ icon: IconURL) -> [PreviousImage] {
+        var gone: [PreviousImage] = []
         for (list, numbers) in places.removeValue(forKey: icon) ?? [:] {
             for entry in numbers {
                 guard let previous = entries[list]?.removeValue(forKey: entry) else { continue }
-                gone.append((list, previous))
-                count -= 1
+                gone.append(previous)
             }
             if entries[list]?.isEmpty == true { entries[list] = nil }
         }

@@ -150,7 +150,7 @@ extension Reconciler {
                 dropped.insert(image.sha256)
                 if images != nil { retention.noteDamage(of: image, shownBy: icon) }
             }
-            _ = catalog.takePrevious(of: list)
+            catalog.removePrevious(of: list)
             catalog.setPrevious(kept, in: list)
             publishing.noteChange(of: list, at: now)
             for icon in icons {

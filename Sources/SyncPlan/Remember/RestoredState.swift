@@ -110,7 +110,8 @@ struct RestoredCatalog: Sendable {
     /// Has apps keep the images that they showed in place of their icons, unless those have their own by now.
     private mutating func restorePrevious(_ document: AppListDocument, missing: Set<Digest>) {
         var kept: [Int: PreviousImage] = [:]
-        for (index, app) in document.apps.enumerated() {
+        for index in document.apps.indices where document.apps[index].hasPrevious {
+            let app = document.apps[index]
             guard let previous = app.previous, case .ready(let image) = app.state else { continue }
             let isOwn = catalog.icons[app.icon]?.hasImage ?? false
             guard !isOwn, !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256) else {
