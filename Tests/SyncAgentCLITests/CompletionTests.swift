@@ -40,6 +40,14 @@ struct CompletionTests {
         }
     }
 
+    @Test(
+        "names that are not ASCII are offered in bash only where a backslash is never half of a sign",
+        arguments: [
+            ("C", true), ("POSIX", true), ("C.UTF-8", true), ("de_DE.utf8@euro", true), ("zh_CN.GBK", false),
+            ("zh_TW.Big5", false), ("zh_CN", false), ("ja_JP.SJIS", false),
+        ])
+    func locales(name: String, isSafe: Bool) { #expect(Completion.readsUTF8(locale: name) == isSafe) }
+
     @Test("URLs come from all lists, and those that do not fit are left out")
     func icons() async throws {
         let documents = [

@@ -95,7 +95,20 @@ struct Completion {
         case .retiredIcons: try? search?.retired { add($0, to: &fold) }
         case .settings, .lists, .listsAndPins: break
         }
-        return fold.names.compactMap { word.spelled($0, for: shell) }
+        let names = fold.names.filter { shell != .bash || Self.bashReadsUTF8 || $0.utf8.allSatisfy { $0 < 0x80 } }
+        return names.compactMap { word.spelled($0, for: shell) }
+    }
+
+    /// Whether bash takes each byte of ASCII in UTF-8 for what it is: in GBK and Big5, the backslash before one can be the
+    /// second half of a sign, and escapes nothing.
+    private static var bashReadsUTF8: Bool {
+        readsUTF8(locale: ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { Variable[$0] }.first { !$0.isEmpty } ?? "C")
+    }
+
+    static func readsUTF8(locale name: String) -> Bool {
+        let parts = name.asciiLowercased.split(atByte: ".", omittingEmpty: false)
+        if parts.count == 1 { return ["c", "posix"].contains(name.asciiLowercased) }
+        return ["utf-8", "utf8"].contains { parts[1].starts(withBytes: $0) }
     }
 
     private func add(_ names: [String], to fold: inout CompletionFold) {

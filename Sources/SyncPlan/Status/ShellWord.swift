@@ -13,12 +13,12 @@ import WebAddresses
 ///   and POSIX (2024) read alike; `\x` takes more digits in some. Quotes, backslashes and `!` are escaped, too: there is
 ///   no quote within. fish refuses such a word, and dash takes it literally. Neither runs any of it.
 package enum ShellWord {
-    private static let plain = Set("%+,-./:=@_~".utf8)
+    private static let plain = Set("%+,-./:=@_".utf8)
     private static let escapedASCII = Set("'\\!".utf8)
 
     package static func quoted(_ text: String) -> String {
         guard let first = text.utf8.first else { return "''" }
-        if text.utf8.allSatisfy(isPlain), first != UInt8(ascii: "~"), first != UInt8(ascii: "=") { return text }
+        if text.utf8.allSatisfy(isPlain), first != UInt8(ascii: "=") { return text }
         return isShown(text) ? quoted(shown: text.utf8) : escaped(text)
     }
 
