@@ -2,10 +2,10 @@
 
 /// What a subscriber knows of one icon.
 struct KnownIcon: Subscription {
-    /// The icon in one list document; its state is `nil` if the document does not name it.
+    /// The icon in one list document; its entry is `nil` if the document does not name it.
     private struct Finding {
         var sha256: Digest
-        var state: AppListDocument.State?
+        var entry: AppListDocument.App?
     }
 
     private let url: IconURL
@@ -24,12 +24,15 @@ struct KnownIcon: Subscription {
             if let finding = findings[name], finding.sha256 == list.sha256 {
                 newest[name] = finding
             } else {
-                newest[name] = Finding(sha256: list.sha256, state: try snapshot.entry(forIcon: url, in: list)?.state)
+                newest[name] = Finding(sha256: list.sha256, entry: try snapshot.entry(forIcon: url, in: list))
             }
         }
         findings = newest
-        let named = newest.filter { $0.value.state != nil }.min { $0.key < $1.key }
-        return deliver(named?.value.state)
+        var best: AppListDocument.App?
+        for (_, finding) in newest.sorted(by: { $0.key < $1.key }) {
+            if let entry = finding.entry, entry.rank > best?.rank ?? 0 { best = entry }
+        }
+        return deliver(best?.state)
     }
 
     mutating func advanceToNothing() -> [AppListDocument.State?] {

@@ -64,7 +64,7 @@ extension AppListDocument {
 
 extension AppListDocument.App {
     /// Which of several entries of a URL counts.
-    fileprivate var rank: Int {
+    var rank: Int {
         guard case .ready = state else { return 1 }
         return previous == nil ? 3 : 2
     }
