@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
-import CacheFormat
+package import CacheFormat
 
 /// Which entries of two versions of a list are the same app.
 ///
 /// An app is known by what identifies it in the list; else by its name, or an entry of a URL alone by its URL without the
-/// query, if one entry only has that in each version. Apps with different identities are never the same.
+/// query, if one entry only has that in each version. Apps with different identities and URLs are never the same.
 package struct AppMatch: Sendable {
     /// The entries between which the versions differ; those before and after are the same apps with the same URLs.
     private let differing: (old: Range<Int>, new: Range<Int>)
@@ -31,6 +31,8 @@ package struct AppMatch: Sendable {
         matchUnique(&rest, old, new) { entry in
             entry.id == nil && entry.name == nil ? Key(icon: Self.withoutQuery(entry.icon)) : nil
         }
+        // All apps with a URL show the same image.
+        match(&rest, old, new) { Key(icon: $0.icon.text) }
         gone = rest.old
     }
 
@@ -38,6 +40,19 @@ package struct AppMatch: Sendable {
     package func unchanged(_ old: Int) -> Int? {
         if old < differing.old.lowerBound { return old }
         return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
+    }
+
+    /// The URLs of the old version whose apps all have others now.
+    ///
+    /// A URL takes the place of one other at most: of apps that share their new URL, only the first one has a successor.
+    package func succeeded(from old: [AppEntry], to new: [AppEntry]) -> Set<IconURL> {
+        var (succeeded, successors): (Set<IconURL>, Set<IconURL>) = ([], [])
+        for (index, counterpart) in counterparts.sorted(by: { $0.key < $1.key }) {
+            let (icon, last) = (new[index].icon, old[counterpart].icon)
+            guard icon != last, !succeeded.contains(last), successors.insert(icon).inserted else { continue }
+            succeeded.insert(last)
+        }
+        return succeeded.subtracting(gone.lazy.map { old[$0].icon })
     }
 
     // MARK: Matching
@@ -87,8 +102,6 @@ package struct AppMatch: Sendable {
             matched.insert(counterpart)
             return true
         }
-        // Where an app has fewer entries than before, it is still there.
-        for key in used.keys { matched.formUnion(candidates[key] ?? []) }
         rest.old.removeAll(where: matched.contains)
     }
 

@@ -20,6 +20,10 @@ struct PreviousImages: Sendable {
     private(set) var entries: [ListName: [Int: PreviousImage]] = [:]
     /// The entries of each icon without an image.
     private var places: [IconURL: [ListName: Set<Int>]] = [:]
+    /// The icons of each list that are in these places.
+    private var iconsByList: [ListName: Set<IconURL>] = [:]
+    /// The images by the URLs that they came from, with how many entries show them.
+    private var sources: [IconURL: (image: Boxed<AppListDocument.Image>, entries: Int)] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -59,29 +63,32 @@ struct PreviousImages: Sendable {
         return found
     }
 
-    /// The images, by the URLs that they came from.
-    var byURL: [IconURL: Boxed<AppListDocument.Image>] {
-        var images: [IconURL: Boxed<AppListDocument.Image>] = [:]
-        for previous in entries.values.lazy.flatMap(\.values) { images[previous.url] = previous.image }
-        return images
-    }
+    /// The image of a URL, if an entry shows it in place of that of its own.
+    func image(of url: IconURL) -> Boxed<AppListDocument.Image>? { sources[url]?.image }
 
     /// When the first of the apps got another URL; `nil` if that is not known of any.
     var since: Timestamp? { entries.values.lazy.flatMap(\.values).compactMap(\.since).min() }
 
     /// Has an entry show an image, in place of what it showed.
     mutating func set(_ previous: PreviousImage, for icon: IconURL, at entry: Int, in list: ListName) {
-        entries[list, default: [:]][entry] = previous
+        if let last = entries[list, default: [:]].updateValue(previous, forKey: entry) { uncount(last) }
+        sources[previous.url, default: (previous.image, 0)].entries += 1
+        sources[previous.url]?.image = previous.image
         places[icon, default: [:]][list, default: []].insert(entry)
+        iconsByList[list, default: []].insert(icon)
+    }
+
+    private mutating func uncount(_ previous: PreviousImage) {
+        sources[previous.url]?.entries -= 1
+        if sources[previous.url]?.entries == 0 { sources[previous.url] = nil }
     }
 
     /// Takes out what a list shows.
     mutating func remove(_ list: ListName) {
-        guard entries.removeValue(forKey: list) != nil else { return }
-        places = places.compactMapValues { lists in
-            var lists = lists
-            lists[list] = nil
-            return lists.isEmpty ? nil : lists
+        for previous in entries.removeValue(forKey: list)?.values.map(\.self) ?? [] { uncount(previous) }
+        for icon in iconsByList.removeValue(forKey: list) ?? [] {
+            places[icon]?[list] = nil
+            if places[icon]?.isEmpty == true { places[icon] = nil }
         }
     }
 
@@ -93,9 +100,12 @@ struct PreviousImages: Sendable {
         for (list, numbers) in places.removeValue(forKey: icon) ?? [:] {
             for entry in numbers {
                 guard let previous = entries[list]?.removeValue(forKey: entry) else { continue }
+                uncount(previous)
                 gone.append(previous)
             }
             if entries[list]?.isEmpty == true { entries[list] = nil }
+            iconsByList[list]?.remove(icon)
+            if iconsByList[list]?.isEmpty == true { iconsByList[list] = nil }
         }
         return gone
     }

@@ -84,7 +84,9 @@ extension CacheExpectation {
         for (url, image) in publishing.named where catalog.icons[url] == nil {
             if let image = image.wrappedValue { images.append(Naming(image: image, url: url)) }
         }
-        for image in ledger.imagesOnDisk where !catalog.needs(image.sha256) {
+        // Apps may show previous images that no name leads to.
+        let named = catalog.previous.isEmpty ? nil : Set(images.map(\.image.sha256))
+        for image in ledger.imagesOnDisk where !(named?.contains(image.sha256) ?? catalog.needs(image.sha256)) {
             images.append(Naming(image: image, url: nil))
         }
         return images

@@ -104,6 +104,7 @@ struct PublicationPlan: Sendable {
         window.forget(list)
         rewritten.remove(list)
         damaged.remove(list)
+        inFlight?.heirs[list] = nil
         return wasDeferred
     }
 

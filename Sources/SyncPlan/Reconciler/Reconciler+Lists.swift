@@ -95,9 +95,8 @@ extension Reconciler {
         }
         folder.note(doubt: doubt(about: present))
         retention.noteChange(
-            losing: lost.icons, Set(lost.previous.compactMap(\.image.digest)),
-            replacing: removed.subtracting(lost.icons),
-            shown: shown, newest: publishing.newest, in: catalog, at: now)
+            losing: lost.icons, lost.previous, replacing: removed.subtracting(lost.icons), shown: shown,
+            newest: publishing.newest, in: catalog, at: now)
         noteRetired(lost.previous)
         noteReturn(of: retired)
         take(IconDiff(added: added, removed: removed), now: now, to: &actions)

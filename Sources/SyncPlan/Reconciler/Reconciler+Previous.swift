@@ -14,7 +14,7 @@ extension Reconciler {
 
     /// What apps lose that are gone from their lists.
     struct LostApps {
-        /// The URLs that no other app of the list has.
+        /// The URLs that no other app of the list has, and that none has taken the place of.
         var icons: Set<IconURL> = []
         /// What they showed in place of their icons.
         var previous: [PreviousImage] = []
@@ -65,11 +65,13 @@ extension Reconciler {
         publishing.setHeirs(heirs, in: name)
         returnImages(to: diff.added, from: kept, now: now)
         catalog.setPrevious(kept, in: name)
-        for (icon, previous) in begun.sorted(by: { $0.icon < $1.icon }) where catalog.previous.has(icon) {
+        var told: Set<IconURL> = []
+        for (icon, previous) in begun.sorted(by: { ($0.icon, $0.previous) < ($1.icon, $1.previous) })
+        where catalog.previous.has(icon) && told.insert(icon).inserted {
             events.append(.iconKept(icon, previous: previous))
         }
         return LostApps(
-            icons: diff.removed.intersection(match.gone.lazy.map { old.entries[$0].icon }),
+            icons: diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)),
             previous: match.gone.compactMap { old.previous[$0] })
     }
 
@@ -84,15 +86,21 @@ extension Reconciler {
         }
     }
 
+    /// The images that have no successor when one takes the place of all of them: it is that of the first one.
+    func withoutSuccessor(_ images: [PreviousImage]) -> [PreviousImage] {
+        guard let first = images.min(by: { $0.url < $1.url }) else { return [] }
+        return images.filter { $0.image.digest != first.image.digest }
+    }
+
     /// Gives icons that a list names again the images that apps kept of them: they were never away.
     private mutating func returnImages(
         to added: Set<IconURL>, from kept: [Int: PreviousImage], now: Timestamp
     ) {
         guard !kept.isEmpty || !catalog.previous.isEmpty else { return }
-        var images = catalog.previous.byURL
-        for image in kept.values { images[image.url] = image.image }
+        let images = Dictionary(kept.values.lazy.map { ($0.url, $0.image) }) { a, _ in a }
         for icon in added {
-            guard let image = images[icon], catalog.icons[icon]?.hasImage == false else { continue }
+            guard let image = images[icon] ?? catalog.previous.image(of: icon), catalog.icons[icon]?.hasImage == false
+            else { continue }
             // What its server said of it is not known any more.
             catalog.updateIcon(icon) {
                 $0.boxedImage = image

@@ -83,6 +83,8 @@ extension Reconciler {
             }
         }
         // What was taken for an image on disk may have turned out to be damaged meanwhile.
+        let shown = catalog.shownImages
+        var orphaned: [PreviousImage] = []
         let lost = Set(done.staged.values.map(\.image.sha256).filter { !retention.ledger.isOnDisk($0) })
         for (url, staged) in done.staged {
             guard let place = catalog.icons.index(of: url), let answer = catalog.icons[place].icon.stagedAnswer else {
@@ -99,7 +101,12 @@ extension Reconciler {
                 $0.stagedAnswer = nil
             }
             noteRetired(previous)
+            orphaned += withoutSuccessor(previous)
             consider(url, now: now)
+        }
+        if !orphaned.isEmpty {
+            retention.noteChange(
+                losing: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: catalog, at: now)
         }
         keepPublished(by: done.heirs, among: Set(done.staged.keys), now: now)
         if !lost.isEmpty { noteDamage(lost, now: now) }
@@ -252,7 +259,9 @@ extension Reconciler {
     private mutating func forget(_ plan: RetirementPlan, now: Timestamp) {
         publishing.forgetNames(of: plan.urls)
         let removed = Set(plan.images.map(\.sha256))
-        for url in plan.affected.union(plan.urls) {
+        // An image that came back to a URL may be named by no document of it.
+        let returned = catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
+        for url in plan.affected.union(plan.urls).union(returned) {
             guard let image = catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
             else { continue }
             catalog.updateIcon(url) {

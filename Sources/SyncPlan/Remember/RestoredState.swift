@@ -130,11 +130,14 @@ struct RestoredCatalog: Sendable {
                 guard let next = newer.lists[name], next.sha256 != list.sha256, let old = documents[list.sha256],
                     let new = documents[next.sha256]
                 else { continue }
-                let match = AppMatch(from: old.apps.map(AppEntry.init), to: new.apps.map(AppEntry.init))
-                let lost = Set(match.gone.map { old.apps[$0].icon })
-                let last = Set(match.counterparts.values.map { old.apps[$0].icon })
-                replaced.subtract(lost)
-                replaced.formUnion(last.subtracting(lost).filter { catalog.icons[$0]?.isReferenced != true })
+                let entries = (old: old.apps.map(AppEntry.init), new: new.apps.map(AppEntry.init))
+                let match = AppMatch(from: entries.old, to: entries.new)
+                let succeeded = match.succeeded(from: entries.old, to: entries.new)
+                let gone = match.gone.lazy.map { old.apps[$0] }
+                replaced.subtract(gone.compactMap(\.previous?.icon))
+                let last = Set(match.counterparts.values.lazy.map { entries.old[$0].icon }).union(gone.map(\.icon))
+                replaced.subtract(last.subtracting(succeeded))
+                replaced.formUnion(succeeded.filter { catalog.icons[$0]?.isReferenced != true })
             }
         }
     }

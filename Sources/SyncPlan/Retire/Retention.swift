@@ -259,24 +259,25 @@ struct Retention: Sendable {
     /// Looks at what a change of the lists has retired.
     ///
     /// - Parameters:
-    ///   - lost: The URLs that a list names no more, and whose apps are gone with them.
-    ///   - kept: The images that these apps showed in place of their icons.
+    ///   - lost: The URLs that a list names no more, and that no other URL takes the place of.
+    ///   - kept: The images that apps showed in place of their icons, and that none has taken the place of.
     ///   - replaced: The other URLs that a list names no more: their apps have others now.
     ///   - shown: How many images icons showed before.
     ///   - newest: The newest generation.
     ///   - catalog: The lists and icons.
     ///   - now: The present time.
     mutating func noteChange(
-        losing lost: Set<IconURL>, _ kept: Set<Digest>, replacing replaced: Set<IconURL>, shown: Int, newest: Int,
-        in catalog: Catalog,
-        at now: Timestamp
+        losing lost: Set<IconURL>, _ kept: [PreviousImage], replacing replaced: Set<IconURL>, shown: Int, newest: Int,
+        in catalog: Catalog, at now: Timestamp
     ) {
         self.replaced.subtract(lost)
+        self.replaced.subtract(kept.lazy.map(\.url))
         self.replaced.formUnion(replaced.subtracting(lost).filter { ledger.urls.index(of: $0) != nil })
-        let orphans = kept.union(
+        var orphans = Set(
             lost.compactMap { url in
                 catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }
             })
+        orphans.formUnion(kept.compactMap(\.image.digest))
         let retired = orphans.count { !catalog.needs($0) }
         reviewHold(in: catalog)
         brake.noteChange(retiring: retired, of: shown, generation: newest, at: now)
@@ -288,8 +289,9 @@ struct Retention: Sendable {
         hasBrakedAtStart = true
         guard brake.hold == nil else { return }
         let lost = catalog.retired.filter { !replaced.contains($0.key) }
-        let retired = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
-            .count { !catalog.needs($0) }
+        let images = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
+            .union(ledger.retiredPrevious(except: replaced, in: catalog))
+        let retired = images.count { !catalog.needs($0) }
         brake.noteChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
     }
 

@@ -84,15 +84,42 @@ extension RetirementLedger {
         var lost: Set<IconURL> = []
         let all = superseded + (current.map { [$0] } ?? [])
         for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
+            images.formUnion(Self.previousImages(of: document, except: replaced, in: catalog))
+            if images.count > limit { return true }
             for url in document.urls where catalog.icons[url]?.isReferenced != true && !replaced.contains(url) {
-                if let image = catalog.icons[url]?.image?.sha256 ?? document.previous[url] {
+                if let image = catalog.icons[url]?.image?.sha256 {
                     if !catalog.needs(image) { images.insert(image) }
-                } else {
+                } else if document.previous[url] == nil {
                     lost.insert(url)
                 }
                 if !images.isEmpty, images.count + lost.count > limit { return true }
             }
         }
         return false
+    }
+
+    /// The images that documents show in place of those of icons, and that nothing shows any more or takes the place of.
+    ///
+    /// - Parameters:
+    ///   - replaced: The icons that do not count: their apps have others now.
+    ///   - catalog: The lists and icons.
+    /// - Returns: Their digests.
+    /// - Complexity: O(*n*) in the number of documents, and of such images.
+    func retiredPrevious(except replaced: Set<IconURL>, in catalog: Catalog) -> Set<Digest> {
+        documents.values.reduce(into: []) {
+            $0.formUnion(Self.previousImages(of: $1, except: replaced, in: catalog))
+        }
+    }
+
+    private static func previousImages(
+        of document: Document, except replaced: Set<IconURL>, in catalog: Catalog
+    ) -> [Digest] {
+        document.previous.flatMap { url, images -> [Digest] in
+            let icon = catalog.icons[url]
+            // It has taken the place of one of them.
+            if icon?.hasImage == true { return images.dropFirst().filter { !catalog.needs($0) } }
+            if icon?.isReferenced == true || replaced.contains(url) { return [] }
+            return images.filter { !catalog.needs($0) }
+        }
     }
 }

@@ -17,8 +17,8 @@ package struct RetirementLedger: Sendable {
         let urls: SortedSet<IconURL>
         /// Their images.
         let images: SortedSet<Digest>
-        /// The images of those that show the previous one of their app.
-        let previous: [IconURL: Digest]
+        /// The images of those that show previous ones of their apps.
+        let previous: [IconURL: [Digest]]
 
         /// Those that name it, of generations that are on disk: the oldest first.
         func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
@@ -180,9 +180,11 @@ package struct RetirementLedger: Sendable {
         let ready = value.apps.compactMap { app in
             if case .ready(let image) = app.state { (url: app.icon, image: image) } else { nil }
         }
-        var previous: [IconURL: Digest] = [:]
-        for app in value.apps where app.hasPrevious && previous[app.icon] == nil {
-            if case .ready(let image) = app.state { previous[app.icon] = image.sha256 }
+        var previous: [IconURL: [Digest]] = [:]
+        for app in value.apps where app.hasPrevious {
+            if case .ready(let image) = app.state, previous[app.icon]?.contains(image.sha256) != true {
+                previous[app.icon, default: []].append(image.sha256)
+            }
         }
         let document = Document(
             urls: SortedSet(ready.map(\.url)), images: SortedSet(ready.map(\.image.sha256)), previous: previous)

@@ -36,17 +36,18 @@ struct AppMatchTests {
             // The identity counts, whatever else is new.
             Case(["1/A/u"], ["1/A/v"], [0: 0]), Case(["1/A/u"], ["1/B/v"], [0: 0]), Case(["1/A/u"], ["1//v"], [0: 0]),
             Case(["1/A/u", "2/B/v"], ["2/B/w", "1/A/x"], [0: 1, 1: 0]),
-            // Another one is another app, with the same name and the same URL too.
-            Case(["1/A/u"], ["2/A/v"], [:], gone: [0]), Case(["1/A/u"], ["2/A/u"], [:], gone: [0]),
+            // Another one is another app, with the same name too; with the same URL, it shows the same image.
+            Case(["1/A/u"], ["2/A/v"], [:], gone: [0]), Case(["1/A/u"], ["2/A/u"], [0: 0]),
+            Case(["1/A/u", "2/B/v"], ["3/B/v", "4/A/u"], [0: 1, 1: 0]),
             // Apps with several entries: in their order; the last old one counts for those that are more.
             Case(["1/A/u", "1/A/v"], ["1/A/x", "1/A/y"], [0: 0, 1: 1]),
             Case(["1/A/u"], ["1/A/x", "1/A/y"], [0: 0, 1: 0]),
-            Case(["1/A/u", "1/A/v"], ["1/A/x"], [0: 0]),
+            Case(["1/A/u", "1/A/v"], ["1/A/x"], [0: 0], gone: [1]),
             Case(["1/A/u", "1/A/v"], ["1/A/v"], [:], gone: [0]),
             // Names.
             Case(["/A/u"], ["/A/v"], [0: 0]), Case(["/A/u", "/B/w"], ["/B/w", "/A/v"], [0: 1, 1: 0]),
             Case(["/A/u", "/A/w"], ["/A/v", "/A/w"], [:], gone: [0]), Case(["/A/u"], ["/A/v", "/A/w"], [:], gone: [0]),
-            Case(["/A/u", "/A/w"], ["/A/v"], [:], gone: [0, 1]), Case(["/A/u"], ["/B/u"], [:], gone: [0]),
+            Case(["/A/u", "/A/w"], ["/A/v"], [:], gone: [0, 1]), Case(["/A/u"], ["/B/u"], [0: 0]),
             Case(["/A/u", "/B/x", "/A/w"], ["/A/u", "/B/y", "/A/w"], [1: 1]),
             // A name that another entry has, where nothing changed for that one.
             Case(["/A/u", "/A/w", "/B/x"], ["/A/u", "/A/v", "/B/x"], [:], gone: [1]),
@@ -64,6 +65,18 @@ struct AppMatchTests {
         let match = AppMatch(from: versions.old.map(Self.entry), to: versions.new.map(Self.entry))
         #expect(match.counterparts == versions.counterparts)
         #expect(match.gone == versions.gone)
+    }
+
+    @Test(
+        "a URL takes the place of one other at most, and only of one whose apps all have others",
+        arguments: [
+            (["1/A/u", "2/B/v"], ["1/A/x", "2/B/y"], ["u", "v"]), (["1/A/u", "2/B/v"], ["1/A/x", "2/B/x"], ["u"]),
+            (["1/A/u", "2/B/u"], ["1/A/x", "2/B/y"], ["u"]), (["1/A/u", "2/B/u"], ["1/A/x"], []),
+            (["1/A/u", "2/B/v"], ["1/A/x"], ["u"]), (["1/A/u"], ["1/B/u"], []),
+        ] as [([String], [String], Set<IconURL>)])
+    func succeeded(old: [String], new: [String], urls: Set<IconURL>) {
+        let (old, new) = (old.map(Self.entry), new.map(Self.entry))
+        #expect(AppMatch(from: old, to: new).succeeded(from: old, to: new) == urls)
     }
 
     @Test("entries before and after what changed move with it")

@@ -117,10 +117,15 @@ struct AgentScenario {
 
     /// Drops a list of one URL with the digest that a word stands for, or with none.
     mutating func drop(_ name: ListName, _ url: IconURL, expecting word: String?) throws {
-        lists[name] = [url]
-        let entries = [AppEntry(icon: url, expected: word.map(Digest.of))]
-        let source = Sample.source([url, IconURL(word ?? "")])
-        let reading = ListReading(source: source, verdict: .success(AppList(entries: entries)))
+        try drop(name, apps: [AppEntry(icon: url, expected: word.map(Digest.of))])
+    }
+
+    /// Drops a list of apps.
+    mutating func drop(_ name: ListName, apps: [AppEntry]) throws {
+        lists[name] = apps.map(\.icon)
+        let text = apps.map { "\($0.id ?? "") \($0.icon) \($0.expected.map { "\($0)" } ?? "")" }
+        let source = Sample.source(text.map { IconURL($0) })
+        let reading = ListReading(source: source, verdict: .success(AppList(entries: apps)))
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import Testing
+
+@testable import SyncPlan
+
+@Suite("Apps keep their last image")
+struct PreviousImageScenarioTests {
+    private static let count = 30
+
+    private static func apps(_ id: (Int) -> String = { "\($0)" }, _ url: (Int) -> String) -> [AppEntry] {
+        (0..<count).map { AppEntry(id: id($0), icon: IconURL("https://h.example/\(url($0))")) }
+    }
+
+    /// An agent with an image of each app of `1.plist`.
+    private static func agent(_ apps: [AppEntry] = apps { "\($0).png" }) throws -> AgentScenario {
+        var agent = AgentScenario {
+            $0.cache.grace = .seconds(600)
+            $0.fetch.perHost = 100
+            $0.refresh.default = .seconds(1000 * 86_400)
+        }
+        try agent.drop("1.plist", apps: apps)
+        try download(&agent)
+        return agent
+    }
+
+    private static func download(_ agent: inout AgentScenario) throws {
+        while let url = agent.downloads.keys.first { try agent.finish(url, with: url) }
+        try agent.finishJobs()
+    }
+
+    private static func fail(_ agent: inout AgentScenario) throws {
+        try agent.finishAll(.failed(.status(503)))
+        try agent.finishJobs()
+    }
+
+    /// Whether each app shows its previous image.
+    private static func showsPrevious(_ agent: AgentScenario) -> Bool {
+        let document = agent.disk.current?.lists["1.plist"].flatMap { agent.disk.documents[$0.sha256] }
+        return document?.apps.count == count && document?.apps.allSatisfy(\.hasPrevious) == true
+    }
+
+    /// Lets the grace pass while nothing can be downloaded.
+    private static func passGrace(_ agent: inout AgentScenario) throws {
+        try agent.pass(.seconds(601))
+        try fail(&agent)
+        try agent.pass(.seconds(601))
+        try fail(&agent)
+    }
+
+    @Test("no image goes that an entry shows, though no name leads to it", arguments: [false, true])
+    func withoutName(isCopied: Bool) throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { _ in "new.png" })
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        #expect(agent.disk.images.count == Self.count)
+        try agent.restart()
+        try agent.drop([:])
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        #expect(agent.disk.images.count == Self.count)
+        #expect(Self.showsPrevious(agent))
+        try agent.disk.check()
+    }
+
+    @Test(
+        "a change by which apps share one new image is held, whether that is there at once or later",
+        arguments: [false, true])
+    func shared(isLate: Bool) throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { _ in "new.png" })
+        if isLate {
+            try Self.fail(&agent)
+            try Self.passGrace(&agent)
+            try agent.fetchAgain("https://h.example/new.png")
+        }
+        try Self.download(&agent)
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction.state == "held")
+        #expect(agent.disk.images.count == Self.count + 1)
+        // Another change does not lift it.
+        try agent.publish(["2.plist": ["https://h.example/other.png": "other"]])
+        try agent.drop(["2.plist": nil])
+        try agent.finishJobs()
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction.state == "held")
+    }
+
+    @Test("a rotation retires nothing that is held")
+    func rotated() throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try Self.download(&agent)
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction == .active && agent.disk.images.count == Self.count)
+    }
+
+    @Test("entries with one identity are apps of their own: those that go count")
+    func sameIdentity() throws {
+        var agent = try Self.agent(Self.apps({ _ in "vendor" }) { "\($0).png" })
+        try agent.drop("1.plist", apps: [AppEntry(id: "vendor", icon: "https://h.example/new.png")])
+        try Self.download(&agent)
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == Self.count + 1)
+    }
+
+    @Test("other identities of unchanged URLs take no image away")
+    func otherIdentities() throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try Self.fail(&agent)
+        try agent.drop("1.plist", apps: Self.apps({ "other \($0)" }) { "\($0).png?2" })
+        try Self.fail(&agent)
+        #expect(Self.showsPrevious(agent))
+        #expect(agent.plan.status.eviction == .active)
+    }
+
+    @Test("a list that is emptied after a rotation is held, over a lost state too", arguments: [false, true])
+    func emptied(losesState: Bool) throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        if losesState {
+            try Self.fail(&agent)
+            try Self.passGrace(&agent)
+        }
+        try agent.drop("1.plist", apps: [])
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction.state == "held")
+        if losesState {
+            agent.memory = AgentScenario().memory
+            try agent.restart()
+            try agent.drop([:])
+        }
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == Self.count)
+    }
+
+    @Test("an image that came back to its URL, and that no document names by it, goes with its file")
+    func returned() throws {
+        let entry = { (text: String) in [AppEntry(id: "1", icon: IconURL("https://h.example/\(text)"))] }
+        var agent = try Self.agent(entry("1.png"))
+        try agent.drop("1.plist", apps: entry("2.png"))
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        // The publication of the first change is under way when the next one comes.
+        try agent.drop("1.plist", apps: entry("1.png"))
+        try agent.drop("1.plist", apps: [])
+        try agent.finishJobs()
+        try Self.passGrace(&agent)
+        try Self.passGrace(&agent)
+        #expect(agent.disk.images.isEmpty)
+        #expect(agent.plan.catalog.icons["https://h.example/1.png"]?.hasImage != true)
+    }
+}
