@@ -122,6 +122,13 @@ struct ConfigurationTests {
                     #expect(setting.value == (isNow ? key.shownValue(in: new) : before[key.name]?.value), "\(key.name)")
                     #expect(events.contains(" \(key.name)") == isNow, "\(key.name)")
                 }
+                let waiting = ofFile.filter { $0.effect == .restart }.map(\.name)
+                let status = try await world.agent.status { $0.configuration.needRestart == waiting }
+                let notice = status.problems.first { $0.code == "settings-need-restart" }
+                #expect(notice?.count == waiting.count && notice?.severity == .notice)
+                try write("", to: file)
+                try Self.reload(agent)
+                try await world.agent.status { $0.configuration.needRestart == [] }
             }
         }
     }
@@ -225,6 +232,9 @@ struct ConfigurationTests {
             let group = try await Program.run(program, "config", "check", bad.string)
             #expect(
                 group.code == 78 && group.output.hasPrefix("\(bad):2: control.group: there is no group"), "\(group)")
+            try write("[upstream]\nfallback = \"never\"\n", to: good)
+            let warned = try await Program.run(program, "config", "check", good.string)
+            #expect(warned.code == 0 && warned.output.contains("warning: upstream.fallback is never, but"), "\(warned)")
             #expect(try await Program.run(program, "config", "man").output == SettingKey.manualPage)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import IconCache
+import SyncPlan
 import TestSupport
 import Testing
 
@@ -24,6 +25,23 @@ struct ResolutionTests {
             let icons = document.apps.suffix(30)
             #expect(icons.map(\.icon.text) == healthy)
             #expect(icons.count(where: \.isReady) == 30, "\(icons.map(\.state))")
+        }
+    }
+
+    @Test("a name server that does not answer keeps a poll no longer than its time")
+    func silentPoll() async throws {
+        try await World.withNames { _ in
+            .silence
+        } _: { plain, _ in
+            let world = plain.setting("SYNCAGENT_UPSTREAM_URLS", "http://seeder.test/")
+                .setting("SYNCAGENT_UPSTREAM_TOTAL_TIMEOUT", "500ms").setting("RES_OPTIONS", "timeout:30 attempts:2")
+            try world.agent.drop(propertyList([("Mail", world.iconURL("Mail", on: "127.0.0.1"))]), as: "apps.plist")
+            try await world.agent.whileRunning { _ in
+                let start = ContinuousClock.now
+                let status = try await world.agent.status { $0.upstreams?.first?.error != nil }
+                #expect(status.upstreams?.first?.code == "timeout", "\(status)")
+                #expect(.now - start < .seconds(20), "the resolver waits for a minute")
+            }
         }
     }
 

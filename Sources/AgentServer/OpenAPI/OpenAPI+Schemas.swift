@@ -2,6 +2,10 @@
 import CacheFormat
 
 extension OpenAPI {
+    private static let missing = JSON.object([
+        "icons": .count, "example": .anyText, "list": .textOrNull, "isTemporary": .flag,
+    ])
+
     /// The documents that answers are.
     static let schemas: [(name: String, schema: Schema)] = [
         ("Error", Schema(answer: ["error": .object(["code": .anyText, "message": .anyText])])),
@@ -30,10 +34,7 @@ extension OpenAPI {
                         "code": .textOrNull,
                         "origins": .list(of: .object(["name": .anyText, "icons": .count, "until": .anyText])),
                         "awaitingUpstream": .count,
-                        "unlisted": .orNull(
-                            .object([
-                                "icons": .count, "example": .anyText, "list": .textOrNull, "isTemporary": .flag,
-                            ])),
+                        "unlisted": .orNull(missing), "failedUpstream": .orNull(missing),
                     ]),
                     "cache": .object(["bytes": .count, "images": .count, "lastRepair": .textOrNull]),
                     "eviction": .object(["state": .anyText, "reason": .textOrNull, "leases": .textOrNull]),
@@ -42,7 +43,7 @@ extension OpenAPI {
                     ]),
                     "publication": .object(["error": .textOrNull]),
                     "storage": .object(["error": .textOrNull, "damaged": .textOrNull, "events": .textOrNull]),
-                    "configuration": .object(["error": .textOrNull]),
+                    "configuration": .object(["error": .textOrNull, "needRestart": .list(of: .anyText)]),
                     "listeners": .list(of: .object(["name": .anyText, "address": .anyText, "error": .textOrNull])),
                     "failures": .list(
                         of: .object([

@@ -44,6 +44,13 @@ extension Agent {
         }
     }
 
+    /// Logs what settings say that is of no effect.
+    func logWarnings(of settings: Settings) {
+        for warning in settings.warnings {
+            logger.warning("a setting has no effect", metadata: ["reason": "\(warning)"])
+        }
+    }
+
     /// Reads the configuration again: has it in force, or says why the old one stays; and looks at the lists folder.
     ///
     /// It returns when the status tells of it.
@@ -54,10 +61,11 @@ extension Agent {
             var settings = new.settings
             settings.fetch.concurrency = min(settings.fetch.concurrency, budget.possibleDownloads)
             loop.effects.configure(settings, new.proxies)
-            await loop.hand(.configured(settings))
+            await loop.hand(.configured(settings, needRestart: new.needRestart))
             agent.latestSettings.set(new.report)
             lists.configure(settings.lists)
             loop.tell(.configurationReloaded(changed: new.changed))
+            logWarnings(of: settings)
             if !new.needRestart.isEmpty {
                 logger.warning(
                     "some settings change only when the agent is restarted",

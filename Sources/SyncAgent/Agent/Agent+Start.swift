@@ -16,5 +16,6 @@ extension Agent {
         let changed = report.settings.filter { $0.value != $0.default }.map { "\($0.key)=\($0.value)" }
         if !changed.isEmpty { facts["settings"] = "\(changed.joined(separator: " "))" }
         logger.info("started", metadata: facts)
+        logWarnings(of: settings)
     }
 }

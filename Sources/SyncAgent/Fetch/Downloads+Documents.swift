@@ -48,17 +48,9 @@ extension Downloads {
         documents[id] = document
         defer { documents[id] = nil }
         check(by: document.deadline)
+        // A name server may take longer than the request has: nobody waits for it then.
+        Task { await begin(document, target, fields) }
         do {
-            try settings.network.judge(target)
-            let proxy = proxies.proxy(for: target)
-            let route = try await resolver.route(to: target, through: proxy, isUpstream: true)
-            let request = TransferRequest(
-                url: target.url, fields: fields, proxy: proxy, route: route,
-                mayMultiplex: target.isSecure && !http1Origins.contains(target.origin), limits: document.limits)
-            if !document.hasEnded {
-                document.transfer = transport.begin(request, document)
-                check(by: .now + min(document.limits.idleTimeout, document.limits.connectTimeout))
-            }
             return .success(try await document.wait(isolation: self))
         } catch let refusal as AddressPolicy.Refusal {
             return .failure(UpstreamFailure(FetchFailure.address(refusal, of: target.host)))
@@ -67,6 +59,24 @@ extension Downloads {
                 return .failure(UpstreamFailure(agent: "this machine lacks the means to ask it (\(error))"))
             }
             return .failure(UpstreamFailure(failure))
+        }
+    }
+
+    private func begin(
+        _ document: DocumentTransfer, _ target: FetchTarget, _ fields: [(name: String, value: String)]
+    ) async {
+        do {
+            try settings.network.judge(target)
+            let proxy = proxies.proxy(for: target)
+            let route = try await resolver.route(to: target, through: proxy, isUpstream: true)
+            guard !document.hasEnded else { return }
+            let request = TransferRequest(
+                url: target.url, fields: fields, proxy: proxy, route: route,
+                mayMultiplex: target.isSecure && !http1Origins.contains(target.origin), limits: document.limits)
+            document.transfer = transport.begin(request, document)
+            check(by: .now + min(document.limits.idleTimeout, document.limits.connectTimeout))
+        } catch {
+            document.finish(.failure(error))
         }
     }
 

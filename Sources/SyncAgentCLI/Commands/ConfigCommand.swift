@@ -133,6 +133,9 @@ extension ConfigCommand {
                 hasProblems = hasProblems || !problems.isEmpty
                 for problem in problems { try Message.output(sentence: "\(problem)") }
                 if problems.isEmpty { try Message.output(sentence: "\(path): no errors") }
+                for warning in effective.settings.warnings {
+                    try Message.output(sentence: "\(path): warning: \(warning)")
+                }
             }
             if hasProblems { throw Exit.with(.badConfiguration) }
         }

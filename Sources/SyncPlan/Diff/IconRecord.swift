@@ -63,8 +63,8 @@ package struct IconRecord: Equatable, Sendable {
     package var noted: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package var wasMissing = false
-    /// Whether no upstream named it when it was looked at last.
-    package var isUnlisted = false
+    /// Why no upstream would have it soon, when it was looked at last.
+    package var upstreamLack: UpstreamLack?
     /// Whether the URL carries the image itself, so that there never is another one.
     package let isInline: Bool
 

@@ -65,8 +65,8 @@ struct IconMark: Equatable {
     var failure: FetchFailure.Code?
     /// Why its last refresh failed, if lists name it and it did.
     var refreshFailure: FetchFailure.Code?
-    /// Whether it waits for an upstream to name it, and lists name it.
-    var isUnlisted: Bool
+    /// Why no upstream will have it soon, if it waits for one, and lists name it.
+    var upstreamLack: UpstreamLack?
     /// Whether it is noted to be looked at again.
     var isNoted: Bool
 
@@ -78,7 +78,7 @@ struct IconMark: Equatable {
         isUnpublished = icon.isUnpublished
         isStale = icon.isStale
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
-        isUnlisted = icon.isUnlisted && standing == .pending && phase == .idle && !lists.isEmpty
+        upstreamLack = standing == .pending && phase == .idle && !lists.isEmpty ? icon.upstreamLack : nil
         isNoted = icon.noted != nil
         failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
         refreshFailure = isStale && !lists.isEmpty ? icon.failure?.code : nil
@@ -104,23 +104,22 @@ package struct CatalogTally: Equatable, Sendable {
     package private(set) var failures: [FetchFailure.Code: IconGroup] = [:]
     /// The icons whose last refresh failed, by code.
     package private(set) var refreshFailures: [FetchFailure.Code: IconGroup] = [:]
-    /// The icons without an image that no upstream names; `nil` if there are none.
-    package private(set) var unlisted: IconGroup?
+    /// The icons without an image that no upstream will have soon, by the reason.
+    package private(set) var upstreamLacks: [UpstreamLack: IconGroup] = [:]
 
-    /// Takes note that an icon fails with another code, or no longer, and whether upstreams name it.
+    /// Takes note that an icon fails with another code, or no longer, and what upstreams lack.
     mutating func regroup(_ url: IconURL, from before: IconMark, to after: IconMark) {
         Self.move(url, from: before.failure, to: after.failure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
-        if before.isUnlisted != after.isUnlisted { Self.set(url, isIn: after.isUnlisted, &unlisted) }
+        Self.move(url, from: before.upstreamLack, to: after.upstreamLack, in: &upstreamLacks)
     }
 
-    private static func move(
-        _ url: IconURL, from before: FetchFailure.Code?, to after: FetchFailure.Code?,
-        in failures: inout [FetchFailure.Code: IconGroup]
+    private static func move<Key: Hashable>(
+        _ url: IconURL, from before: Key?, to after: Key?, in groups: inout [Key: IconGroup]
     ) {
         guard before != after else { return }
-        if let before { set(url, isIn: false, &failures[before]) }
-        if let after { set(url, isIn: true, &failures[after]) }
+        if let before { set(url, isIn: false, &groups[before]) }
+        if let after { set(url, isIn: true, &groups[after]) }
     }
 
     private static func set(_ url: IconURL, isIn: Bool, _ group: inout IconGroup?) {

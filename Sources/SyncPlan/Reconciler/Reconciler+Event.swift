@@ -41,7 +41,7 @@ extension Reconciler {
         /// The agent is to end: no download is begun any more, and what was downloaded is published.
         case stopping
         /// Other settings are in force.
-        case configured(Settings)
+        case configured(Settings, needRestart: [String] = [])
         /// The configuration could not be reloaded; the settings are what they were.
         case misconfigured(reason: String)
         /// What was remembered for the next start is lost, and is to be stored again.
@@ -98,8 +98,9 @@ extension Reconciler {
             if upstreams.hasWaiting { upstreams.pollNow(at: now) }
             // What made a publication fail may be over, and somebody waits to know.
             publishing.retry(at: now)
-        case .configured(let settings):
+        case .configured(let settings, let needRestart):
             configure(settings, now: now)
+            settingsNeedingRestart = needRestart
         case .misconfigured(let reason):
             configurationError = reason
         case .request(let urls, let isRefresh):

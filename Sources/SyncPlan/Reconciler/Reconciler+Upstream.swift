@@ -16,8 +16,8 @@ extension Reconciler {
         case .take(let request): enqueue(url, reason, from: request, now: now)
         case .origin: enqueue(url, reason, from: nil, now: now)
         case .wait(let time):
-            let isUnlisted = !upstreams.names(url)
-            if icon.isUnlisted != isUnlisted { catalog.updateIcon(url) { $0.isUnlisted = isUnlisted } }
+            let lack = upstreams.lack(of: url)
+            if icon.upstreamLack != lack { catalog.updateIcon(url) { $0.upstreamLack = lack } }
             if let time { noteDue(url, at: time) }
         case .confirmed(let upstream, let time):
             let before = icon.state

@@ -27,6 +27,8 @@ package struct Reconciler: Sendable {
     var cache: CacheChecks
     /// Why the configuration was not reloaded the last time; `nil` if it was.
     var configurationError: String?
+    /// The settings that are configured otherwise, and take a restart.
+    var settingsNeedingRestart: [String] = []
     /// How far a purge is; `nil` if none is under way.
     var purge: PurgePhase?
     /// What came of the last purge; `nil` if there was none since the start.

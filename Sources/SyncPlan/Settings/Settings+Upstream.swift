@@ -14,6 +14,13 @@ package struct RequestLimits: Equatable, Sendable {
 }
 
 extension Settings {
+    /// What is allowed, and surely not meant: sentences without a full stop.
+    package var warnings: [String] {
+        upstream.urls.isEmpty && upstream.fallback == .never
+            ? ["upstream.fallback is never, but upstream.urls names no upstream: all icons come from their origins"]
+            : []
+    }
+
     /// Copies of other agents' caches, which are asked before the origins.
     package struct Upstream: Equatable, Sendable {
         /// The most upstreams that are used.

@@ -65,14 +65,20 @@ extension Reconciler {
         report.watch.lastScan = folder.lastScan?.description
         report.publication.error = publishing.failure
         report.configuration.error = configurationError
+        report.configuration.needRestart = settingsNeedingRestart
         report.upstreams = upstreams.status(isPaused: !downloads.mayStart, at: lastTime)
         report.downloads.awaitingUpstream = upstreams.waitingCount
-        if upstreams.isRead, let unlisted = tally.unlisted {
-            report.downloads.unlisted = StatusReport.Downloads.Unlisted(
-                icons: unlisted.count, example: IconURL("\(LogURL(unlisted.example))"),
-                list: list(naming: unlisted.example), isTemporary: upstreams.settings.fallback == .origin)
+        if upstreams.isRead {
+            report.downloads.unlisted = tally.upstreamLacks[.unlisted].map(missing)
+            report.downloads.failedUpstream = tally.upstreamLacks[.failed].map(missing)
         }
         return report
+    }
+
+    private func missing(_ icons: IconGroup) -> StatusReport.Downloads.Missing {
+        StatusReport.Downloads.Missing(
+            icons: icons.count, example: IconURL("\(LogURL(icons.example))"), list: list(naming: icons.example),
+            isTemporary: upstreams.settings.fallback == .origin)
     }
 
     /// How many entries of a list are in each state, as its document has them.

@@ -43,6 +43,19 @@ extension StatusReport {
         }
     }
 
+    /// Icons that the agents of upstreams could not get.
+    var failedUpstreamNotice: StatusProblem? {
+        downloads.failedUpstream.map { failed in
+            StatusProblem(
+                code: "upstream-icons-failed", severity: .notice, count: failed.icons,
+                sentence: "\(counted(failed.icons, "icon")) failed at an upstream",
+                detail: failed.isTemporary
+                    ? "the origins are asked later (upstream.wait)"
+                    : "\(failed.icons == 1 ? "it stays" : "they stay") pending (upstream.fallback is never): see what syncagent status says there",
+                example: failed.example.text, commands: [Self.command(for: failed.example, in: failed.list)])
+        }
+    }
+
     /// Icons that no upstream will have, as things are.
     var unlistedNotice: StatusProblem? {
         downloads.unlisted.map { unlisted in

@@ -35,7 +35,7 @@ extension StatusReport {
     package func problems(for context: CommandContext) -> [StatusProblem] {
         let all =
             agentProblems(context) + storageProblems(context) + listProblems + iconProblems + upstreamProblems
-            + [unlistedNotice].compactMap(\.self) + notices
+            + [restartNotice(context), failedUpstreamNotice, unlistedNotice].compactMap(\.self) + notices
         return [StatusProblem.Severity.problem, .notice].flatMap { severity in
             all.filter { $0.severity == severity }.map(context.completed)
         }
@@ -170,6 +170,14 @@ extension StatusReport {
                 ? "the configuration file has errors; what is wrong in it has its default here"
                 : "the new configuration is rejected; the settings before it stay in force",
             detail: error, commands: [check] + (reachable == false ? [] : [reload].compactMap(\.self)))
+    }
+
+    private func restartNotice(_ context: CommandContext) -> StatusProblem? {
+        guard let keys = configuration.needRestart, !keys.isEmpty else { return nil }
+        return StatusProblem(
+            code: "settings-need-restart", severity: .notice, count: keys.count,
+            sentence: "\(counted(keys.count, "configured setting")) \(keys.count == 1 ? "takes" : "take") a restart",
+            detail: keys.joined(separator: ", "), commands: context.isSystem ? ["systemctl restart syncagent"] : [])
     }
 
     // MARK: Lists and icons

@@ -27,6 +27,7 @@ extension StatusReport {
                 "origins": .array((downloads.origins ?? []).map(\.json)),
                 "awaitingUpstream": .number(downloads.awaitingUpstream ?? 0),
                 "unlisted": downloads.unlisted?.json ?? .null,
+                "failedUpstream": downloads.failedUpstream?.json ?? .null,
             ],
             "cache": [
                 "bytes": .number(cache.bytes), "images": .number(cache.images),
@@ -45,7 +46,10 @@ extension StatusReport {
                 "error": .string(orNull: storage?.error), "damaged": .string(orNull: storage?.damaged),
                 "events": .string(orNull: storage?.events),
             ],
-            "configuration": ["error": .string(orNull: configuration.error)],
+            "configuration": [
+                "error": .string(orNull: configuration.error),
+                "needRestart": .array((configuration.needRestart ?? []).map(JSON.string)),
+            ],
             "listeners": .array((listeners ?? []).map(\.json)),
             "failures": .lines(.array((failures ?? []).map(\.json))),
             "verdict": [
@@ -98,7 +102,7 @@ extension StatusReport.Downloads.Origin {
     fileprivate var json: JSON { ["name": .string(name), "icons": .number(icons), "until": .string(until)] }
 }
 
-extension StatusReport.Downloads.Unlisted {
+extension StatusReport.Downloads.Missing {
     fileprivate var json: JSON {
         [
             "icons": .number(icons), "example": .text(example), "list": list.map(JSON.text) ?? .null,

@@ -83,7 +83,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// Icons that no upstream has: their origins are asked later, or never; an agent of an older version does not say.
         package var awaitingUpstream: Int?
         /// The pending ones of them that no list of an upstream names; `nil` if there are none.
-        package var unlisted: Unlisted?
+        package var unlisted: Missing?
+        /// The pending ones of them that failed for each upstream that names them; `nil` if there are none.
+        package var failedUpstream: Missing?
         /// Origins that get no request for a while.
         package var origins: [Origin]?
 
@@ -100,8 +102,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
             }
         }
 
-        /// Icons that are pending, and that no upstream names in a list.
-        package struct Unlisted: Codable, Equatable, Sendable {
+        /// Icons that are pending, and that no upstream will have soon.
+        package struct Missing: Codable, Equatable, Sendable {
             /// How many there are.
             package var icons: Int
             /// One of them, without the secrets that may be in its URL.
@@ -160,6 +162,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Configuration: Codable, Equatable, Sendable {
         /// Why the last reload was rejected; the settings before it are in force.
         package var error: String?
+        /// The settings that are configured otherwise since the last reload, and take a restart; an agent of an older
+        /// version does not say.
+        package var needRestart: [String]?
     }
 
     package struct Storage: Codable, Equatable, Sendable {

@@ -48,7 +48,8 @@ extension StatusReport {
             return StatusVerdict(
                 level: .busy,
                 sentence:
-                    "Waiting for an upstream: \(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) to go.")
+                    "Waiting for an upstream: \(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) \(icons.pending == 1 ? "has" : "have") no image yet."
+            )
         }
         if downloads.active + downloads.queued > 0 || icons.pending > 0 {
             let left = max(icons.pending, downloads.active + downloads.queued)

@@ -8,6 +8,7 @@ package struct UpstreamIndex: Equatable, Sendable {
     package enum Entry: Equatable, Sendable {
         case ready(UpstreamFile)
         case pending
+        /// It failed there. A code of a later version is not known, and its icon is taken for pending.
         case failed(FetchFailure.Code)
 
         /// Which of two counts if documents of one generation differ.
@@ -120,7 +121,7 @@ extension UpstreamIndex.Entry {
         case .pending: self = .pending
         case .failed(let text):
             let code = FetchFailure.Code(rawValue: text)
-            self = code.flatMap { $0.isSharedByMachines ? .failed($0) : nil } ?? .pending
+            self = code.map { .failed($0) } ?? .pending
         }
     }
 }
@@ -128,9 +129,8 @@ extension UpstreamIndex.Entry {
 extension FetchFailure.Code {
     /// Whether the failure is what an origin says to every machine, and says for long.
     ///
-    /// The settings and the network of another machine say nothing of this one. A code of a later version says nothing
-    /// at all.
-    fileprivate var isSharedByMachines: Bool {
+    /// The settings and the network of another machine say nothing of this one.
+    var isSharedByMachines: Bool {
         switch self {
         case .http: [.lasting, .forbidden, .gone].contains(persistence)
         case .image(.damaged), .image(.notAnImage), .image(.unsafe): true

@@ -16,6 +16,14 @@ enum UpstreamDecision: Equatable, Sendable {
     case origin
 }
 
+/// Why no upstream has the image of an icon that waits for it, and none will have it soon.
+package enum UpstreamLack: Hashable, Sendable {
+    /// No list of an upstream names the icon.
+    case unlisted
+    /// The icon failed for each upstream that names it.
+    case failed
+}
+
 /// A request for an image that an upstream has.
 package struct UpstreamRequest: Equatable, Sendable {
     package var url: UpstreamURL

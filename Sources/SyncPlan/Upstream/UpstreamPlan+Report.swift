@@ -43,8 +43,12 @@ extension UpstreamPlan {
     /// Whether the manifest of an upstream was accepted in this run.
     var isRead: Bool { upstreams.contains { $0.index != nil } }
 
-    /// Whether a list of an upstream names an icon.
-    func names(_ url: IconURL) -> Bool { upstreams.contains { $0.index?[url] != nil } }
+    /// Why no upstream will have an icon soon, as far as their lists tell.
+    func lack(of url: IconURL) -> UpstreamLack? {
+        let entries = upstreams.compactMap { $0.index?[url] }
+        if entries.isEmpty { return .unlisted }
+        return entries.allSatisfy { if case .failed = $0 { true } else { false } } ? .failed : nil
+    }
 
     /// What each upstream says of an icon.
     func opinions(on url: IconURL, _ icon: IconRecord, at now: Timestamp) -> [UpstreamOpinion] {

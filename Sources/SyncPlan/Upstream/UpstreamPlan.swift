@@ -178,7 +178,7 @@ struct UpstreamPlan: Sendable {
             switch entry {
             case .pending: continue
             case .failed(let code):
-                guard freshUntil > now, failure == nil else { continue }
+                guard code.isSharedByMachines, freshUntil > now, failure == nil else { continue }
                 let cause = FetchFailure(code, "the upstream \(upstream.url) reports \(code)")
                 failure = .failed(cause, until: freshUntil)
             case .ready(let file):

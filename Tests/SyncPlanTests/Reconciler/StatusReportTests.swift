@@ -33,7 +33,7 @@ struct StatusReportTests {
             "error", "damaged", "events", "configuration", "error", "listeners", "code", "code", "origins", "failures",
             "verdict",
             "level", "sentence", "command", "problems", "refreshFailures", "awaitingUpstream", "upstreams",
-            "unlisted", "previous", "previous", "previousSince",
+            "unlisted", "failedUpstream", "needRestart", "previous", "previous", "previousSince",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }

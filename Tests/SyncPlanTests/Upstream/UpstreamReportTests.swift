@@ -75,7 +75,28 @@ struct UpstreamReportTests {
         #expect(agent.plan.status.downloads.unlisted?.icons == 1)
         #expect(agent.plan.status.problems.first?.commands == ["syncagent list 1.plist"], "the URL may have a secret")
         try agent.drop(["1.plist": [icon, other]])
-        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.catalog.tally.unlisted == nil)
+        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.catalog.tally.upstreamLacks.isEmpty)
+    }
+
+    @Test(
+        "icons that failed for the agent of an upstream are a notice, with the code in why", arguments: [true, false]
+    )
+    func failedThere(never: Bool) throws {
+        var agent = AgentScenario.withUpstreams { if never { $0.fallback = .never } }
+        let other: IconURL = "https://a.example/2.png"
+        try agent.drop(["1.plist": [icon, other]])
+        try agent.finishPoll([icon: .failed(error: "http-503"), other: .pending])
+        let status = agent.plan.status
+        let notice = try #require(status.problems.first { $0.code == "upstream-icons-failed" })
+        #expect(notice.severity == .notice && notice.count == 1 && !status.needsAttention)
+        #expect(notice.sentence == "1 icon failed at an upstream")
+        #expect(notice.detail?.contains("upstream.fallback is never") == never)
+        #expect(status.verdict.sentence == "Waiting for an upstream: 2 of 2 icons have no image yet.")
+        #expect(status.json.line.contains("\"failedUpstream\": { \"icons\": 1, "))
+        let opinions = agent.plan.report(on: icon, now: agent.now)?.upstreams
+        #expect(opinions?.map(\.says) == ["failed"] && opinions?.map(\.obstacle) == ["http-503"])
+        try agent.finishPoll([icon: UpstreamSample.ready("x"), other: .pending], generation: 2)
+        #expect(agent.plan.status.downloads.failedUpstream == nil)
     }
 
     @Test("problems of upstreams count the icons that are pending, and say what to type next")
