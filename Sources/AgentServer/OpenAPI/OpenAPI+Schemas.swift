@@ -28,6 +28,7 @@ extension OpenAPI {
                     "icons": .object([
                         "referenced": .count, "ready": .count, "pending": .count, "failed": .count, "stale": .count,
                         "retired": .count, "previous": .count, "previousSince": .textOrNull,
+                        "previousExample": .textOrNull, "previousList": .textOrNull,
                     ]),
                     "downloads": .object([
                         "active": .count, "queued": .count, "waiting": .count, "blocked": .count, "reason": .textOrNull,

@@ -96,7 +96,7 @@ extension MetricFamily {
         isVolatile: true)
     static let previousImages = gauge(
         "syncagent_previous_images",
-        "Icons without an image in whose place apps show the image that they had before.")
+        "Icons without an image of their own whose apps show the previous one.")
     static let retiredIcons = gauge("syncagent_retired_icons", "Icons on disk that no app list names.")
     static let queue = gauge(
         "syncagent_download_queue",

@@ -65,7 +65,7 @@ extension StatusReport {
                 sentence: "\(counted(unlisted.icons, "icon")) \(verb) in no list of an upstream",
                 detail: unlisted.isTemporary
                     ? "the origins are asked later (upstream.wait)"
-                    : "\(subject) pending (upstream.fallback is never): give their list to the agent that the upstream is of",
+                    : "\(subject) pending (upstream.fallback is never): add their list on the machine that exports the upstream",
                 example: unlisted.example.text, commands: [Self.command(for: unlisted.example, in: unlisted.list)])
         }
     }

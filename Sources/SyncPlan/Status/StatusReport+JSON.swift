@@ -19,6 +19,8 @@ extension StatusReport {
                 "pending": .number(icons.pending),
                 "failed": .number(icons.failed), "stale": .number(icons.stale), "retired": .number(icons.retired),
                 "previous": .number(icons.previous ?? 0), "previousSince": .string(orNull: icons.previousSince),
+                "previousExample": .string(orNull: icons.previousExample?.text),
+                "previousList": .string(orNull: icons.previousList?.text),
             ],
             "downloads": [
                 "active": .number(downloads.active), "queued": .number(downloads.queued),
