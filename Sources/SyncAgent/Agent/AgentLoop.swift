@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 package import Logging
 package import SyncPlan
@@ -150,7 +151,7 @@ package final class AgentLoop: Sendable {
             feed.note()
             let isSettled = plan.isSettled
             if isSettled, untilSettled || plan.isStopping { break }
-            heap.note(changes: events.count, isAtRest: isSettled, now: clock.now)
+            heap.note(changes: events.reduce(0) { $0 + $1.weight }, isAtRest: isSettled, now: clock.now)
             alarm.set([plan.nextWake, log.due].compactMap(\.self).min())
         }
         log.finish(now: clock.now)
@@ -193,6 +194,20 @@ package final class AgentLoop: Sendable {
 }
 
 extension Reconciler.Event {
+    /// How much is to be given back of what it took, in downloads that end.
+    fileprivate var weight: Int {
+        switch self {
+        // What lists took to be read goes when they are taken in.
+        case .scanned(.listed(_, present: _, let changed)):
+            changed.values.reduce(1) { sum, reading in
+                if case .success(let list) = reading.verdict { sum + list.entries.count } else { sum }
+            }
+        // A complete look goes through all images.
+        case .inspected(let found): found.latestGeneration > 0 ? HeapTrimmer.leastChanges : 1
+        default: 1
+        }
+    }
+
     fileprivate var isScan: Bool {
         if case .scanned = self { true } else { false }
     }

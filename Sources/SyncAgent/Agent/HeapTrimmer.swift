@@ -10,7 +10,7 @@ package struct HeapTrimmer {
     /// The least time from one to the next, once the agent is at rest, and while it is not.
     private static let pauses: (atRest: Duration, atWork: Duration) = (.seconds(10), .seconds(60))
     /// How much has to be done in between.
-    private static let leastChanges = 100
+    static let leastChanges = 100
 
     /// A queue of its own: threads of the global ones have libdispatch look at them every second from then on.
     private static let queue = DispatchQueue(label: "syncagent.heap", qos: .background)
