@@ -59,7 +59,7 @@ extension AppListDocument {
         self.init(list: root.list, source: source, apps: apps)
     }
 
-    /// Reads a list document in the layout of ``text``; `nil` if the layout differs.
+    /// Reads a list document in the layout of ``text``, also with more keys at the end of entries; `nil` if the layout differs.
     init?(written json: [UInt8]) {
         var apps: [App] = []
         // The line of a ready icon has about 300 bytes, and more with a name.
@@ -92,6 +92,11 @@ extension AppListDocument {
 }
 
 extension AppListDocument.App {
+    private static let keys: Set<String> = [
+        "name", "id", "icon", "download", "expected", "status", "error", "previous", "previousSince", "path", "sha256",
+        "bytes", "type", "width", "height",
+    ]
+
     fileprivate init?(_ text: inout WrittenJSON) {
         var name: String?
         guard text.take("{ ") else { return nil }
@@ -121,7 +126,7 @@ extension AppListDocument.App {
             previous = AppListDocument.Previous(&text)
             guard previous != nil else { return nil }
         }
-        guard text.take(" }") else { return nil }
+        while !text.take(" }") { guard text.takeMember(unless: Self.keys) else { return nil } }
         self.init(
             name: name, id: id, icon: IconURL(icon), download: download, expected: expected, state: state,
             previous: previous)

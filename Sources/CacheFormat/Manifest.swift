@@ -128,7 +128,7 @@ public struct Manifest: Equatable, Sendable {
 }
 
 extension Manifest {
-    /// Reads a manifest in the layout of ``text``; `nil` if the layout differs.
+    /// Reads a manifest in the layout of ``text``, also with more keys at the end of lists; `nil` if the layout differs.
     init?(written json: [UInt8]) {
         var text = WrittenJSON(json)
         guard text.take("{ \"format\": "), text.number() == CacheLayout.format,
@@ -152,14 +152,17 @@ extension Manifest {
 }
 
 extension Manifest.List {
+    private static let keys: Set<String> = ["document", "sha256", "apps", "ready", "pending", "failed"]
+
     fileprivate init?(_ text: inout WrittenJSON) {
         guard text.take("{ \"document\": "), let document = text.string(),
             text.take(", \"sha256\": "), let sha256 = text.digest(), document == CacheLayout.document(sha256),
             text.take(", \"apps\": "), let apps = text.number(),
             text.take(", \"ready\": "), let ready = text.number(),
             text.take(", \"pending\": "), let pending = text.number(),
-            text.take(", \"failed\": "), let failed = text.number(), text.take(" }")
+            text.take(", \"failed\": "), let failed = text.number()
         else { return nil }
+        while !text.take(" }") { guard text.takeMember(unless: Self.keys) else { return nil } }
         self.init(sha256: sha256, apps: apps, ready: ready, pending: pending, failed: failed)
     }
 }

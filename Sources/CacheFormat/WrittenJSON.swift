@@ -146,6 +146,15 @@ package struct WrittenJSON {
         return value
     }
 
+    /// Skips a member that a later version adds to an object, with the comma before it.
+    ///
+    /// - Parameter known: The keys that are not skipped, wherever they are.
+    /// - Returns: Whether there was one, with a text, a natural number, a flag or `null`.
+    mutating func takeMember(unless known: Set<String>) -> Bool {
+        guard take(", "), let key = string(), !known.contains(key), take(": ") else { return false }
+        return string() != nil || number() != nil || take("true") || take("false") || take("null")
+    }
+
     /// Reads the next value; `.some(nil)` if it is `null`.
     package mutating func orNull<Value>(_ read: (inout WrittenJSON) -> Value?) -> Value?? {
         if take("null") { return .some(nil) }

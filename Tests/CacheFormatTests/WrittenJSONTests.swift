@@ -65,6 +65,19 @@ struct WrittenJSONTests {
         #expect(Manifest(written: Array(text.utf8)) == nil)
     }
 
+    @Test(
+        "may have more keys at the end of objects",
+        arguments: [
+            ("\"new\": \"a } \\n\"", true), ("\"new\": 12, \"é\": null", true), ("\"new\": true", true),
+            ("\"new\": -1", false), ("\"new\": []", false), ("\"new\": ", false), ("\"sha256\": 1", false),
+        ])
+    func moreKeys(members: String, isUnderstood: Bool) {
+        let document = Self.document.json.replacing(" },\n", with: ", \(members) },\n")
+        #expect(AppListDocument(written: Array(document.utf8)) == (isUnderstood ? Self.document : nil))
+        let manifest = Self.manifest.json.replacing(" },\n", with: ", \(members) },\n")
+        #expect(Manifest(written: Array(manifest.utf8)) == (isUnderstood ? Self.manifest : nil))
+    }
+
     @Test("of changed bytes is what any reader of JSON takes it for, or not understood", arguments: 0..<10)
     func changed(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
