@@ -66,7 +66,7 @@ package struct Catalog: Sendable {
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
         version += 1
-        rename(diff, in: name, entries: list.entries)
+        apply(diff, to: name, entries: list.entries)
         return diff
     }
 
@@ -75,7 +75,7 @@ package struct Catalog: Sendable {
         removePrevious(of: name)
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         version += 1
-        rename(diff, in: name, entries: [])
+        apply(diff, to: name, entries: [])
         assert(
             tallies[name] == nil || tallies[name] == IconTally(), "what was counted for \(name) is counted out again")
         tallies[name] = nil
@@ -107,7 +107,7 @@ package struct Catalog: Sendable {
         tallies[name, default: IconTally()].setRepeats(in: list.entries) { [icons] in icons[$0]?.standing }
     }
 
-    private mutating func rename(_ diff: IconDiff, in list: ListName, entries: [AppEntry]) {
+    private mutating func apply(_ diff: IconDiff, to list: ListName, entries: [AppEntry]) {
         for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
         // A new list that names nothing twice adds as many URLs as it has entries.
         let mayRepeat = diff.added.count < entries.count
@@ -153,7 +153,7 @@ package struct Catalog: Sendable {
     }
 
     /// Has the name of an icon set again that has an image from elsewhere than a download.
-    mutating func rename(_ icon: IconURL) { reshown.insert(icon) }
+    mutating func noteReshown(_ icon: IconURL) { reshown.insert(icon) }
 
     /// Takes the icons in whose place something else is shown since this was last called.
     mutating func takeReshown() -> Set<IconURL> {

@@ -108,6 +108,7 @@ extension Reconciler {
 
     /// Acts on what lists name now and what they name no more.
     mutating func take(_ diff: IconDiff, now: Timestamp, to actions: inout [Action]) {
+        returnImages(to: diff.added, now: now)
         // What waits already may be wanted by a shorter list now, or no more by the one that it counted for.
         let waiting =
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }

@@ -63,7 +63,7 @@ extension Reconciler {
             begun.append((icon, last))
         }
         publishing.setHeirs(heirs, in: name)
-        returnImages(to: diff.added, from: kept, now: now)
+        returnImages(to: diff.added, from: old.previous.values, now: now)
         catalog.setPrevious(kept, in: name)
         var told: Set<IconURL> = []
         for (icon, previous) in begun.sorted(by: { ($0.icon, $0.previous) < ($1.icon, $1.previous) })
@@ -92,21 +92,27 @@ extension Reconciler {
         return images.filter { $0.image.digest != first.image.digest }
     }
 
-    /// Gives icons that a list names again the images that apps kept of them: they were never away.
-    private mutating func returnImages(
-        to added: Set<IconURL>, from kept: [Int: PreviousImage], now: Timestamp
+    /// Gives icons that are named again the images that apps kept of them: they were never away.
+    ///
+    /// - Parameters:
+    ///   - added: The icons.
+    ///   - kept: What apps of a list kept until now, beside what apps keep.
+    ///   - now: The present time.
+    mutating func returnImages(
+        to added: Set<IconURL>, from kept: some Collection<PreviousImage> = [], now: Timestamp
     ) {
         guard !kept.isEmpty || !catalog.previous.isEmpty else { return }
-        let images = Dictionary(kept.values.lazy.map { ($0.url, $0.image) }) { a, _ in a }
+        let images = Dictionary(kept.lazy.map { ($0.url, $0.image) }) { a, _ in a }
         for icon in added {
-            guard let image = images[icon] ?? catalog.previous.image(of: icon), catalog.icons[icon]?.hasImage == false
+            guard let image = images[icon] ?? catalog.previous.image(of: icon), let digest = image.digest,
+                let record = catalog.icons[icon], !record.hasImage, record.accepts(digest)
             else { continue }
             // What its server said of it is not known any more.
             catalog.updateIcon(icon) {
                 $0.boxedImage = image
                 $0.freshUntil = now
             }
-            catalog.rename(icon)
+            catalog.noteReshown(icon)
             unstored.note(icon: icon, at: now)
         }
     }
