@@ -70,6 +70,11 @@ private func compareBytes(_ a: String, _ b: String) -> Int {
 public struct IconURL: Identity {
     public let text: String
     public init(_ text: String) { self.text = text }
+
+    /// What is before its query and its fragment.
+    package var withoutQuery: Substring {
+        text[..<(text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex)]
+    }
 }
 
 /// The file name of an app list: `apps.plist`.

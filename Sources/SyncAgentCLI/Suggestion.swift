@@ -63,10 +63,7 @@ enum Suggestion {
 
     /// How far two URLs are from each other; 0 if only their queries differ, and `nil` if they are too far.
     static func distance(_ url: IconURL, _ other: IconURL) -> Int? {
-        func plain(_ url: IconURL) -> Substring.UTF8View {
-            url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        }
-        let (one, two) = (plain(url), plain(other))
+        let (one, two) = (url.withoutQuery.utf8, other.withoutQuery.utf8)
         if one.elementsEqual(two) { return 0 }
         guard abs(one.count - two.count) <= 3 else { return nil }
         let distance = EditDistance.between(String(Substring(one)), String(Substring(two)))

@@ -29,7 +29,7 @@ package struct AppMatch: Sendable {
         match(&rest, old, new) { entry in entry.id.map { Key(identity: $0) } }
         matchUnique(&rest, old, new) { entry in entry.name.map { Key(name: $0) } }
         matchUnique(&rest, old, new) { entry in
-            entry.id == nil && entry.name == nil ? Key(icon: Self.withoutQuery(entry.icon)) : nil
+            entry.id == nil && entry.name == nil ? Key(icon: String(entry.icon.withoutQuery)) : nil
         }
         // All apps with a URL show the same image.
         match(&rest, old, new) { Key(icon: $0.icon.text) }
@@ -134,9 +134,5 @@ package struct AppMatch: Sendable {
         }
         rest.old.removeAll(where: matched.old.contains)
         rest.new.removeAll(where: matched.new.contains)
-    }
-
-    private static func withoutQuery(_ url: IconURL) -> String {
-        String(decoding: url.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
     }
 }

@@ -34,9 +34,7 @@ package enum ExportLayout {
         let suffix = file[1]
         switch (names[0], names.count) {
         case (CacheLayout.icons, 3):
-            let isPlain =
-                !suffix.isEmpty && suffix.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 >= 0x61 && $0 <= 0x7A }
-            return isPlain && names[1] == digest.hex.prefix(2)
+            return CacheLayout.isImageSuffix(suffix) && names[1] == digest.hex.prefix(2)
         case (CacheLayout.lists, 2): return suffix == "json"
         case (CacheLayout.signatures, 2): return suffix == "minisig"
         default: return false

@@ -65,7 +65,7 @@ package struct EvictionSnapshot: Sendable {
     var icons: [IconURL: Boxed<AppListDocument.Image>]
     /// The lists that name the icon, if it is a single one.
     var lists: [ListName] = []
-    /// The icons whose images lists show for other icons.
+    /// The icons whose images apps show that have other icons.
     var shown: Set<IconURL> = []
     var namings: RetirementLedger.Namings
     /// When the grace of each superseded generation is over.
@@ -108,7 +108,7 @@ package struct EvictionSnapshot: Sendable {
                 files.isEmpty ? nil : "named by \(files.map(\.text).joined(separator: ", "))",
             ].compactMap(\.self).joined(separator: ", ")
         } else if shown.contains(url) {
-            fate.reason = "lists show the same image for other icons"
+            fate.reason = "apps in lists show its image, for another URL"
         } else if let doubt {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if let generation, let hold, generation <= hold.generation {
