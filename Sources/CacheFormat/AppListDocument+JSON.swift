@@ -92,7 +92,7 @@ extension AppListDocument {
 }
 
 extension AppListDocument.App {
-    private static let keys: Set<String> = [
+    private static let keys = [
         "name", "id", "icon", "download", "expected", "status", "error", "previous", "previousSince", "path", "sha256",
         "bytes", "type", "width", "height",
     ]

@@ -152,7 +152,7 @@ extension Manifest {
 }
 
 extension Manifest.List {
-    private static let keys: Set<String> = ["document", "sha256", "apps", "ready", "pending", "failed"]
+    private static let keys = ["document", "sha256", "apps", "ready", "pending", "failed"]
 
     fileprivate init?(_ text: inout WrittenJSON) {
         guard text.take("{ \"document\": "), let document = text.string(),

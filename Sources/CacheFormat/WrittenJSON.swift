@@ -150,8 +150,9 @@ package struct WrittenJSON {
     ///
     /// - Parameter known: The keys that are not skipped, wherever they are.
     /// - Returns: Whether there was one, with a text, a natural number, a flag or `null`.
-    mutating func takeMember(unless known: Set<String>) -> Bool {
-        guard take(", "), let key = string(), !known.contains(key), take(": ") else { return false }
+    mutating func takeMember(unless known: [String]) -> Bool {
+        guard take(", "), let key = string(), !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }), take(": ")
+        else { return false }
         return string() != nil || number() != nil || take("true") || take("false") || take("null")
     }
 
