@@ -71,7 +71,7 @@ extension StringProtocol {
     ///
     /// `lowercased()` makes an ASCII letter of some others: `k` of the Kelvin sign.
     package var asciiLowercased: String {
-        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        utf8.withContiguousStorageIfAvailable(asciiLowercase) ?? Array(utf8).withUnsafeBufferPointer(asciiLowercase)
     }
 
     private func position(ofBytes bytes: String.UTF8View, from start: Index) -> Index? {
@@ -84,6 +84,13 @@ extension StringProtocol {
             left -= 1
         }
         return nil
+    }
+}
+
+private func asciiLowercase(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: bytes.count) { text in
+        for (index, byte) in bytes.enumerated() { text[index] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+        return bytes.count
     }
 }
 

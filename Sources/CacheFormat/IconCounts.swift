@@ -59,7 +59,7 @@ extension Manifest.List {
     ///   - document: The document.
     ///   - sha256: The digest of its text.
     package init(_ document: AppListDocument, sha256: Digest) {
-        let counts = IconCounts(document.apps.lazy.map(\.state))
+        let counts = IconCounts(document.apps.indices.lazy.map { document.apps[$0].state })
         self.init(
             sha256: sha256, apps: counts.total, ready: counts.ready, pending: counts.pending, failed: counts.failed)
     }

@@ -265,10 +265,13 @@ package struct Catalog: Sendable {
     /// - Returns: `nil` if the list has no good version.
     package func document(of name: ListName, without held: Set<IconURL> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
-        var apps = list.entries.map { entry in
-            AppListDocument.App(
-                name: entry.name, id: entry.id, icon: entry.icon, download: entry.download, expected: entry.expected,
-                state: state(of: entry.icon, without: held))
+        var apps: [AppListDocument.App] = []
+        apps.reserveCapacity(list.entries.count)
+        for entry in list.entries {
+            apps.append(
+                AppListDocument.App(
+                    name: entry.name, id: entry.id, icon: entry.icon, download: entry.download,
+                    expected: entry.expected, state: state(of: entry.icon, without: held)))
         }
         for (entry, last) in previous.entries[name] ?? [:] { apps[entry].show(last) }
         return AppListDocument(list: name, source: source, apps: apps)

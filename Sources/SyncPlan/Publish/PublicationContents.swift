@@ -124,7 +124,10 @@ struct PublicationContents {
         for document in documents {
             let published = catalog.lists[document.list]?.published
             let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
-            for case .ready(let image) in document.apps.lazy.map(\.state) where !known.contains(image.sha256) {
+            for index in document.apps.indices {
+                guard case .ready(let image) = document.apps[index].state, !known.contains(image.sha256) else {
+                    continue
+                }
                 images.insert(image)
             }
         }

@@ -177,22 +177,24 @@ package struct RetirementLedger: Sendable {
     }
 
     private mutating func add(_ value: AppListDocument, _ digest: Digest) {
-        let ready = value.apps.compactMap { app in
-            if case .ready(let image) = app.state { (url: app.icon, image: image) } else { nil }
-        }
+        var ready: (urls: [IconURL], images: [Digest]) = ([], [])
+        ready.urls.reserveCapacity(value.apps.count)
+        ready.images.reserveCapacity(value.apps.count)
         var previous: [IconURL: [Digest]] = [:]
-        for app in value.apps where app.hasPrevious {
-            if case .ready(let image) = app.state, previous[app.icon]?.contains(image.sha256) != true {
-                previous[app.icon, default: []].append(image.sha256)
+        // By their numbers: a copy of an entry costs more than the rest.
+        for index in value.apps.indices {
+            guard case .ready(let image) = value.apps[index].state else { continue }
+            ready.urls.append(value.apps[index].icon)
+            ready.images.append(image.sha256)
+            if value.apps[index].hasPrevious, previous[value.apps[index].icon]?.contains(image.sha256) != true {
+                previous[value.apps[index].icon, default: []].append(image.sha256)
             }
-        }
-        let document = Document(
-            urls: SortedSet(ready.map(\.url)), images: SortedSet(ready.map(\.image.sha256)), previous: previous)
-        for (_, image) in ready where images.index(of: image.sha256) == nil {
+            guard images.index(of: image.sha256) == nil else { continue }
             let new = Image(boxed: Boxed(wrappedValue: image))
             images.update(image.sha256, default: new) { _ in }
             count(new, 1)
         }
+        let document = Document(urls: SortedSet(ready.urls), images: SortedSet(ready.images), previous: previous)
         for digest in document.images { images.update(digest) { $0.documents += 1 } }
         for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
         documents[digest] = document

@@ -6,7 +6,7 @@ struct SortedSet<Element: Hashable & Comparable & Sendable>: RandomAccessCollect
 
     init(_ members: [Element] = []) {
         let sorted = members.sorted()
-        elements = zip(sorted, [nil] + sorted).contains { $0 == $1 } ? Set(sorted).sorted() : sorted
+        elements = zip(sorted, sorted.dropFirst()).contains(where: ==) ? Set(sorted).sorted() : sorted
     }
 
     var startIndex: Int { 0 }
