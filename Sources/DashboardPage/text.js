@@ -114,7 +114,7 @@ const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]|(?!\p{M})\p{Default_Ignor
 
 /** A text as one word of a shell, by its bytes: the rules are those of the commands (ShellWord.swift). */
 export function shellWord(text) {
-  if (/^(?![=~])[A-Za-z0-9_./:@%+=,~-]+$/.test(text)) return text;
+  if (/^(?!=)[A-Za-z0-9_./:@%+=,-]+$/.test(text)) return text;
   if (!hidden.test(text)) return `'${text.replace(/['\\]/g, "'\\$&'")}'`;
   const octal = byte => '\\' + byte.toString(8).padStart(3, '0');
   const isPlain = byte => byte >= 0x20 && byte < 0x7f && !"'\\!".includes(String.fromCharCode(byte));

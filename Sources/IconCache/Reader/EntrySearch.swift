@@ -48,10 +48,17 @@ extension AppListDocument {
     package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
         // Quotes inside strings are escaped: wherever these bytes are, they are a key and its value.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
+        let ready = Array("\"status\": \"ready\"".utf8)
         var best: App?
         var start = 0
         while let position = json.position(of: member, from: start) {
-            let entry = try AppListDocument(json: json.document(ofLineAt: position)).apps.first
+            let line = json.document(ofLineAt: position)
+            // Thousands of apps may have the URL of an icon that is not there.
+            guard best == nil || line.position(of: ready) != nil else {
+                start = position + member.count
+                continue
+            }
+            let entry = try AppListDocument(json: line).apps.first
             guard let entry else { return best }
             if entry.rank > best?.rank ?? 0 { best = entry }
             // Without an image, another app can have a previous one for the same URL.

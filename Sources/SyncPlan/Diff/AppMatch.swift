@@ -4,8 +4,8 @@ package import CacheFormat
 
 /// Which entries of two versions of a list are the same app.
 ///
-/// An app is known by what identifies it in the list; else by its name, or an entry of a URL alone by its URL without the
-/// query, if one entry only has that in each version. Apps with different identities and URLs are never the same.
+/// An app is known by what identifies it in the list; else by its name, or else by its name and its URL without the query,
+/// if one entry only has that in each version. Apps with different identities and URLs are never the same.
 package struct AppMatch: Sendable {
     /// The entries between which the versions differ; those before and after are the same apps with the same URLs.
     private let differing: (old: Range<Int>, new: Range<Int>)
@@ -26,13 +26,15 @@ package struct AppMatch: Sendable {
         var rest = Rest(old: Array(differing.old), new: Array(differing.new))
         // What has only moved is what it was.
         match(&rest, old, new) { Key(identity: $0.id, name: $0.name, icon: $0.icon.text) }
+        match(&rest, old, new) { entry in
+            entry.id.map { Key(identity: $0, name: entry.name, icon: String(entry.icon.withoutQuery)) }
+        }
         match(&rest, old, new) { entry in entry.id.map { Key(identity: $0) } }
         matchUnique(&rest, old, new) { entry in entry.name.map { Key(name: $0) } }
-        matchUnique(&rest, old, new) { entry in
-            entry.id == nil && entry.name == nil ? Key(icon: String(entry.icon.withoutQuery)) : nil
-        }
+        matchUnique(&rest, old, new) { Key(name: $0.name, icon: String($0.icon.withoutQuery)) }
         // All apps with a URL show the same image.
         match(&rest, old, new) { Key(icon: $0.icon.text) }
+        matchAdded(rest.new, old, new)
         gone = rest.old
     }
 
@@ -103,6 +105,18 @@ package struct AppMatch: Sendable {
             return true
         }
         rest.old.removeAll(where: matched.contains)
+    }
+
+    /// Gives entries that were added to others of their app the last of those as their counterpart.
+    private mutating func matchAdded(_ added: [Int], _ old: [AppEntry], _ new: [AppEntry]) {
+        let wanted = Set(added.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
+        guard !wanted.isEmpty else { return }
+        var last: [Key: Int] = [:]
+        for (index, entry) in old.enumerated() {
+            guard let key = entry.id.map({ Key(identity: $0) }), wanted.contains(key) else { continue }
+            last[key] = index
+        }
+        for index in added { counterparts[index] = new[index].id.flatMap { last[Key(identity: $0)] } }
     }
 
     /// Matches entries with the same key that no other one has, in either version.

@@ -155,6 +155,9 @@ package struct Catalog: Sendable {
     /// Has the name of an icon set again that has an image from elsewhere than a download.
     mutating func noteReshown(_ icon: IconURL) { reshown.insert(icon) }
 
+    /// The name of an icon leads to its own image already.
+    mutating func noteNamed(_ icon: IconURL) { reshown.remove(icon) }
+
     /// Takes the icons in whose place something else is shown since this was last called.
     mutating func takeReshown() -> Set<IconURL> {
         defer { reshown = [] }

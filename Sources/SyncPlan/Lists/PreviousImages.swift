@@ -54,6 +54,7 @@ struct PreviousImages: Sendable {
     ///
     /// - Complexity: O(*n*) in the number of such entries of all lists.
     func showing(imageOf url: IconURL) -> [IconURL: Set<ListName>] {
+        guard sources[url] != nil else { return [:] }
         var found: [IconURL: Set<ListName>] = [:]
         for (icon, lists) in places {
             for (list, numbers) in lists where numbers.contains(where: { entries[list]?[$0]?.url == url }) {

@@ -266,10 +266,12 @@ struct PublicationPlan: Sendable {
         // What is found damaged from now on is for the next one.
         damaged.subtract(mended)
         var publication = contents.publication(newest, self, catalog, ledger)
-        let names = names(besides: contents.staged, in: catalog)
+        let (names, later) = names(with: contents, in: catalog, ledger)
         for (icon, image) in names {
             guard let path = image.wrappedValue?.path else { continue }
-            publication.links.append((icon, path, before: named[icon]?.wrappedValue?.path))
+            // A name that a document tells of is not taken away with a publication that fails.
+            let own = ledger.urls[icon] == nil ? nil : catalog.icons[icon]?.image
+            publication.links.append((icon, path, before: named[icon]?.wrappedValue?.path ?? own?.path))
         }
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
@@ -279,21 +281,32 @@ struct PublicationPlan: Sendable {
         rewritten.subtract(lists)
         inFlight = InFlight(
             publication: publication, staged: contents.staged, mended: mended, changesManifest: changesManifest,
-            named: names, unnamed: unnamed, begun: now)
-        unnamed = []
+            named: names, unnamed: unnamed.subtracting(later), begun: now)
+        unnamed = later
         return publication
     }
 
     /// The images that icons show which are named next, apart from those that are staged.
+    ///
+    /// - Returns: The images, and the icons that are named later, with the documents that show something for them: a name
+    ///   that no document tells of would never be removed.
     private func names(
-        besides staged: [IconURL: StagedImage], in catalog: Catalog
-    ) -> [IconURL: Boxed<AppListDocument.Image>] {
+        with contents: PublicationContents, in catalog: Catalog, _ ledger: RetirementLedger
+    ) -> (now: [IconURL: Boxed<AppListDocument.Image>], later: Set<IconURL>) {
         var names: [IconURL: Boxed<AppListDocument.Image>] = [:]
-        for icon in unnamed where staged[icon] == nil {
-            guard let record = catalog.icons[icon], record.isReferenced else { continue }
-            names[icon] = record.hasImage ? record.boxedImage : catalog.previous.shown(for: icon)?.image
+        var later: Set<IconURL> = []
+        for icon in unnamed where contents.staged[icon] == nil {
+            guard let record = catalog.icons[icon], record.isReferenced,
+                let image = record.hasImage ? record.boxedImage : catalog.previous.shown(for: icon)?.image
+            else { continue }
+            let lists = record.hasImage ? record.lists : catalog.previous.lists(for: icon)
+            if ledger.urls[icon] != nil || lists.contains(where: contents.lists.contains) {
+                names[icon] = image
+            } else {
+                later.insert(icon)
+            }
         }
-        return names
+        return (names, later)
     }
 
     /// Takes what was being published.

@@ -73,6 +73,7 @@ extension Reconciler {
                     published: old?.published)
                 let diff = catalog.setList(name, record)
                 if let replaced { lost.formUnion(keepImages(of: name, from: replaced, diff, now: now)) }
+                showAgain(diff.added, in: name)
                 if old?.known != record.known { unstored.note(list: name, at: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries

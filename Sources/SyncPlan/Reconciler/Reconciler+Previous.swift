@@ -117,6 +117,21 @@ extension Reconciler {
         }
     }
 
+    /// Has entries that a list has again show what its documents show for them in generations that are on disk.
+    mutating func showAgain(_ added: Set<IconURL>, in name: ListName) {
+        guard !added.isEmpty, let entries = catalog.lists[name]?.entries else { return }
+        let shown = retention.ledger.previousImages(shownBy: name)
+        guard !shown.isEmpty else { return }
+        var images: [Int: PreviousImage] = [:]
+        for (index, entry) in entries.enumerated() where added.contains(entry.icon) {
+            guard catalog.previous.of(index, in: name) == nil, let last = shown[entry.icon],
+                last.image.digest.map(retention.ledger.isOnDisk) == true
+            else { continue }
+            images[index] = last
+        }
+        catalog.setPrevious(images, in: name)
+    }
+
     /// Has apps keep an image that was published when their lists had another URL for them already.
     ///
     /// - Parameters:

@@ -100,6 +100,7 @@ extension Reconciler {
                 $0.staged = nil
                 $0.stagedAnswer = nil
             }
+            catalog.noteNamed(url)
             noteRetired(previous)
             orphaned += withoutSuccessor(previous)
             consider(url, now: now)

@@ -143,8 +143,15 @@ struct RestoredCatalog: Sendable {
     }
 
     private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
-        guard let image = app.ownImage else { return }
         let known = catalog.icons[app.icon]
+        guard let image = app.ownImage else {
+            // Its name is there as long as the generation is.
+            if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)
+            {
+                named[app.icon] = ledger.boxed(image.sha256)
+            }
+            return
+        }
         guard known?.hasImage != true, known?.wasMissing != true, !catalog.previous.has(app.icon) else { return }
         if missing.contains(image.sha256) { return noteMissing(app.icon) }
         guard let boxed = ledger.boxed(image.sha256) else { return }

@@ -118,7 +118,8 @@ extension RetirementLedger {
             let icon = catalog.icons[url]
             // It has taken the place of one of them.
             if icon?.hasImage == true { return images.dropFirst().filter { !catalog.needs($0) } }
-            if icon?.isReferenced == true || replaced.contains(url) { return [] }
+            // A list that comes back names it again, and shows nothing for it.
+            if catalog.previous.has(url) || replaced.contains(url) { return [] }
             return images.filter { !catalog.needs($0) }
         }
     }

@@ -19,6 +19,10 @@ package struct RetirementLedger: Sendable {
         let images: SortedSet<Digest>
         /// The images of those that show previous ones of their apps.
         let previous: [IconURL: [Digest]]
+        /// Its list.
+        let list: ListName
+        /// What the first of those entries of each URL shows.
+        let shown: [IconURL: PreviousImage]
 
         /// Those that name it, of generations that are on disk: the oldest first.
         func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
@@ -107,6 +111,16 @@ package struct RetirementLedger: Sendable {
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
+    /// What documents of a list show for URLs that had no image of their own; of several, since the latest time.
+    ///
+    /// - Complexity: O(*n*) in the number of documents, and of such URLs of the list.
+    func previousImages(shownBy list: ListName) -> [IconURL: PreviousImage] {
+        documents.values.reduce(into: [:]) { images, document in
+            guard document.list == list, !document.shown.isEmpty else { return }
+            images.merge(document.shown) { ($0.since ?? .distantPast) < ($1.since ?? .distantPast) ? $1 : $0 }
+        }
+    }
+
     /// Whether no document names the image any more, and it is still to be removed.
     private func isUnnamed(_ image: Digest) -> Bool { images[image]?.documents == 0 }
 
@@ -181,20 +195,25 @@ package struct RetirementLedger: Sendable {
         ready.urls.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var previous: [IconURL: [Digest]] = [:]
+        var shown: [IconURL: PreviousImage] = [:]
         // By their numbers: a copy of an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
             ready.urls.append(value.apps[index].icon)
             ready.images.append(image.sha256)
-            if value.apps[index].hasPrevious, previous[value.apps[index].icon]?.contains(image.sha256) != true {
-                previous[value.apps[index].icon, default: []].append(image.sha256)
+            if images.index(of: image.sha256) == nil {
+                let new = Image(boxed: Boxed(wrappedValue: image))
+                images.update(image.sha256, default: new) { _ in }
+                count(new, 1)
             }
-            guard images.index(of: image.sha256) == nil else { continue }
-            let new = Image(boxed: Boxed(wrappedValue: image))
-            images.update(image.sha256, default: new) { _ in }
-            count(new, 1)
+            guard let last = value.apps[index].previous else { continue }
+            let icon = value.apps[index].icon
+            if previous[icon]?.contains(image.sha256) != true { previous[icon, default: []].append(image.sha256) }
+            if shown[icon] == nil { shown[icon] = PreviousImage(last.icon, boxed(image), since: last.since) }
         }
-        let document = Document(urls: SortedSet(ready.urls), images: SortedSet(ready.images), previous: previous)
+        let document = Document(
+            urls: SortedSet(ready.urls), images: SortedSet(ready.images), previous: previous, list: value.list,
+            shown: shown)
         for digest in document.images { images.update(digest) { $0.documents += 1 } }
         for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
         documents[digest] = document

@@ -44,6 +44,10 @@ struct AppMatchTests {
             Case(["1/A/u"], ["1/A/x", "1/A/y"], [0: 0, 1: 0]),
             Case(["1/A/u", "1/A/v"], ["1/A/x"], [0: 0], gone: [1]),
             Case(["1/A/u", "1/A/v"], ["1/A/v"], [:], gone: [0]),
+            // One that is added to others of its app, which stay as they are.
+            Case(["1/A/u"], ["1/A/v", "1/A/u"], [0: 0]),
+            Case(["1/A/u", "1/A/v"], ["1/A/u", "1/A/w", "1/A/v"], [1: 1]),
+            Case(["1/A/u", "2/B/v"], ["1/A/u", "2/B/v", "1/A/w"], [2: 0]),
             // Names.
             Case(["/A/u"], ["/A/v"], [0: 0]), Case(["/A/u", "/B/w"], ["/B/w", "/A/v"], [0: 1, 1: 0]),
             Case(["/A/u", "/A/w"], ["/A/v", "/A/w"], [:], gone: [0]), Case(["/A/u"], ["/A/v", "/A/w"], [:], gone: [0]),
@@ -51,6 +55,14 @@ struct AppMatchTests {
             Case(["/A/u", "/B/x", "/A/w"], ["/A/u", "/B/y", "/A/w"], [1: 1]),
             // A name that another entry has, where nothing changed for that one.
             Case(["/A/u", "/A/w", "/B/x"], ["/A/u", "/A/v", "/B/x"], [:], gone: [1]),
+            // Names that several have: what tells them apart is the URL without its query.
+            Case(["/A/u?1", "/A/v?1", "/B/w"], ["/A/u?2", "/A/v?2", "/B/w"], [0: 0, 1: 1]),
+            Case(["/A/u?1"], ["/A/u?2", "/A/v"], [0: 0]), Case(["/A/u?1", "/A/v?1"], ["/A/v?2"], [0: 1], gone: [0]),
+            Case(["/A/u?1", "/A/u?2"], ["/A/u?3", "/A/u?4"], [:], gone: [0, 1]),
+            Case(["/A/u?1", "/A/v?1"], ["1/A/u?2", "2/A/v?2"], [0: 0, 1: 1]),
+            Case(["/A/u?1"], ["/B/u?2"], [:], gone: [0]),
+            // The same of identities that several have.
+            Case(["1/A/u", "1/B/v?1"], ["1/B/v?2"], [0: 1], gone: [0]),
             // Names are bytes.
             Case(["/\u{E9}/u"], ["/e\u{301}/v"], [:], gone: [0]),
             // Identities come, or go.

@@ -179,4 +179,47 @@ struct PreviousImageScenarioTests {
         try Self.passGrace(&agent)
         #expect(agent.disk.images.count == 1)
     }
+
+    @Test("a list that is put back shows its previous images again, and ends no hold before", arguments: [false, true])
+    func putBack(isRemoved: Bool) throws {
+        var agent = try Self.agent()
+        let rotated = Self.apps { "\($0).png?2" }
+        try agent.drop("1.plist", apps: rotated)
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        if isRemoved { try agent.drop(["1.plist": nil]) } else { try agent.drop("1.plist", apps: []) }
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction.state == "held")
+        try Self.passGrace(&agent)
+        try agent.drop("1.plist", apps: rotated)
+        try Self.fail(&agent)
+        #expect(Self.showsPrevious(agent))
+        try Self.passGrace(&agent)
+        #expect(agent.disk.images.count == Self.count && agent.plan.status.eviction == .active)
+    }
+
+    @Test("a name is set with the publication that brings its image, and with no other one")
+    func namedOnce() throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try Self.download(&agent)
+        try agent.drop("2.plist", apps: [AppEntry(icon: "https://h.example/other.png")])
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.documents.map(\.list) == ["2.plist"] && agent.publication?.links.isEmpty == true)
+    }
+
+    @Test("an app of which an entry is added before the old one goes keeps its image")
+    func added() throws {
+        let (old, new) = (
+            AppEntry(id: "x", icon: "https://h.example/1.png"), AppEntry(id: "x", icon: "https://h.example/2.png")
+        )
+        var agent = try Self.agent([old])
+        for apps in [[new, old], [new]] {
+            try agent.drop("1.plist", apps: apps)
+            try Self.fail(&agent)
+            try Self.passGrace(&agent)
+            let list = agent.disk.current?.lists["1.plist"]
+            #expect(list?.ready == apps.count)
+        }
+    }
 }
