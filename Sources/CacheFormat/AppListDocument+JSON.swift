@@ -126,7 +126,7 @@ extension AppListDocument.App {
             previous = AppListDocument.Previous(&text)
             guard previous != nil else { return nil }
         }
-        while !text.take(" }") { guard text.takeMember(unless: Self.keys) else { return nil } }
+        while !text.take(" }") { guard text.skipUnknownMember(besides: Self.keys) else { return nil } }
         self.init(
             name: name, id: id, icon: IconURL(icon), download: download, expected: expected, state: state,
             previous: previous)

@@ -162,7 +162,7 @@ extension Manifest.List {
             text.take(", \"pending\": "), let pending = text.number(),
             text.take(", \"failed\": "), let failed = text.number()
         else { return nil }
-        while !text.take(" }") { guard text.takeMember(unless: Self.keys) else { return nil } }
+        while !text.take(" }") { guard text.skipUnknownMember(besides: Self.keys) else { return nil } }
         self.init(sha256: sha256, apps: apps, ready: ready, pending: pending, failed: failed)
     }
 }

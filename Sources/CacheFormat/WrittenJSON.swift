@@ -150,7 +150,7 @@ package struct WrittenJSON {
     ///
     /// - Parameter known: The keys that are not skipped, wherever they are.
     /// - Returns: Whether there was one, with a text, a natural number, a flag or `null`.
-    mutating func takeMember(unless known: [String]) -> Bool {
+    mutating func skipUnknownMember(besides known: [String]) -> Bool {
         guard take(", "), let key = string(), !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }), take(": ")
         else { return false }
         return string() != nil || number() != nil || take("true") || take("false") || take("null")

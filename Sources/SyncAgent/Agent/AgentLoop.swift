@@ -194,7 +194,7 @@ package final class AgentLoop: Sendable {
 }
 
 extension Reconciler.Event {
-    /// How much is to be given back of what it took, in downloads that end.
+    /// How much memory the event leaves to return to the system, counted in finished downloads.
     fileprivate var weight: Int {
         switch self {
         // What lists took to be read goes when they are taken in.

@@ -107,7 +107,7 @@ package struct AppMatch: Sendable {
         rest.old.removeAll(where: matched.contains)
     }
 
-    /// Gives entries that were added to others of their app the last of those as their counterpart.
+    /// Matches an entry added beside others of its app with the last of those in the old version.
     private mutating func matchAdded(_ added: [Int], _ old: [AppEntry], _ new: [AppEntry]) {
         let wanted = Set(added.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
         guard !wanted.isEmpty else { return }

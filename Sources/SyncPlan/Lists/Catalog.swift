@@ -152,11 +152,11 @@ package struct Catalog: Sendable {
         if !gone.isEmpty { reshown.insert(icon) }
     }
 
-    /// Has the name of an icon set again that has an image from elsewhere than a download.
-    mutating func noteReshown(_ icon: IconURL) { reshown.insert(icon) }
+    /// Has the next publication set the `by-url/` name of an icon.
+    mutating func requestNaming(_ icon: IconURL) { reshown.insert(icon) }
 
-    /// The name of an icon leads to its own image already.
-    mutating func noteNamed(_ icon: IconURL) { reshown.remove(icon) }
+    /// The `by-url/` name of an icon already leads to its own image.
+    mutating func cancelNaming(_ icon: IconURL) { reshown.remove(icon) }
 
     /// Takes the icons in whose place something else is shown since this was last called.
     mutating func takeReshown() -> Set<IconURL> {

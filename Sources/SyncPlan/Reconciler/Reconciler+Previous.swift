@@ -112,12 +112,12 @@ extension Reconciler {
                 $0.boxedImage = image
                 $0.freshUntil = now
             }
-            catalog.noteReshown(icon)
+            catalog.requestNaming(icon)
             unstored.note(icon: icon, at: now)
         }
     }
 
-    /// Has entries that a list has again show what its documents show for them in generations that are on disk.
+    /// Shows the previous images of entries that return to a list, as its documents on disk have them.
     mutating func showAgain(_ added: Set<IconURL>, in name: ListName) {
         guard !added.isEmpty, let entries = catalog.lists[name]?.entries else { return }
         let shown = retention.ledger.previousImages(shownBy: name)

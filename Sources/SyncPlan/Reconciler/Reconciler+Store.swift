@@ -100,7 +100,7 @@ extension Reconciler {
                 $0.staged = nil
                 $0.stagedAnswer = nil
             }
-            catalog.noteNamed(url)
+            catalog.cancelNaming(url)
             noteRetired(previous)
             orphaned += withoutSuccessor(previous)
             consider(url, now: now)

@@ -44,7 +44,7 @@ struct AppMatchTests {
             Case(["1/A/u"], ["1/A/x", "1/A/y"], [0: 0, 1: 0]),
             Case(["1/A/u", "1/A/v"], ["1/A/x"], [0: 0], gone: [1]),
             Case(["1/A/u", "1/A/v"], ["1/A/v"], [:], gone: [0]),
-            // One that is added to others of its app, which stay as they are.
+            // An entry added beside others of its app, which do not change.
             Case(["1/A/u"], ["1/A/v", "1/A/u"], [0: 0]),
             Case(["1/A/u", "1/A/v"], ["1/A/u", "1/A/w", "1/A/v"], [1: 1]),
             Case(["1/A/u", "2/B/v"], ["1/A/u", "2/B/v", "1/A/w"], [2: 0]),
