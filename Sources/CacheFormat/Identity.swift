@@ -73,7 +73,7 @@ public struct IconURL: Identity {
 
     /// What is before its query and its fragment.
     package var withoutQuery: Substring {
-        text[..<(text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex)]
+        Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }
 }
 
