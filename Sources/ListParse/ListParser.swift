@@ -22,15 +22,17 @@ package struct ListParser: Sendable {
         let encoding = PropertyListEncoding(of: bytes)
         // The parser reads white space alone as an empty dictionary.
         guard encoding != .blank else { return .failure(.emptyFile) }
-        let topKeys: Int
+        let outline: PropertyListOutline
         do throws(ListRejection) {
-            topKeys = try encoding.topKeys(of: bytes, limits)
+            outline = try encoding.outline(of: bytes, limits)
         } catch {
             return .failure(error)
         }
+        var limits = limits
+        if let keys = outline.identityKeys { limits.identityKeys = keys }
         let decoder = PropertyListDecoder()
         if let key = ListDocument.limitsKey { decoder.userInfo[key] = limits }
-        if let key = ListDocument.topKeysKey { decoder.userInfo[key] = topKeys }
+        if let key = ListDocument.topKeysKey { decoder.userInfo[key] = outline.topKeys }
         do {
             return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
         } catch {

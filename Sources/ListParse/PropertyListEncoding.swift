@@ -31,24 +31,24 @@ package enum PropertyListEncoding: Equatable {
     ///
     /// Bytes that it cannot interpret are left to the parser.
     ///
-    /// - Returns: The number of keys of the outermost dictionary, duplicates included; 0 if it is unknown.
     /// - Throws: A rejection if arrays and dictionaries are nested deeper than the limit, or there are more values than
     ///   a file without references could have.
-    package func topKeys(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> Int {
+    package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
         let maxDepth = ListLimits.maxDepth
-        let keys: Int?
+        let outline: PropertyListOutline?
         switch self {
-        case .blank, .wideText: return 0
-        case .xml: keys = XMLNesting.topKeys(bytes, maxDepth: maxDepth)
-        case .openStep: keys = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth)
+        case .blank, .wideText: return PropertyListOutline()
+        case .xml: outline = XMLNesting.outline(bytes, limits)
+        case .openStep:
+            outline = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth).map { PropertyListOutline(topKeys: $0) }
         case .binary:
-            guard let binary = BinaryNesting(bytes) else { return 0 }
+            guard let binary = BinaryNesting(bytes) else { return PropertyListOutline() }
             let maxValues = limits.maxBytes.bytes
             let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
             if let extent, extent.values > maxValues { throw .tooManyValues(limit: maxValues) }
-            keys = extent.map { _ in binary.topKeys }
+            outline = extent.map { _ in PropertyListOutline(topKeys: binary.topKeys) }
         }
-        guard let keys else { throw .tooDeep(limit: maxDepth) }
-        return keys
+        guard let outline else { throw .tooDeep(limit: maxDepth) }
+        return outline
     }
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 
-/// The nesting of an XML property list, and the number of keys of its outermost dictionary.
+/// The nesting of an XML property list, and its keys.
 enum XMLNesting {
-    /// Counts the keys of the outermost dictionary.
+    /// Counts the keys of the outermost dictionary, and looks for the identity keys in all.
     ///
-    /// - Returns: The number of keys, duplicates included; `nil` if the nesting is deeper than the limit.
-    static func topKeys(_ bytes: [UInt8], maxDepth limit: Int) -> Int? {
+    /// - Returns: What was found; `nil` if the nesting is deeper than the limit.
+    static func outline(_ bytes: [UInt8], _ limits: ListLimits) -> PropertyListOutline? {
         var pieces = XMLPieces(bytes)
         var depth = 0
-        var keys = 0
+        var topKeys = 0
+        var identityKeys = XMLKeys(limits.identityKeys)
+        var keyStart = 0
         while let piece = pieces.next() {
             guard case .tag(let name, let isEnd, let isEmpty, _) = piece else { continue }
             // Like the parser, accept names that only begin with these.
@@ -17,12 +20,17 @@ enum XMLNesting {
                     depth = max(depth - 1, 0)
                 } else if !isEmpty {
                     depth += 1
-                    if depth > limit { return nil }
+                    if depth > ListLimits.maxDepth { return nil }
                 }
-            } else if depth == 1, !isEnd, pieces.has("key", at: name) {
-                keys += 1
+            } else if pieces.has("key", at: name) {
+                if isEnd {
+                    identityKeys.add(bytes[keyStart..<(name - 2)])
+                } else {
+                    keyStart = pieces.offset
+                    if depth == 1 { topKeys += 1 }
+                }
             }
         }
-        return keys
+        return PropertyListOutline(topKeys: topKeys, identityKeys: identityKeys.possible)
     }
 }

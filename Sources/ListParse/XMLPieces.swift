@@ -36,7 +36,8 @@ struct XMLPieces {
             offset = position(of: "<", from: start) ?? bytes.count
             return .text
         }
-        if has("<!", at: start) || has("<?", at: start),
+        let second = start + 1 < bytes.count ? bytes[start + 1] : 0
+        if second == UInt8(ascii: "!") || second == UInt8(ascii: "?"),
             let (begin, end) = Self.sections.first(where: { has($0.begin, at: start) })
         {
             // To the parser, `<?>` is a complete instruction, but `<!-->` is not a complete comment.
@@ -44,7 +45,7 @@ struct XMLPieces {
             offset = found.map { $0 + end.utf8CodeUnitCount } ?? bytes.count
             return .section(begin: begin, end: end, isClosed: found != nil)
         }
-        let isEnd = has("</", at: start)
+        let isEnd = second == UInt8(ascii: "/")
         let close = position(of: ">", from: start + 1)
         offset = close.map { $0 + 1 } ?? bytes.count
         let isEmpty = close.map { bytes[$0 - 1] == UInt8(ascii: "/") } ?? false
@@ -53,7 +54,9 @@ struct XMLPieces {
 
     /// Whether a text is at an offset.
     func has(_ text: StaticString, at offset: Int) -> Bool {
-        guard bytes.count - offset >= text.utf8CodeUnitCount else { return false }
+        guard bytes.count - offset >= text.utf8CodeUnitCount, bytes[offset] == text.utf8Start.pointee else {
+            return false
+        }
         return bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.map { memcmp($0 + offset, text.utf8Start, text.utf8CodeUnitCount) == 0 } ?? false
         }
@@ -68,7 +71,7 @@ struct XMLPieces {
                 let found = memchr(first + start, Int32(text.utf8Start.pointee), bytes.count - start)
             {
                 let position = UnsafeRawPointer(found) - first
-                if has(text, at: position) { return position }
+                if text.utf8CodeUnitCount == 1 || has(text, at: position) { return position }
                 start = position + 1
             }
             return nil

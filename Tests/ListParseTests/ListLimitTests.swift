@@ -53,6 +53,19 @@ struct ListLimitTests {
     }
 
     @Test(
+        "an identity is found however XML spells its key",
+        arguments: [
+            "<key>id</key>", "<key >id</key\n>", "<key a='&gt;'>id</key>", "<key>&#105;d</key>", "<key>&#x69;d</key>",
+            "<key><![CDATA[id]]></key>", "<key>i<![CDATA[d]]></key>", "<key></key><true/><key>id</key>",
+        ])
+    func identityInXML(key: String) throws {
+        let list = try ListParser().parse(
+            "<plist><array><dict><key>icon</key><string>u:1</string>\(key)<string>a</string></dict></array></plist>"
+        ).get()
+        #expect(list.entries.map(\.id) == ["a"])
+    }
+
+    @Test(
         "thirty-two levels are accepted and no more",
         arguments: [
             { "<plist>" + wrap("<string>http://e.org</string>", in: ("<array>", "</array>"), $0) + "</plist>" },

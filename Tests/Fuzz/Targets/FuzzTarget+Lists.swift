@@ -28,8 +28,8 @@ extension FuzzTarget {
     static let lists = FuzzTarget(name: "lists", isText: false) { bytes in
         let limits = ListLimits(maxBytes: ByteCount(1 << 16))
         let encoding = PropertyListEncoding(of: bytes)
-        let keys = try? encoding.topKeys(of: bytes, limits)
-        if encoding == .xml, keys != nil {
+        let outline = try? encoding.outline(of: bytes, limits)
+        if encoding == .xml, outline != nil {
             let depth = XMLReference.depth(of: bytes)
             try hold(depth <= ListLimits.maxDepth, "\(depth) containers inside one another are accepted")
         }
