@@ -8,10 +8,10 @@
 /// what goes by Characters.
 extension StringProtocol {
     /// Whether the text begins with the same bytes.
-    package func starts(withBytes start: String) -> Bool { utf8.starts(with: start.utf8) }
+    @inlinable package func starts(withBytes start: String) -> Bool { utf8.starts(with: start.utf8) }
 
     /// Whether the text ends with the same bytes.
-    package func ends(withBytes end: String) -> Bool {
+    @inlinable package func ends(withBytes end: String) -> Bool {
         utf8.suffix(end.utf8.count).elementsEqual(end.utf8)
     }
 
