@@ -52,7 +52,7 @@ package struct FetchTarget: Hashable, Sendable {
         }
         isSecure = scheme == "https"
         (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
-        guard let parsed = URL(string: String(text.unicodeScalars.prefix { $0 != "#" })),
+        guard let parsed = URL(string: Self.encoded(Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") }))),
             parsed.scheme?.asciiLowercased == scheme,
             let parsedHost = parsed.host(percentEncoded: true)?.asciiLowercased,
             parsedHost == host || parsedHost == "[\(host)]", parsed.port == nil || parsed.port == port
@@ -66,9 +66,29 @@ package struct FetchTarget: Hashable, Sendable {
     /// - Throws: ``URLRefusal`` if the resolved URL may not be fetched.
     package func resolving(_ reference: String) throws(URLRefusal) -> FetchTarget? {
         guard reference.utf8.count <= Self.maxLength, let base = URL(string: url),
-            let target = URL(string: reference, relativeTo: base)
+            let target = URL(string: Self.encoded(reference[...]), relativeTo: base)
         else { return nil }
         return try FetchTarget(target.absoluteString)
+    }
+
+    /// A reference in which what RFC 3986 forbids after the authority is percent-encoded.
+    ///
+    /// `URL` would encode all of a part that has such a character, also the escapes that are in it already.
+    private static func encoded(_ reference: Substring) -> String {
+        var rest = reference.utf8
+        let scheme = rest.prefix { !":/?#".utf8.contains($0) }
+        if isScheme(scheme), rest[scheme.endIndex...].first == UInt8(ascii: ":") {
+            rest = rest[scheme.endIndex...].dropFirst()
+        }
+        if rest.starts(with: "//".utf8) { rest = rest.dropFirst(2).drop { !"/?#\\".utf8.contains($0) } }
+        return String(reference[..<rest.startIndex]) + PercentEncoding.encodeForbidden(rest)
+    }
+
+    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
+        guard let first = text.first, (0x61...0x7A).contains(first | 0x20) else { return false }
+        return text.allSatisfy { byte in
+            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
+        }
     }
 
     private static func hostAndPort(

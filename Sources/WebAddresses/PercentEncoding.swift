@@ -14,10 +14,30 @@ package enum PercentEncoding {
             if isUnreserved(byte) || kept.utf8.contains(byte) {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+                append(byte, to: &encoded)
             }
         }
         return encoded
+    }
+
+    /// Encodes what can stand in no path, query or fragment (RFC 3986, sections 3.3 to 3.5); what is encoded already stays.
+    static func encodeForbidden(_ text: Substring.UTF8View) -> String {
+        var encoded = ""
+        var rest = text
+        while let byte = rest.popFirst() {
+            let isEscape =
+                byte == UInt8(ascii: "%") && rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy { digit($0) != nil }
+            if isEscape || isUnreserved(byte) || "!$&'()*+,;=:@/?#".utf8.contains(byte) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                append(byte, to: &encoded)
+            }
+        }
+        return encoded
+    }
+
+    private static func append(_ byte: UInt8, to encoded: inout String) {
+        encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

@@ -33,7 +33,10 @@ struct FetchTargetTests {
             ("http://a/ü.png", "http://a/%C3%BC.png"), ("http://a/a b.png", "http://a/a%20b.png"),
             ("http://a/a%20b.png", "http://a/a%20b.png"), ("http://a/?q=ü ü", "http://a/?q=%C3%BC%20%C3%BC"),
             ("http://a/%zz", "http://a/%25zz"), ("http://a/x#\u{301}y", "http://a/x"),
-            ("http://a/x\r\ny", "http://a/x%0D%0Ay"),
+            ("http://a/x\r\ny", "http://a/x%0D%0Ay"), ("http://a/ué%2Fx.png", "http://a/u%C3%A9%2Fx.png"),
+            ("http://a/v|w%2Fx", "http://a/v%7Cw%2Fx"),
+            ("http://a/[1]%2F?q=[1]&z=%2f", "http://a/%5B1%5D%2F?q=%5B1%5D&z=%2f"),
+            ("http://a/é%2#%zz", "http://a/%C3%A9%252"), ("http://[::1]/ %20", "http://[::1]/%20%20"),
         ])
     func sent(text: String, url: String) throws {
         let target = try FetchTarget(text)
@@ -103,7 +106,10 @@ struct FetchTargetTests {
             ("/y.png", "https://a/y.png"), ("y.png", "https://a/d/y.png"), ("../y.png", "https://a/y.png"),
             ("../../../y.png", "https://a/y.png"), ("?q", "https://a/d/x.png?q"), ("./x.png", "https://a/d/x.png"),
             ("#f", "https://a/d/x.png"), ("//b/y", "https://b/y"), ("http://b:81/y", "http://b:81/y"),
-            ("https://b/y#f", "https://b/y"), ("/ü y", "https://a/%C3%BC%20y"), ("./", "https://a/d/"),
+            ("https://b/y#f", "https://b/y"), ("/ü y", "https://a/%C3%BC%20y"),
+            ("/a%20b c.png", "https://a/a%20b%20c.png"),
+            ("é%2Fx?q=[1]&z=%2F", "https://a/d/%C3%A9%2Fx?q=%5B1%5D&z=%2F"),
+            ("http://[::1]/é%20", "http://[::1]/%C3%A9%20"), ("./", "https://a/d/"),
         ])
     func redirect(location: String, url: String) throws {
         #expect(try FetchTarget("https://a/d/x.png").resolving(location)?.url == url)

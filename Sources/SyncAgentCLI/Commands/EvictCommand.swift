@@ -99,6 +99,7 @@ struct EvictCommand: AsyncParsableCommand {
         }
 
         func lines(fitting width: Int?) -> [StyledText] {
+            guard removed > 0 || !kept.icons.isEmpty || later > 0 else { return ["No image is retired."] }
             var lines = ["\(counted(removed, "icon")) evicted"].map { StyledText($0) }
             if !kept.icons.isEmpty {
                 lines[0] += StyledText(", \(grouped(kept.icons.count)) kept:")

@@ -11,13 +11,14 @@ struct PathCommand: AsyncParsableCommand {
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
         usage: "syncagent path [--json] <url> [options]",
         discussion: """
-            Works without a running agent. After a refresh, an icon may have another image with another path.
+            Works without a running agent. After a refresh, an icon may have another image with another path. While its \
+            URL has no image yet, the previous one of its app is printed, and a note on stderr says so.
 
             Examples:
               syncagent path https://example.com/mail.png
               display "$(syncagent path https://example.com/mail.png)"
 
-            Exit code 1: the icon is not ready.
+            Exit code 1: there is no image.
             """)
 
     @Argument(help: "The URL, spelled as in the app list.", completion: .offered(.readyIcons))
@@ -52,7 +53,7 @@ struct PathCommand: AsyncParsableCommand {
                 if let previous = app.previous {
                     Message.note(
                         "The image of \(shown(url)) is not on disk yet: this is the app's previous one, from "
-                            + "\(shown(previous.icon)).")
+                            + "\(shown(previous.icon, beside: url)).")
                 }
                 guard json else { return try Message.output(path: path) }
                 try Message.output([

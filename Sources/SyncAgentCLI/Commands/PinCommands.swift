@@ -114,7 +114,13 @@ struct UnpinCommand: AsyncParsableCommand {
         if json { return try Message.output(report.json) }
         let lists = icon.lists.filter { $0 != Reconciler.pinList }
         let removal =
-            icon.path == nil ? "it has no image" : "its image is removed when the grace period is over"
+            if icon.path == nil {
+                "it has no image"
+            } else if icon.shownFor?.isEmpty == false {
+                "its image stays as long as apps in lists show it"
+            } else {
+                "its image is removed when the grace period is over"
+            }
         let end =
             lists.isEmpty
             ? removal
@@ -135,8 +141,8 @@ extension Configuration {
         guard report.isPublished else {
             let reason = report.error.map { " (\($0))" } ?? ""
             throw Exit.because(
-                "The change is not published yet\(reason). The agent keeps trying: see syncagent status.",
-                code: .attention)
+                "The change is not published yet\(reason). The agent keeps trying. See: "
+                    + suggested("syncagent status"), code: .attention)
         }
         return report
     }

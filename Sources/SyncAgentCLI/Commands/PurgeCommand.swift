@@ -39,7 +39,10 @@ struct PurgeCommand: AsyncParsableCommand {
                 throw Exit.because(
                     "purge removes all images in \(folders.cache): confirm it with --yes.", code: .usage)
             }
-            guard Self.isConfirmed("Remove all images in \(folders.cache) and forget everything but the app lists?")
+            guard
+                Self.isConfirmed(
+                    "Remove all images in \(folders.cache), also those that apps keep while their new ones cannot be "
+                        + "downloaded, and forget everything but the app lists?")
             else {
                 throw Exit.because("Nothing was removed.", code: .attention)
             }

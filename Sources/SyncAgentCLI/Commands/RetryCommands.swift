@@ -24,7 +24,7 @@ struct RetryCommand: AsyncParsableCommand {
         completion: .offered(.failedIconsAndLists))
     var names: [String] = []
 
-    @Flag(help: "All icons that failed.")
+    @Flag(help: "All icons that failed, or that wait for their server.")
     var failed = false
 
     @Flag(help: "Print one JSON document.")
@@ -42,7 +42,7 @@ struct RetryCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = IconSelection(names: names, failed: failed)
         let report = try await configuration.select(selection) { try await $0.retry($1) }
-        try await configuration.tell(report, as: "retried", or: "Nothing to retry: no failed icon waits.", inJSON: json)
+        try await configuration.tell(report, as: "retried", or: "Nothing to retry: no icon failed or waits for its server.", inJSON: json)
     }
 }
 

@@ -97,6 +97,8 @@ struct SyncCommand: AsyncParsableCommand {
             Message.error("\(counted(report.failed, "icon")) failed. See: \(command)")
         }
         guard report.pending > 0, let hold = report.hold, hold != report.error else { return }
-        Message.error("\(counted(report.pending, "icon")) \(report.pending == 1 ? "waits" : "wait"): \(hold).")
+        let verb = report.pending == 1 ? "waits" : "wait"
+        let command = configuration.suggested("syncagent status")
+        Message.error("\(counted(report.pending, "icon")) \(verb): \(hold). See: \(command)")
     }
 }

@@ -55,7 +55,8 @@ struct VerifyCommand: AsyncParsableCommand {
         let images = Set(result.damage.compactMap(\.image))
         if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
             Message.error(
-                "The agent is repairing \(counted(result.damage.count, "file")): run syncagent verify again.")
+                "The agent is repairing \(counted(result.damage.count, "file")). Verify again with: "
+                    + configuration.given("syncagent verify"))
         } else {
             try await repairAlone(result, folders)
         }

@@ -70,7 +70,9 @@ struct WhyCommand: AsyncParsableCommand {
         do {
             guard var report = try status.report(on: url) else { return nil }
             if report.state == "retired" {
-                report.eviction = "when its grace period is over; only a running agent evicts"
+                report.eviction =
+                    report.shownFor?.isEmpty == false
+                    ? EvictionReport.shownReason : "when its grace period is over; only a running agent evicts"
             }
             return (report, true)
         } catch {

@@ -119,3 +119,8 @@ struct Table {
 
 /// A URL as tables and messages show it: `--json` has it in full.
 func shown(_ url: IconURL) -> String { "\(LogURL(url))" }
+
+/// A URL beside another one, which may differ only in what is not shown.
+func shown(_ url: IconURL, beside other: IconURL) -> String {
+    url != other && shown(url) == shown(other) ? "the same URL with another query" : shown(url)
+}

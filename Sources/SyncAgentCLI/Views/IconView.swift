@@ -32,11 +32,11 @@ struct IconView {
         if let previous = report.previous {
             add("shown", "\(cache)/\(previous.path)", .yellow)
             let since = previous.since.map { ", since \($0)" } ?? ""
-            add("", "the previous image of its app, from \(shown(previous.url))\(since)")
+            add("", "the previous image of its app, from \(shown(previous.url, beside: report.url))\(since)")
         }
         for other in report.shownFor ?? [] {
             let lists = other.lists.map(\.text).joined(separator: ", ")
-            add("shown in", "\(lists), until \(shown(other.url)) is downloaded", .yellow)
+            add("shown in", "\(lists), until \(shown(other.url, beside: report.url)) is downloaded", .yellow)
         }
         add("next", report.next)
         for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }

@@ -44,6 +44,23 @@ package struct AppMatch: Sendable {
         return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
     }
 
+    /// Finds the apps of entries that return to a list among entries that were in it.
+    ///
+    /// The same identity tells them, or else name and URL. The URL alone does not tell which app it was.
+    ///
+    /// - Returns: The places of entries that return, with the place that each had.
+    static func returned(_ entries: [AppEntry], to old: [AppEntry]) -> [(new: Int, old: Int)] {
+        let match = AppMatch(from: old, to: entries)
+        let pairs =
+            old.indices.compactMap { old in match.unchanged(old).map { (new: $0, old: old) } }
+            + match.counterparts.map { (new: $0.key, old: $0.value) }
+        return pairs.filter { pair in
+            let (new, old) = (entries[pair.new], old[pair.old])
+            if let id = new.id, let last = old.id { return isSame(id, last) }
+            return new.icon == old.icon && isSame(new.name, old.name)
+        }
+    }
+
     /// The URLs of the old version whose apps all have others now.
     ///
     /// A URL takes the place of one other at most: of apps that share their new URL, only the first one has a successor.

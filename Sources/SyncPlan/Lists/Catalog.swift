@@ -25,6 +25,10 @@ package struct Catalog: Sendable {
     private var lastTrail: FetchTrail?
     /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    /// The last images that apps showed in place of their icons, by the URLs that they came from, until they are evicted.
+    ///
+    /// Some may be shown again.
+    private var retiredPrevious: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// Another number whenever lists name something else, or other icons are retired.
     private(set) var version = 0
     /// What there is to tell of all icons.
@@ -46,10 +50,41 @@ package struct Catalog: Sendable {
         return icons[place].icon.isReferenced && (icons[place].icon.hasImage || previous.has(url))
     }
 
-    /// How many icons that no list names have an image that no other one shows.
+    /// The images on disk that nothing shows, by their URLs.
     ///
     /// - Complexity: O(*n*) in the number of icons that no list names.
-    package var retiredCount: Int { retired.values.count { image in image.digest.map { !needs($0) } ?? false } }
+    var retiredImages: [IconURL: Boxed<AppListDocument.Image>] {
+        retired.merging(retiredPrevious.filter { leftover(of: $0.key) != nil }) { a, _ in a }.filter {
+            isShownByNone($0.value)
+        }
+    }
+
+    /// How many there are.
+    var retiredCount: Int {
+        retired.values.count(where: isShownByNone)
+            + retiredPrevious.count { leftover(of: $0.key) != nil && isShownByNone($0.value) }
+    }
+
+    private func isShownByNone(_ image: Boxed<AppListDocument.Image>) -> Bool {
+        image.digest.map { !needs($0) } ?? false
+    }
+
+    /// The last image that apps showed of a URL whose own is not known any more.
+    func leftover(of url: IconURL) -> Boxed<AppListDocument.Image>? {
+        icons[url]?.hasImage == true ? nil : retiredPrevious[url]
+    }
+
+    /// Keeps account of an image that apps have shown in place of their icons.
+    mutating func noteLeftover(_ previous: PreviousImage) { retiredPrevious[previous.url] = previous.image }
+
+    /// Gives up the account of images that are not on disk any more, or not as they should be.
+    ///
+    /// - Returns: The URLs that they came from.
+    mutating func forgetLeftovers(of images: Set<Digest>) -> Set<IconURL> {
+        let gone = Set(retiredPrevious.lazy.filter { $0.value.digest.map(images.contains) ?? true }.map(\.key))
+        for url in gone { retiredPrevious[url] = nil }
+        return gone
+    }
 
     /// Changes what is known of a list, its entries excepted.
     package mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {

@@ -288,6 +288,7 @@ extension Reconciler {
             consider(url, now: now)
             forgetIfDone(url, now: now)
         }
+        _ = catalog.forgetLeftovers(of: images)
         let dropped = dropPrevious(images, now: now)
         lists.formUnion(dropped.lists)
         found.formUnion(dropped.images)

@@ -58,7 +58,10 @@ extension Reconciler {
             heirs[new] = old.heirs[counterpart]
             guard icon != last else { continue }
             if publishing.inFlight?.staged[last] != nil { heirs[new] = last }
-            guard let record = catalog.icons[last], record.hasImage else { continue }
+            guard let record = catalog.icons[last], record.hasImage else {
+                if let image = kept[new] { begun.append((icon, image.url)) }
+                continue
+            }
             kept[new] = PreviousImage(last, record.boxedImage, since: now.inWholeSeconds)
             begun.append((icon, last))
         }
@@ -83,6 +86,7 @@ extension Reconciler {
                 continue
             }
             events.append(.iconRetired(previous.url))
+            catalog.noteLeftover(previous)
         }
     }
 
@@ -117,19 +121,39 @@ extension Reconciler {
         }
     }
 
-    /// Shows the previous images of entries that return to a list, as its documents on disk have them.
-    mutating func showAgain(_ added: Set<IconURL>, in name: ListName) {
-        guard !added.isEmpty, let entries = catalog.lists[name]?.entries else { return }
-        let shown = retention.ledger.previousImages(shownBy: name)
-        guard !shown.isEmpty else { return }
+    /// Shows the previous images of apps that return to a list, as its documents on disk have them.
+    ///
+    /// - Parameters:
+    ///   - added: The icons of these apps; `nil` for all of the list.
+    ///   - name: The list.
+    /// - Complexity: O(*n*) in the number of documents on disk; in that of entries for each document that shows some.
+    mutating func showAgain(_ added: Set<IconURL>? = nil, in name: ListName) {
+        guard added?.isEmpty != true, let entries = catalog.lists[name]?.entries else { return }
+        let documents = retention.ledger.previousImages(shownBy: name)
+        guard !documents.isEmpty else { return }
+        var rest = entries.indices.filter { index in
+            let icon = entries[index].icon
+            return added?.contains(icon) != false && catalog.icons[icon]?.hasImage != true
+                && catalog.previous.of(index, in: name) == nil
+        }
         var images: [Int: PreviousImage] = [:]
-        for (index, entry) in entries.enumerated() where added.contains(entry.icon) {
-            guard catalog.previous.of(index, in: name) == nil, let last = shown[entry.icon],
-                last.image.digest.map(retention.ledger.isOnDisk) == true
-            else { continue }
-            images[index] = last
+        for shown in documents where !rest.isEmpty {
+            let apps = AppMatch.returned(rest.map { entries[$0] }, to: shown.map(\.entry))
+            for (new, old) in apps where shown[old].image.image.digest.map(retention.ledger.isOnDisk) == true {
+                images[rest[new]] = shown[old].image
+            }
+            rest.removeAll { images[$0] != nil }
         }
         catalog.setPrevious(images, in: name)
+    }
+
+    /// Shows previous images that apps lost and that are on disk again, because another icon has the same ones.
+    mutating func showAgain(_ images: Set<Digest>, now: Timestamp) {
+        for list in retention.ledger.lists(showing: images) {
+            let before = catalog.previous.entries[list]?.count
+            showAgain(in: list)
+            if catalog.previous.entries[list]?.count != before { publishing.noteChange(of: list, at: now) }
+        }
     }
 
     /// Has apps keep an image that was published when their lists had another URL for them already.

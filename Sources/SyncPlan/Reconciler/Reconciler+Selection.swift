@@ -6,14 +6,15 @@ import WebAddresses
 extension Reconciler {
     /// The icons of a selection.
     ///
-    /// - Complexity: O(*n*) in the number of lists and URLs that are named; in that of all icons for those that failed.
+    /// - Complexity: O(*n*) in the number of lists and URLs that are named; in that of all icons for those that failed
+    ///   or wait for their origin.
     package func selected(by selection: IconSelection) -> SelectedIcons {
         var report = SelectionReport()
         report.unknown = selection.urls.filter { catalog.icons.index(of: $0) == nil }
         report.missing = selection.lists.filter { catalog.lists[$0] == nil }
         var urls = selection.urls
         if selection.failed {
-            urls += catalog.icons.lazy.filter { $0.icon.hasFailed || upstreams.isWaiting($0.url) }.map(\.url)
+            urls += catalog.icons.lazy.map(\.url).filter { isDue($0, isRefresh: false) }
         }
         return SelectedIcons(
             urls: urls, entries: selection.lists.compactMap { catalog.lists[$0]?.entries }, report: report)

@@ -109,6 +109,7 @@ extension Reconciler {
             retention.noteChange(
                 losing: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: catalog, at: now)
         }
+        showAgain(Set(done.staged.values.map(\.image.sha256)), now: now)
         keepPublished(by: done.heirs, among: Set(done.staged.keys), now: now)
         if !lost.isEmpty { noteDamage(lost, now: now) }
         // Other URLs may have names of the files that were there before.
@@ -229,6 +230,7 @@ extension Reconciler {
         }
         noteDamage(lost, now: now)
         for (url, image) in found.images where !lost.contains(image.sha256) { adopt(image, of: url, now: now) }
+        for name in catalog.lists.keys { showAgain(in: name) }
         cache.noteOtherFolder()
     }
 
@@ -260,6 +262,7 @@ extension Reconciler {
     private mutating func forget(_ plan: RetirementPlan, now: Timestamp) {
         publishing.forgetNames(of: plan.urls)
         let removed = Set(plan.images.map(\.sha256))
+        var leftovers = catalog.forgetLeftovers(of: removed)
         // An image that came back to a URL may be named by no document of it.
         let returned = catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
         for url in plan.affected.union(plan.urls).union(returned) {
@@ -270,8 +273,10 @@ extension Reconciler {
                 $0.response = nil
             }
             if !catalog.needs(image.sha256) { events.append(.iconEvicted(url)) }
+            leftovers.remove(url)
             forgetIfDone(url, now: now)
         }
+        for url in leftovers.sorted() { events.append(.iconEvicted(url)) }
     }
 
     // MARK: Room

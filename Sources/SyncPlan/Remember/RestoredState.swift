@@ -145,6 +145,11 @@ struct RestoredCatalog: Sendable {
     private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
         let known = catalog.icons[app.icon]
         guard let image = app.ownImage else {
+            if let last = app.previous, case .ready(let image) = app.state, !missing.contains(image.sha256),
+                let boxed = ledger.boxed(image.sha256)
+            {
+                catalog.noteLeftover(PreviousImage(last.icon, boxed, since: last.since))
+            }
             // Its name is there as long as the generation is.
             if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)
             {

@@ -10,7 +10,7 @@ extension RetirementLedger {
         fileprivate let documents: [Digest: Document]
         fileprivate let superseded: [Int]
 
-        /// Finds the newest superseded generation on disk that names each of these URLs.
+        /// Finds the newest superseded generation on disk that names each of these URLs, or has apps show its image.
         ///
         /// - Parameters:
         ///   - urls: The URLs.
@@ -20,13 +20,13 @@ extension RetirementLedger {
         package func newest(naming urls: some Collection<IconURL>, among chosen: Set<Int>? = nil) -> [IconURL: Int] {
             let counted = chosen.map { superseded.filter($0.contains) } ?? superseded
             let documents = documents.values.compactMap { document in
-                document.namers(among: counted).last.map { (number: $0, urls: document.urls) }
+                document.namers(among: counted).last.map { (number: $0, urls: document.urls, shown: document.shown) }
             }
             var found: [IconURL: Int] = [:]
             var rest = Set(urls)
-            for (number, named) in documents.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
+            for (number, named, shown) in documents.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
                 let here = rest.count < named.count ? rest.filter(named.contains) : named.filter(rest.contains)
-                for url in here {
+                for url in here + shown.lazy.map(\.image.url).filter(rest.contains) {
                     found[url] = number
                     rest.remove(url)
                 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 
 /// What every generation on disk names, so that nothing is removed that one of them still does.
@@ -21,14 +22,23 @@ package struct RetirementLedger: Sendable {
         let previous: [IconURL: [Digest]]
         /// Its list.
         let list: ListName
-        /// What the first of those entries of each URL shows.
-        let shown: [IconURL: PreviousImage]
+        /// The same, with the entries that show them.
+        let shown: [ShownPrevious]
+
+        /// The newest generation that named it.
+        var newest: Int { since == nil ? before.last?.upperBound ?? 0 : .max }
 
         /// Those that name it, of generations that are on disk: the oldest first.
         func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
             let ranges = before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
             return ranges.lazy.map { all.within($0) }.joined()
         }
+    }
+
+    /// An entry that shows the previous image of its app.
+    struct ShownPrevious {
+        let entry: AppEntry
+        let image: PreviousImage
     }
 
     struct Image: Keyed {
@@ -111,14 +121,22 @@ package struct RetirementLedger: Sendable {
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
-    /// What documents of a list show for URLs that had no image of their own; of several, since the latest time.
+    /// The entries that show previous images in each document of a list, the newest document first.
     ///
-    /// - Complexity: O(*n*) in the number of documents, and of such URLs of the list.
-    func previousImages(shownBy list: ListName) -> [IconURL: PreviousImage] {
-        documents.values.reduce(into: [:]) { images, document in
-            guard document.list == list, !document.shown.isEmpty else { return }
-            images.merge(document.shown) { ($0.since ?? .distantPast) < ($1.since ?? .distantPast) ? $1 : $0 }
-        }
+    /// - Complexity: O(*n*) in the number of documents.
+    func previousImages(shownBy list: ListName) -> [[ShownPrevious]] {
+        documents.values.filter { $0.list == list && !$0.shown.isEmpty }
+            .sorted { $0.newest > $1.newest }.map(\.shown)
+    }
+
+    /// The lists of which a document shows one of these images in place of another one.
+    ///
+    /// - Complexity: O(*n*) in the number of documents and of the entries that show such images.
+    func lists(showing images: Set<Digest>) -> Set<ListName> {
+        Set(
+            documents.values.lazy.filter { document in
+                document.shown.contains { $0.image.image.digest.map(images.contains) ?? false }
+            }.map(\.list))
     }
 
     /// Whether no document names the image any more, and it is still to be removed.
@@ -195,7 +213,7 @@ package struct RetirementLedger: Sendable {
         ready.urls.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var previous: [IconURL: [Digest]] = [:]
-        var shown: [IconURL: PreviousImage] = [:]
+        var shown: [ShownPrevious] = []
         // By their numbers: a copy of an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
@@ -209,7 +227,10 @@ package struct RetirementLedger: Sendable {
             guard let last = value.apps[index].previous else { continue }
             let icon = value.apps[index].icon
             if previous[icon]?.contains(image.sha256) != true { previous[icon, default: []].append(image.sha256) }
-            if shown[icon] == nil { shown[icon] = PreviousImage(last.icon, boxed(image), since: last.since) }
+            shown.append(
+                ShownPrevious(
+                    entry: AppEntry(value.apps[index]),
+                    image: PreviousImage(last.icon, boxed(image), since: last.since)))
         }
         let document = Document(
             urls: SortedSet(ready.urls), images: SortedSet(ready.images), previous: previous, list: value.list,

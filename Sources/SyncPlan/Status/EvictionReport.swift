@@ -29,10 +29,13 @@ package struct EvictionReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// Why an image stays of which no list names the URL.
+    package static let shownReason = "apps in lists show its image, for another URL"
+
     package var state: String
     /// Why nothing is removed at the moment.
     package var reason: String?
-    /// The icons that no list names, or the one that was asked for.
+    /// The icons that no list names and whose images no app shows, or the one that was asked for.
     package var icons: [Icon]
     package var leases: [Lease] = []
     /// Whether all that can go now has gone.
@@ -65,8 +68,8 @@ package struct EvictionSnapshot: Sendable {
     var icons: [IconURL: Boxed<AppListDocument.Image>]
     /// The lists that name the icon, if it is a single one.
     var lists: [ListName] = []
-    /// The icons whose images apps show that have other icons.
-    var shown: Set<IconURL> = []
+    /// Whether apps show the image of the icon, for another URL.
+    var isShown = false
     var namings: RetirementLedger.Namings
     /// When the grace of each superseded generation is over.
     var expiries: [Int: Timestamp]
@@ -107,8 +110,8 @@ package struct EvictionSnapshot: Sendable {
                 lists.contains(Reconciler.pinList) ? "pinned" : nil,
                 files.isEmpty ? nil : "named by \(files.map(\.text).joined(separator: ", "))",
             ].compactMap(\.self).joined(separator: ", ")
-        } else if shown.contains(url) {
-            fate.reason = "apps in lists show its image, for another URL"
+        } else if isShown {
+            fate.reason = EvictionReport.shownReason
         } else if let doubt {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if let generation, let hold, generation <= hold.generation {
@@ -134,16 +137,24 @@ extension Reconciler {
     /// What goes and what stays at the moment, yet to be told.
     ///
     /// - Parameters:
-    ///   - url: The icon to tell of; `nil` for all that no list names.
+    ///   - url: The icon to tell of; `nil` for all that no list names and whose images no app shows.
     ///   - now: The present time.
     /// - Returns: No icon, if there is no image of the one that was asked for.
     /// - Complexity: O(*n*) in the number of superseded generations, and in that of icons that no list names.
     package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
         let icon = url.flatMap { catalog.icons[$0] }
-        let icons = url.map { url in icon.map { [url: $0.boxedImage] } ?? [:] } ?? catalog.retired
+        let icons: [IconURL: Boxed<AppListDocument.Image>]
+        if let url {
+            let image =
+                icon?.hasImage == true
+                ? icon?.boxedImage : catalog.previous.shown(for: url)?.image ?? catalog.leftover(of: url)
+            icons = image.map { [url: $0] } ?? [:]
+        } else {
+            icons = catalog.retiredImages
+        }
         return EvictionSnapshot(
             icons: icons, lists: icon?.lists ?? [],
-            shown: Set(icons.lazy.filter { $0.value.digest.map(catalog.needs) ?? false }.map(\.key)),
+            isShown: url != nil && icons.values.first?.digest.map(catalog.needs) == true,
             namings: retention.ledger.namings,
             expiries: retention.ledger.expiries(grace: settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: retention.brake.heldNow,

@@ -6,7 +6,12 @@ extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
         let shown = catalog.previous.isEmpty ? [:] : catalog.previous.showing(imageOf: url)
-        guard let icon = catalog.icons[url] ?? (shown.isEmpty ? nil : IconRecord()) else { return nil }
+        var record = catalog.icons[url]
+        if record == nil, let image = catalog.previous.image(of: url) ?? catalog.leftover(of: url) {
+            record = IconRecord()
+            record?.boxedImage = image
+        }
+        guard let icon = record else { return nil }
         var report = IconReport(
             url: url, icon: icon, health: { downloads.origins[$0] },
             queue: (downloads.queue.readyCount, downloads.isPaused), now: now)

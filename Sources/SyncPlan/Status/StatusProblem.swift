@@ -247,7 +247,7 @@ extension StatusReport {
                     sentence: "\(counted(count, "icon")) \(verb) \(count == 1 ? "its" : "their") previous image: "
                         + "\(image) not on disk yet",
                     detail: icons.previousSince.map {
-                        "\(count == 1 ? "its URL" : "the first of their URLs") changed at \($0)"
+                        "\(count == 1 ? "its app has" : "the first of their apps has") had another URL since \($0)"
                     },
                     example: icons.previousExample?.text,
                     commands: icons.previousExample.map { [Self.command(for: $0, in: icons.previousList)] } ?? []))

@@ -93,7 +93,7 @@ extension Reconciler {
 
     /// Why icons that are pending get no further.
     private func syncHold(_ icons: IconCounts) -> String? {
-        if downloads.isPaused { return "downloads are paused: run syncagent resume" }
+        if downloads.isPaused { return "downloads are paused" }
         if let reason = space.reason { return reason }
         guard downloads.queue.activeCount + downloads.queue.readyCount == 0 else { return nil }
         if upstreams.hasWaiting {
@@ -101,10 +101,10 @@ extension Reconciler {
                 icons.pending == 1 ? ("its image", "its server is") : ("their images", "their servers are")
             return upstreams.settings.fallback == .never
                 ? "no upstream has \(image), and upstream.fallback is never"
-                : "no upstream has \(image); \(server) asked later: see syncagent status"
+                : "no upstream has \(image); \(server) asked later"
         }
         guard downloads.queue.heldCount > 0 else { return nil }
-        return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait: see syncagent status"
+        return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait"
     }
 
     private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }

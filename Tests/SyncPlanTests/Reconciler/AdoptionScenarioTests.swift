@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import SyncPlan
 import Testing
@@ -58,6 +59,25 @@ struct AdoptionScenarioTests {
             if agent.disk.generations.count > 1 { try agent.passToNextWake() }
         }
         #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
+    }
+
+    @Test("a folder that was away: its apps show their previous images again")
+    func previousImages() throws {
+        var agent = Self.agent()
+        try agent.drop("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        try agent.drop("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
+        try agent.finishAll(.failed(.status(503)))
+        try agent.finishJobs()
+        let away = agent.disk
+        try adopt(Self.agent().disk, in: &agent)
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.ready == 0)
+        try adopt(away, in: &agent)
+        try agent.finishAll(.failed(.status(503)))
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
     }
 
     @Test("a cache with higher numbers: the next one is above them, and what is remembered is about its generations")

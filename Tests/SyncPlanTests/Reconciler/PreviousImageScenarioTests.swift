@@ -222,4 +222,107 @@ struct PreviousImageScenarioTests {
             #expect(list?.ready == apps.count)
         }
     }
+
+    /// What each app of `1.plist` shows in place of its icon.
+    private static func previous(_ agent: AgentScenario) -> [IconURL?] {
+        let document = agent.disk.current?.lists["1.plist"].flatMap { agent.disk.documents[$0.sha256] }
+        return document?.apps.map { $0.previous?.icon } ?? []
+    }
+
+    @Test(
+        "apps of a list that is put back show their own images, also if they share a URL or have changed places",
+        arguments: [
+            (["new", "new", "new"], ["new", "new", "new"]), (["1", "2", "3"], ["2", "1", "3"]),
+            (["1", "2", "3"], ["4", "5", "6"]),
+        ])
+    func putBackApart(last: [String], next: [String]) throws {
+        func apps(_ urls: [String]) -> [AppEntry] {
+            zip(["m", "p", "x"], urls).map { AppEntry(id: $0, icon: IconURL("https://h.example/\($1).png")) }
+        }
+        var agent = try Self.agent(apps(["a", "b", "c"]))
+        for entries in [apps(last), [], apps(next)] {
+            try agent.drop("1.plist", apps: entries)
+            try Self.fail(&agent)
+        }
+        #expect(
+            Self.previous(agent) == ["https://h.example/a.png", "https://h.example/b.png", "https://h.example/c.png"])
+    }
+
+    @Test("an app with another identity shows no image of another one, though its URL is that of the other one")
+    func putBackOther() throws {
+        var agent = try Self.agent([AppEntry(id: "m", icon: "https://h.example/a.png")])
+        for id in ["m", nil, "n"] {
+            try agent.drop("1.plist", apps: id.map { [AppEntry(id: $0, icon: "https://h.example/b.png")] } ?? [])
+            try Self.fail(&agent)
+        }
+        #expect(Self.previous(agent) == [nil])
+    }
+
+    @Test("images that apps showed are retired, told of and evicted like others", arguments: [false, true])
+    func retired(isRestarted: Bool) throws {
+        var agent = try Self.agent()
+        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        #expect(agent.plan.status.icons.retired == 0 && agent.plan.evictionReport(now: agent.now).icons.isEmpty)
+        let url: IconURL = "https://h.example/0.png"
+        #expect(agent.plan.evictionReport(on: url, now: agent.now).icons.isEmpty)
+        #expect(agent.plan.evictionReport(on: "https://h.example/0.png?2", now: agent.now).icons.count == 1)
+        try agent.drop("1.plist", apps: [])
+        try agent.finishJobs()
+        if isRestarted {
+            try agent.restart()
+            try agent.drop([:])
+            try agent.finishJobs()
+        }
+        #expect(agent.plan.status.icons.retired == Self.count)
+        let report = agent.plan.evictionReport(now: agent.now)
+        #expect(report.icons.count == Self.count && report.icons.allSatisfy { $0.reason.hasPrefix("held until") })
+        #expect(agent.plan.evictionReport(on: url, now: agent.now).icons.count == 1)
+        #expect(agent.plan.report(on: url, now: agent.now)?.state == "retired")
+        agent.events = []
+        try agent.handle(.evict(isConfirmed: true))
+        try agent.pass(.seconds(10))
+        try agent.finishJobs()
+        #expect(agent.disk.images.isEmpty && agent.plan.status.icons.retired == 0)
+        #expect(agent.events.count { if case .iconEvicted = $0 { true } else { false } } == Self.count)
+        #expect(agent.plan.evictionReport(now: agent.now).icons.isEmpty)
+    }
+
+    @Test("a damaged image that another app fetches again is shown again by the app that kept it")
+    func damaged() throws {
+        func apps(_ icon: IconURL) -> [AppEntry] {
+            [AppEntry(id: "m", icon: icon), AppEntry(id: "n", icon: "https://h.example/1.png")]
+        }
+        var agent = try Self.agent(apps("https://h.example/1.png"))
+        let image = try #require(agent.plan.icon("https://h.example/1.png")?.image)
+        try agent.drop("1.plist", apps: apps("https://h.example/2.png"))
+        try Self.fail(&agent)
+        try agent.handle(.damaged([image.sha256]))
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        #expect(Self.previous(agent) == [nil, nil])
+        try agent.finish("https://h.example/1.png", with: "https://h.example/1.png" as IconURL)
+        try agent.finishJobs()
+        while agent.plan.icon("https://h.example/1.png")?.image == nil {
+            try agent.passToNextWake()
+            try agent.finishJobs()
+        }
+        try agent.pass(.seconds(10))
+        try Self.fail(&agent)
+        #expect(Self.previous(agent) == ["https://h.example/1.png", nil])
+    }
+
+    @Test("each other URL that an app gets is told with the image that stays")
+    func told() throws {
+        var agent = try Self.agent([AppEntry(id: "m", icon: "https://h.example/1.png")])
+        for number in 2...3 {
+            try agent.drop("1.plist", apps: [AppEntry(id: "m", icon: IconURL("https://h.example/\(number).png"))])
+            try Self.fail(&agent)
+        }
+        let kept = agent.events.compactMap { event -> [IconURL]? in
+            if case .iconKept(let icon, let previous) = event { [icon, previous] } else { nil }
+        }
+        #expect(kept == [2, 3].map { [IconURL("https://h.example/\($0).png"), "https://h.example/1.png"] })
+    }
 }

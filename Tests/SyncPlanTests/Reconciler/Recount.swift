@@ -31,15 +31,17 @@ extension Reconciler {
         recounted.icons.count(IconCounts(catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
         for icon in catalog.icons.lazy.map(\.icon) {
-            guard icon.isReferenced else {
-                if let image = icon.image, !catalog.needs(image.sha256) { recounted.icons.retired += 1 }
-                continue
-            }
+            guard icon.isReferenced else { continue }
             if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isHeld(in: downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
             let isShut = icon.phase == .waitingForSpace || icon.isQueued && (downloads.isPaused || !space.isOpen)
             if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
+        }
+        let retiredImages = catalog.retiredImages
+        recounted.icons.retired = retiredImages.count
+        for (url, image) in retiredImages where image.digest.map(retention.ledger.isOnDisk) != true {
+            return "\(url) is retired, and its image is not on disk"
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
         for names in [[]] + catalog.lists.keys.map({ [$0] }) {
@@ -59,6 +61,10 @@ extension Reconciler {
         let retired = catalog.icons.filter(\.icon.isRetired).map { ($0.url, $0.icon.image) }
         let images = Dictionary(uniqueKeysWithValues: retired)
         if catalog.retired.mapValues(\.wrappedValue) != images { return "what is retired is \(catalog.retired)" }
+        for (url, image) in retired where image.map({ !catalog.needs($0.sha256) }) == true && retiredImages[url] == nil
+        {
+            return "\(url) is not told of as retired"
+        }
         return nil
     }
 

@@ -59,15 +59,17 @@ struct SelectionScenarioTests {
         #expect(agent.plan.selected(by: IconSelection()).parts(of: 3).isEmpty)
     }
 
-    @Test("the backoff of an origin is over for what is retried, and what waits for it goes on")
-    func origin() throws {
+    @Test(
+        "the backoff of an origin is over for what is retried, and what waits for it goes on",
+        arguments: [IconSelection(lists: ["1.plist"]), IconSelection(failed: true)])
+    func origin(selection: IconSelection) throws {
         var agent = AgentScenario()
         let urls = (1...20).map { IconURL("https://h.example/\($0)") }
         try agent.drop(["1.plist": urls])
         while let url = agent.downloads.keys.min() { try agent.finish(url, .failed(.timeout("60 s"))) }
         #expect(agent.requests.count == 5 && agent.plan.status.downloads.waiting == 20)
-        #expect(agent.countDue(IconSelection(lists: ["1.plist"]), isRefresh: false) == 20)
-        try agent.request(IconSelection(lists: ["1.plist"]), isRefresh: false)
+        #expect(agent.countDue(selection, isRefresh: false) == 20)
+        try agent.request(selection, isRefresh: false)
         #expect(!agent.downloads.isEmpty && agent.plan.downloads.origins.isEmpty)
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
         try agent.finishJobs()

@@ -18,9 +18,8 @@ struct QuestionCostTests {
             $0.fetch.concurrency = 1000
             $0.fetch.perHost = 1000
         }
-        let word = "x"
         try agent.drop(["1.plist": urls(count)])
-        while let url = agent.downloads.keys.first { try agent.finish(url, with: word) }
+        while let url = agent.downloads.keys.first { try agent.finish(url, with: url) }
         try agent.finishJobs()
         return agent
     }
