@@ -50,6 +50,8 @@ package struct FetchTarget: Hashable, Sendable {
         guard !authority.utf8.contains(UInt8(ascii: "@")) else {
             throw .userInfo
         }
+        // Encoded, it would be a part of the authority.
+        guard rest.utf8.dropFirst(2 + authority.utf8.count).first != UInt8(ascii: "\\") else { throw .hostCharacters }
         isSecure = scheme == "https"
         (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
         guard let parsed = URL(string: Self.encoded(Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") }))),
@@ -66,7 +68,7 @@ package struct FetchTarget: Hashable, Sendable {
     /// - Throws: ``URLRefusal`` if the resolved URL may not be fetched.
     package func resolving(_ reference: String) throws(URLRefusal) -> FetchTarget? {
         guard reference.utf8.count <= Self.maxLength, let base = URL(string: url),
-            let target = URL(string: Self.encoded(reference[...]), relativeTo: base)
+            let target = URL(string: Self.encoded(Substring(reference)), relativeTo: base)
         else { return nil }
         return try FetchTarget(target.absoluteString)
     }

@@ -48,6 +48,8 @@ struct ConfigurationFileTests {
         BadFile("[é]", "1: The table has no name that can be read: write it as [fetch]."),
         BadFile("[[#]]", "1: The table has no name that can be read: write it as [fetch]."),
         BadFile("[\rx]", "1: A carriage return is allowed only at the end of a line, before a line feed."),
+        BadFile("[fetch]\nmaxBytes = 1979-05-27T:", "2: There is no time after the “T” of a date."),
+        BadFile("[lists]\niconKeys = [\n 1979-05-27t-1:0]", "2: There is no time after the “T” of a date."),
         // Types.
         BadFile("[fetch]\nmaxBytes = 5", "2: fetch.maxBytes is an integer: it takes a string, \(size)."),
         BadFile(

@@ -66,6 +66,18 @@ struct ListLimitTests {
     }
 
     @Test(
+        "which identity keys an XML property list may have is told by its bytes",
+        arguments: [
+            ("<key>icon</key><string>id</string>", []), ("<key>id</key><true/><key>ids</key><true/>", ["id"]),
+            ("<key>&#105;d</key><true/>", ["id", "appid"]), ("<key>ü</key><true/>", ["id", "appid"]),
+        ])
+    func outline(body: String, keys: [String]) throws {
+        let bytes = Array("<plist><dict>\(body)</dict></plist>".utf8)
+        let outline = try PropertyListEncoding.xml.outline(of: bytes, ListLimits(identityKeys: ["id", "appid"]))
+        #expect(outline.identityKeys == keys)
+    }
+
+    @Test(
         "thirty-two levels are accepted and no more",
         arguments: [
             { "<plist>" + wrap("<string>http://e.org</string>", in: ("<array>", "</array>"), $0) + "</plist>" },

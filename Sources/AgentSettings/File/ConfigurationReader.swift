@@ -49,6 +49,9 @@ struct ConfigurationReader {
         for statement in statements.statements where statement.isOpen {
             note("The value has no end: a bracket or quotes are missing.", at: statement.lines.lowerBound)
         }
+        for statement in statements.statements where statement.lacksTime {
+            note("There is no time after the “T” of a date.", at: statement.lines.lowerBound)
+        }
         // The parser must not meet any of these, and nobody corrects so many at once.
         guard untold == 0 else { return }
         readTwins()

@@ -15,6 +15,8 @@ struct TOMLStatements {
         var isElement = false
         /// Whether its value has no end.
         var isOpen = false
+        /// Whether there is a date in its value with a “T” behind it, and no time.
+        var lacksTime = false
     }
 
     /// The most parts that a key may have; a parser that goes into each of them needs a stack for it.
@@ -53,7 +55,9 @@ struct TOMLStatements {
                 value.read(lines[index])
             }
             statements.append(
-                Statement(lines: start + 1...index + 1, path: path, isTable: false, isOpen: value.isOpen))
+                Statement(
+                    lines: start + 1...index + 1, path: path, isTable: false, isOpen: value.isOpen,
+                    lacksTime: value.lacksTime))
             index += 1
         }
     }
@@ -89,6 +93,9 @@ struct TOMLStatements {
         private var depth = 0
         /// The three marks that end a text over several lines.
         private var mark: UInt8?
+        /// How much there is of a “-” and two digits, as a date ends.
+        private var endOfDate = 0
+        private(set) var lacksTime = false
 
         var isText: Bool { mark != nil }
         var isOpen: Bool { depth > 0 || isText }
@@ -118,9 +125,15 @@ struct TOMLStatements {
                     while let inner = rest.popFirst(), inner != byte {
                         if inner == UInt8(ascii: "\\"), byte == UInt8(ascii: "\"") { rest = rest.dropFirst() }
                     }
-                default: continue
+                default: noteDate(byte, before: rest.first)
                 }
             }
+        }
+
+        private mutating func noteDate(_ byte: UInt8, before next: UInt8?) {
+            func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+            if byte | 0x20 == UInt8(ascii: "t"), endOfDate == 3, next.map(isDigit) != true { lacksTime = true }
+            endOfDate = byte == UInt8(ascii: "-") ? 1 : (1...2).contains(endOfDate) && isDigit(byte) ? endOfDate + 1 : 0
         }
     }
 

@@ -46,7 +46,7 @@ extension EffectiveSettings {
     ///
     /// - Parameter ofDefaults: Whether the other one may have its default.
     /// - Returns: A problem for each rule that is broken.
-    func contradictions(ofDefaults: Bool = true) -> [ConfigurationProblem] {
+    package func contradictions(ofDefaults: Bool = true) -> [ConfigurationProblem] {
         SettingRule.all.compactMap { rule in
             guard rule.isBroken(settings), let first = SettingKey.named(rule.first),
                 let second = SettingKey.named(rule.second),

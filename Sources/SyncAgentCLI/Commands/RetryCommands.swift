@@ -42,7 +42,8 @@ struct RetryCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = IconSelection(names: names, failed: failed)
         let report = try await configuration.select(selection) { try await $0.retry($1) }
-        try await configuration.tell(report, as: "retried", or: "Nothing to retry: no icon failed or waits for its server.", inJSON: json)
+        try await configuration.tell(
+            report, as: "retried", or: "Nothing to retry: no icon failed or waits for its server.", inJSON: json)
     }
 }
 

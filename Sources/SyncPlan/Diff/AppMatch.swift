@@ -29,6 +29,7 @@ package struct AppMatch: Sendable {
         match(&rest, old, new) { entry in
             entry.id.map { Key(identity: $0, name: entry.name, icon: String(entry.icon.withoutQuery)) }
         }
+        match(&rest, old, new) { entry in entry.id.map { Key(identity: $0, name: entry.name) } }
         match(&rest, old, new) { entry in entry.id.map { Key(identity: $0) } }
         matchUnique(&rest, old, new) { entry in entry.name.map { Key(name: $0) } }
         matchUnique(&rest, old, new) { Key(name: $0.name, icon: String($0.icon.withoutQuery)) }
@@ -42,23 +43,6 @@ package struct AppMatch: Sendable {
     package func unchanged(_ old: Int) -> Int? {
         if old < differing.old.lowerBound { return old }
         return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
-    }
-
-    /// Finds the apps of entries that return to a list among entries that were in it.
-    ///
-    /// The same identity tells them, or else name and URL. The URL alone does not tell which app it was.
-    ///
-    /// - Returns: The places of entries that return, with the place that each had.
-    static func returned(_ entries: [AppEntry], to old: [AppEntry]) -> [(new: Int, old: Int)] {
-        let match = AppMatch(from: old, to: entries)
-        let pairs =
-            old.indices.compactMap { old in match.unchanged(old).map { (new: $0, old: old) } }
-            + match.counterparts.map { (new: $0.key, old: $0.value) }
-        return pairs.filter { pair in
-            let (new, old) = (entries[pair.new], old[pair.old])
-            if let id = new.id, let last = old.id { return isSame(id, last) }
-            return new.icon == old.icon && isSame(new.name, old.name)
-        }
     }
 
     /// The URLs of the old version whose apps all have others now.
@@ -97,7 +81,7 @@ package struct AppMatch: Sendable {
         old.icon == new.icon && isSame(old.id, new.id) && isSame(old.name, new.name)
     }
 
-    private static func isSame(_ a: String?, _ b: String?) -> Bool {
+    static func isSame(_ a: String?, _ b: String?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
         return IconURL(a) == IconURL(b)
     }

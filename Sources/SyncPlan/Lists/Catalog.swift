@@ -29,6 +29,8 @@ package struct Catalog: Sendable {
     ///
     /// Some may be shown again.
     private var retiredPrevious: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    /// The previous images that apps have lost because they were damaged, until another icon has the same ones.
+    private var lostPrevious: Set<Digest> = []
     /// Another number whenever lists name something else, or other icons are retired.
     private(set) var version = 0
     /// What there is to tell of all icons.
@@ -74,16 +76,30 @@ package struct Catalog: Sendable {
         icons[url]?.hasImage == true ? nil : retiredPrevious[url]
     }
 
-    /// Keeps account of an image that apps have shown in place of their icons.
-    mutating func noteLeftover(_ previous: PreviousImage) { retiredPrevious[previous.url] = previous.image }
+    /// Whether there are such.
+    var hasLeftovers: Bool { !retiredPrevious.isEmpty }
 
-    /// Gives up the account of images that are not on disk any more, or not as they should be.
+    /// Keeps account of an image that apps have shown in place of their icons, or of which the name alone is gone.
+    mutating func noteLeftover(_ image: Boxed<AppListDocument.Image>, of url: IconURL) { retiredPrevious[url] = image }
+
+    /// Gives up the account of images that are not on disk any more, or not as they should be, and of those shown again.
     ///
-    /// - Returns: The URLs that they came from.
+    /// - Returns: The URLs that the former came from.
     mutating func forgetLeftovers(of images: Set<Digest>) -> Set<IconURL> {
         let gone = Set(retiredPrevious.lazy.filter { $0.value.digest.map(images.contains) ?? true }.map(\.key))
-        for url in gone { retiredPrevious[url] = nil }
+        retiredPrevious = retiredPrevious.filter { !gone.contains($0.key) && isShownByNone($0.value) }
         return gone
+    }
+
+    /// Notes that apps lose their previous image because it is damaged.
+    mutating func noteLost(_ image: Digest) { lostPrevious.insert(image) }
+
+    /// Takes those of some images that apps have lost so.
+    mutating func takeLost(among images: some Sequence<Digest>) -> Set<Digest> {
+        guard !lostPrevious.isEmpty else { return [] }
+        let found = lostPrevious.intersection(images)
+        lostPrevious.subtract(found)
+        return found
     }
 
     /// Changes what is known of a list, its entries excepted.

@@ -73,7 +73,7 @@ extension Reconciler {
                     published: old?.published)
                 let diff = catalog.setList(name, record)
                 if let replaced { lost.formUnion(keepImages(of: name, from: replaced, diff, now: now)) }
-                showAgain(diff.added, in: name)
+                showAgain(in: name)
                 if old?.known != record.known { unstored.note(list: name, at: now) }
                 // A file that was only touched says nothing new.
                 let isAsBefore = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
@@ -98,7 +98,7 @@ extension Reconciler {
         retention.noteChange(
             losing: lost.icons, lost.previous, replacing: removed.subtracting(lost.icons), shown: shown,
             newest: publishing.newest, in: catalog, at: now)
-        noteRetired(lost.previous)
+        noteRetired(lost.previous + lost.replaced)
         noteReturn(of: retired)
         take(IconDiff(added: added, removed: removed), now: now, to: &actions)
         for url in reconsidered {

@@ -18,10 +18,13 @@ extension Reconciler {
         var icons: Set<IconURL> = []
         /// What they showed in place of their icons.
         var previous: [PreviousImage] = []
+        /// What apps that stay showed, and show no more because their new icons have images.
+        var replaced: [PreviousImage] = []
 
         mutating func formUnion(_ other: LostApps) {
             icons.formUnion(other.icons)
             previous += other.previous
+            replaced += other.replaced
         }
     }
 
@@ -50,10 +53,14 @@ extension Reconciler {
         var heirs: [Int: IconURL] = [:]
         for (index, image) in old.previous { if let place = match.unchanged(index) { kept[place] = image } }
         for (index, url) in old.heirs { if let place = match.unchanged(index) { heirs[place] = url } }
+        var replaced: [PreviousImage] = []
         var begun: [(icon: IconURL, previous: IconURL)] = []
         for (new, counterpart) in match.counterparts {
             let (icon, last) = (entries[new].icon, old.entries[counterpart].icon)
-            guard catalog.icons[icon]?.hasImage != true else { continue }
+            guard catalog.icons[icon]?.hasImage != true else {
+                if let last = old.previous[counterpart] { replaced.append(last) }
+                continue
+            }
             kept[new] = old.previous[counterpart]
             heirs[new] = old.heirs[counterpart]
             guard icon != last else { continue }
@@ -75,7 +82,7 @@ extension Reconciler {
         }
         return LostApps(
             icons: diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)),
-            previous: match.gone.compactMap { old.previous[$0] })
+            previous: match.gone.compactMap { old.previous[$0] }, replaced: replaced)
     }
 
     /// Tells of images that apps have shown in place of their icons, and that nothing shows any more.
@@ -86,7 +93,7 @@ extension Reconciler {
                 continue
             }
             events.append(.iconRetired(previous.url))
-            catalog.noteLeftover(previous)
+            catalog.noteLeftover(previous.image, of: previous.url)
         }
     }
 
@@ -96,7 +103,7 @@ extension Reconciler {
         return images.filter { $0.image.digest != first.image.digest }
     }
 
-    /// Gives icons that are named again the images that apps kept of them: they were never away.
+    /// Gives icons that are named again the images that apps keep of them, or have kept.
     ///
     /// - Parameters:
     ///   - added: The icons.
@@ -105,12 +112,17 @@ extension Reconciler {
     mutating func returnImages(
         to added: Set<IconURL>, from kept: some Collection<PreviousImage> = [], now: Timestamp
     ) {
-        guard !kept.isEmpty || !catalog.previous.isEmpty else { return }
+        guard !kept.isEmpty || !catalog.previous.isEmpty || catalog.hasLeftovers else { return }
         let images = Dictionary(kept.lazy.map { ($0.url, $0.image) }) { a, _ in a }
         for icon in added {
-            guard let image = images[icon] ?? catalog.previous.image(of: icon), let digest = image.digest,
-                let record = catalog.icons[icon], !record.hasImage, record.accepts(digest)
+            let leftover = catalog.leftover(of: icon)
+            guard let image = images[icon] ?? catalog.previous.image(of: icon) ?? leftover, let digest = image.digest,
+                let record = catalog.icons[icon], !record.hasImage, record.accepts(digest),
+                retention.ledger.isOnDisk(digest)
             else { continue }
+            if leftover != nil, let bytes = image.wrappedValue?.bytes {
+                events.append(.iconReady(icon, bytes: bytes, generation: nil))
+            }
             // What its server said of it is not known any more.
             catalog.updateIcon(icon) {
                 $0.boxedImage = image
@@ -121,30 +133,29 @@ extension Reconciler {
         }
     }
 
-    /// Shows the previous images of apps that return to a list, as its documents on disk have them.
+    /// Shows the previous images of apps that return to a list, as its documents on disk have them, the newest first.
     ///
-    /// - Parameters:
-    ///   - added: The icons of these apps; `nil` for all of the list.
-    ///   - name: The list.
-    /// - Complexity: O(*n*) in the number of documents on disk; in that of entries for each document that shows some.
-    mutating func showAgain(_ added: Set<IconURL>? = nil, in name: ListName) {
-        guard added?.isEmpty != true, let entries = catalog.lists[name]?.entries else { return }
+    /// - Complexity: O(*n*) in the number of documents on disk; and in that of their entries that show previous images, up
+    ///   to ``RetirementLedger/longestSearch``, if an app of the list has no image.
+    mutating func showAgain(in name: ListName) {
+        guard let entries = catalog.lists[name]?.entries else { return }
         let documents = retention.ledger.previousImages(shownBy: name)
         guard !documents.isEmpty else { return }
-        var rest = entries.indices.filter { index in
-            let icon = entries[index].icon
-            return added?.contains(icon) != false && catalog.icons[icon]?.hasImage != true
-                && catalog.previous.of(index, in: name) == nil
-        }
+        var apps = ReturningApps(
+            entries,
+            missing: entries.indices.filter {
+                catalog.icons[entries[$0].icon]?.hasImage != true && catalog.previous.of($0, in: name) == nil
+            })
         var images: [Int: PreviousImage] = [:]
-        for shown in documents where !rest.isEmpty {
-            let apps = AppMatch.returned(rest.map { entries[$0] }, to: shown.map(\.entry))
-            for (new, old) in apps where shown[old].image.image.digest.map(retention.ledger.isOnDisk) == true {
-                images[rest[new]] = shown[old].image
-            }
-            rest.removeAll { images[$0] != nil }
+        for document in documents where !apps.missing.isEmpty {
+            let shown = document.filter { $0.image.image.digest.map(retention.ledger.isOnDisk) == true }
+            for (place, number) in apps.take(from: shown.map(\.entry)) { images[place] = shown[number].image }
         }
         catalog.setPrevious(images, in: name)
+        var told: Set<IconURL> = []
+        for (place, image) in images.sorted(by: { $0.key < $1.key }) where told.insert(entries[place].icon).inserted {
+            events.append(.iconKept(entries[place].icon, previous: image.url))
+        }
     }
 
     /// Shows previous images that apps lost and that are on disk again, because another icon has the same ones.
@@ -167,13 +178,16 @@ extension Reconciler {
     ) {
         for (list, entries) in heirs {
             var kept: [Int: PreviousImage] = [:]
+            var replaced: [PreviousImage] = []
             for (entry, url) in entries where published.contains(url) {
                 guard let record = catalog.icons[url], record.hasImage else { continue }
-                let since = catalog.previous.of(entry, in: list)?.since ?? now.inWholeSeconds
-                kept[entry] = PreviousImage(url, record.boxedImage, since: since)
+                let last = catalog.previous.of(entry, in: list)
+                kept[entry] = PreviousImage(url, record.boxedImage, since: last?.since ?? now.inWholeSeconds)
+                if let last { replaced.append(last) }
             }
             guard !kept.isEmpty else { continue }
             catalog.setPrevious(kept, in: list)
+            noteRetired(replaced)
             publishing.noteChange(of: list, at: now)
         }
     }
@@ -201,7 +215,9 @@ extension Reconciler {
                 guard let image = previous.image.wrappedValue, let icon = catalog.lists[list]?.entries[entry].icon
                 else { continue }
                 dropped.insert(image.sha256)
-                if images != nil { retention.noteDamage(of: image, shownBy: icon) }
+                guard images != nil else { continue }
+                retention.noteDamage(of: image, shownBy: icon)
+                catalog.noteLost(image.sha256)
             }
             catalog.removePrevious(of: list)
             catalog.setPrevious(kept, in: list)

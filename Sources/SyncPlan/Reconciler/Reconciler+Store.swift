@@ -109,7 +109,9 @@ extension Reconciler {
             retention.noteChange(
                 losing: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: catalog, at: now)
         }
-        showAgain(Set(done.staged.values.map(\.image.sha256)), now: now)
+        let found = catalog.takeLost(
+            among: done.staged.values.lazy.map(\.image.sha256).filter(retention.ledger.isOnDisk))
+        if !found.isEmpty { showAgain(found, now: now) }
         keepPublished(by: done.heirs, among: Set(done.staged.keys), now: now)
         if !lost.isEmpty { noteDamage(lost, now: now) }
         // Other URLs may have names of the files that were there before.
@@ -272,11 +274,16 @@ extension Reconciler {
                 $0.image = nil
                 $0.response = nil
             }
-            if !catalog.needs(image.sha256) { events.append(.iconEvicted(url)) }
             leftovers.remove(url)
+            if removed.contains(image.sha256) {
+                events.append(.iconEvicted(url))
+            } else if !catalog.needs(image.sha256) {
+                // A generation that is left has it for something else, and its name is gone.
+                catalog.noteLeftover(Boxed(wrappedValue: image), of: url)
+            }
             forgetIfDone(url, now: now)
         }
-        for url in leftovers.sorted() { events.append(.iconEvicted(url)) }
+        for url in leftovers.sorted() where catalog.icons[url]?.hasImage != true { events.append(.iconEvicted(url)) }
     }
 
     // MARK: Room

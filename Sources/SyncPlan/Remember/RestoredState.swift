@@ -116,6 +116,7 @@ struct RestoredCatalog: Sendable {
             let isOwn = catalog.icons[app.icon]?.hasImage ?? false
             guard !isOwn, !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256) else {
                 outdatedLists.insert(document.list)
+                if missing.contains(image.sha256) { catalog.noteLost(image.sha256) }
                 continue
             }
             kept[index] = PreviousImage(previous.icon, boxed, since: previous.since)
@@ -145,10 +146,10 @@ struct RestoredCatalog: Sendable {
     private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
         let known = catalog.icons[app.icon]
         guard let image = app.ownImage else {
-            if let last = app.previous, case .ready(let image) = app.state, !missing.contains(image.sha256),
-                let boxed = ledger.boxed(image.sha256)
+            if let last = app.previous?.icon, catalog.leftover(of: last) == nil, case .ready(let image) = app.state,
+                !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256)
             {
-                catalog.noteLeftover(PreviousImage(last.icon, boxed, since: last.since))
+                catalog.noteLeftover(boxed, of: last)
             }
             // Its name is there as long as the generation is.
             if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)

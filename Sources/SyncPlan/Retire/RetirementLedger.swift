@@ -121,12 +121,22 @@ package struct RetirementLedger: Sendable {
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
-    /// The entries that show previous images in each document of a list, the newest document first.
+    /// How many entries of older documents are looked through for an app that returns to its list.
+    static let longestSearch = 200_000
+
+    /// The entries that show previous images in each document of a list, the newest document first, as far as there are
+    /// not too many.
     ///
     /// - Complexity: O(*n*) in the number of documents.
     func previousImages(shownBy list: ListName) -> [[ShownPrevious]] {
-        documents.values.filter { $0.list == list && !$0.shown.isEmpty }
-            .sorted { $0.newest > $1.newest }.map(\.shown)
+        var rest = Self.longestSearch
+        return documents.values.filter { $0.list == list && !$0.shown.isEmpty }
+            .sorted { $0.newest > $1.newest }
+            .prefix { document in
+                defer { rest -= document.shown.count }
+                return rest > 0
+            }
+            .map(\.shown)
     }
 
     /// The lists of which a document shows one of these images in place of another one.

@@ -30,7 +30,7 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     }
 
     /// Why an image stays of which no list names the URL.
-    package static let shownReason = "apps in lists show its image, for another URL"
+    package static let shownReason = "apps in lists show the same image, for another URL"
 
     package var state: String
     /// Why nothing is removed at the moment.

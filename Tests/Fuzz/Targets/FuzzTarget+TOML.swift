@@ -15,7 +15,8 @@ extension FuzzTarget {
         }
         var effective = EffectiveSettings()
         effective.apply(file)
-        try hold(effective.problems == file.problems, "what was read is not taken: \(effective.problems)")
+        let problems = file.problems + effective.contradictions()
+        try hold(effective.problems == problems, "what was read is not taken: \(effective.problems)")
         let again = ConfigurationFile(path: "f", text: written(effective.settings))
         try hold(again.problems.isEmpty, "what is written is wrong: \(again.problems)")
         var same = EffectiveSettings()

@@ -258,6 +258,67 @@ struct PreviousImageScenarioTests {
         #expect(Self.previous(agent) == [nil])
     }
 
+    private static func app(_ id: String?, _ icon: String, name: String? = nil) -> AppEntry {
+        AppEntry(name: name, id: id, icon: IconURL("https://h.example/\(icon).png"))
+    }
+
+    @Test(
+        "who is put back beside others of its identity, or of its URL, has its own image",
+        arguments: [
+            (
+                [app("m", "c", name: "light"), app("m", "d", name: "dark")], [],
+                [app("m", "e", name: "dark")], [IconURL("https://h.example/b.png")]
+            ),
+            (
+                [app("m", "new"), app("p", "new")], [app("m", "new")], [app("m", "new"), app("p", "new")],
+                ["https://h.example/a.png", "https://h.example/b.png"]
+            ),
+            (
+                [app("m", "c"), app("p", "d")], [app("m", "c")], [app("m", "c"), app("p", "e")],
+                ["https://h.example/a.png", "https://h.example/b.png"]
+            ),
+        ] as [([AppEntry], [AppEntry], [AppEntry], [IconURL?])])
+    func putBackBeside(last: [AppEntry], meanwhile: [AppEntry], next: [AppEntry], previous: [IconURL?]) throws {
+        var agent = try Self.agent(
+            zip(last, ["a", "b"]).map {
+                AppEntry(name: $0.name, id: $0.id, icon: IconURL("https://h.example/\($1).png"))
+            })
+        for apps in [last, meanwhile, next] {
+            try agent.drop("1.plist", apps: apps)
+            try Self.fail(&agent)
+        }
+        #expect(Self.previous(agent) == previous)
+    }
+
+    @Test("a URL that is named again has the image that an app kept of it")
+    func namedAgain() throws {
+        var agent = try Self.agent([Self.app("m", "1")])
+        try agent.drop("1.plist", apps: [Self.app("m", "2")])
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        try agent.drop("1.plist", apps: [])
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.retired == 1)
+        agent.events = []
+        try agent.drop("1.plist", apps: [Self.app("m", "1")])
+        try Self.fail(&agent)
+        #expect(agent.disk.current?.lists["1.plist"]?.ready == 1 && agent.plan.status.icons.retired == 0)
+        #expect(agent.events.contains { if case .iconReady = $0 { true } else { false } })
+    }
+
+    @Test("an image that an app kept is retired when the app gets a URL that has an image")
+    func otherImage() throws {
+        var agent = try Self.agent([Self.app("m", "1"), Self.app("n", "3")])
+        try agent.drop("1.plist", apps: [Self.app("m", "2"), Self.app("n", "3")])
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        agent.events = []
+        try agent.drop("1.plist", apps: [Self.app("m", "3"), Self.app("n", "3")])
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.retired == 1)
+        #expect(agent.events.contains { if case .iconRetired("https://h.example/1.png") = $0 { true } else { false } })
+    }
+
     @Test("images that apps showed are retired, told of and evicted like others", arguments: [false, true])
     func retired(isRestarted: Bool) throws {
         var agent = try Self.agent()
@@ -289,8 +350,10 @@ struct PreviousImageScenarioTests {
         #expect(agent.plan.evictionReport(now: agent.now).icons.isEmpty)
     }
 
-    @Test("a damaged image that another app fetches again is shown again by the app that kept it")
-    func damaged() throws {
+    @Test(
+        "a damaged image that another app fetches again is shown again by the app that kept it",
+        arguments: [false, true])
+    func damaged(isRestarted: Bool) throws {
         func apps(_ icon: IconURL) -> [AppEntry] {
             [AppEntry(id: "m", icon: icon), AppEntry(id: "n", icon: "https://h.example/1.png")]
         }
@@ -298,7 +361,12 @@ struct PreviousImageScenarioTests {
         let image = try #require(agent.plan.icon("https://h.example/1.png")?.image)
         try agent.drop("1.plist", apps: apps("https://h.example/2.png"))
         try Self.fail(&agent)
-        try agent.handle(.damaged([image.sha256]))
+        if isRestarted {
+            try agent.restart(losing: [image.sha256])
+            try agent.drop([:])
+        } else {
+            try agent.handle(.damaged([image.sha256]))
+        }
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishPublication()
         #expect(Self.previous(agent) == [nil, nil])
