@@ -67,7 +67,7 @@ package struct AppMatch: Sendable {
     }
 
     /// What entries have in common; texts are the same only if their bytes are.
-    private struct Key: Hashable {
+    struct Key: Hashable {
         private let identity, name, icon: IconURL?
 
         init(identity: String? = nil, name: String? = nil, icon: String? = nil) {
@@ -81,7 +81,7 @@ package struct AppMatch: Sendable {
         old.icon == new.icon && isSame(old.id, new.id) && isSame(old.name, new.name)
     }
 
-    static func isSame(_ a: String?, _ b: String?) -> Bool {
+    private static func isSame(_ a: String?, _ b: String?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
         return IconURL(a) == IconURL(b)
     }

@@ -2,61 +2,78 @@
 import AppLists
 import CacheFormat
 
-/// Entries of a list that have no image, for which entries that were in the list earlier are looked through.
+/// Entries of a list that have no image, and whose apps are looked for among entries that were in the list earlier.
 ///
-/// They are the same app if identity and name are the same, or the identity alone, if one entry has it in each version; or
-/// else, if one of them has no identity, if name and URL are. A URL alone does not tell which app it was of.
+/// An app has the same identity and name, or the same identity alone, if one entry only has that in each version; or, if one
+/// of the entries has no identity, the same name and URL. A URL alone does not tell whose image it was.
 struct ReturningApps {
-    private let entries: [AppEntry]
-    /// The entries that are looked for, by identity and by URL.
-    private var byIdentity: [IconURL: [Int]] = [:]
-    private var byIcon: [IconURL: [Int]] = [:]
-    /// What was found for an entry is not looked for any more.
+    private typealias Key = AppMatch.Key
+
+    /// The places of the entries that are left to look for.
     private(set) var missing: Set<Int>
+    private var byIdentity: [Key: [Int]] = [:]
+    /// By the identity alone, of all entries.
+    private var byIdentityAlone: [Key: [Int]] = [:]
+    private var byURL: [Key: [Int]] = [:]
+    /// The same, of entries without an identity.
+    private var byURLAlone: [Key: [Int]] = [:]
 
     /// - Parameters:
     ///   - entries: All entries of the list.
     ///   - missing: The places of those that are looked for.
     init(_ entries: [AppEntry], missing: [Int]) {
-        self.entries = entries
         self.missing = Set(missing)
-        for place in missing {
-            if let id = entries[place].id { byIdentity[IconURL(id), default: []].append(place) }
-            byIcon[entries[place].icon, default: []].append(place)
+        // From the back, since they are taken from there.
+        for place in entries.indices.reversed() {
+            let entry = entries[place]
+            if let id = entry.id { byIdentityAlone[Key(identity: id), default: []].append(place) }
+            guard self.missing.contains(place) else { continue }
+            let url = Key(name: entry.name, icon: entry.icon.text)
+            byURL[url, default: []].append(place)
+            if let id = entry.id {
+                byIdentity[Key(identity: id, name: entry.name), default: []].append(place)
+            } else {
+                byURLAlone[url, default: []].append(place)
+            }
         }
     }
 
-    /// Finds apps among earlier entries.
+    /// Finds apps among the entries of an earlier version.
     ///
-    /// - Parameter earlier: The entries, of one version of the list.
-    /// - Returns: The place of each earlier entry whose app is found, by the place that it has now.
+    /// - Returns: The number of each earlier entry whose app is found, by the place that the app has now.
     /// - Complexity: O(*n*) in the number of earlier entries.
     mutating func take(from earlier: [AppEntry]) -> [Int: Int] {
         var found: [Int: Int] = [:]
-        var byIdentityAlone: [Int: [Int]] = [:]
+        var others: [Key: [Int]] = [:]
         for (number, entry) in earlier.enumerated() {
-            let sameIdentity = entry.id.flatMap { byIdentity[IconURL($0)] } ?? []
-            let exact = (sameIdentity + (byIcon[entry.icon] ?? [])).first { place in
-                let app = entries[place]
-                return missing.contains(place) && AppMatch.isSame(app.name, entry.name)
-                    && (app.id != nil && entry.id != nil ? AppMatch.isSame(app.id, entry.id) : app.icon == entry.icon)
-            }
-            if let exact {
-                missing.remove(exact)
-                found[exact] = number
-            } else if sameIdentity.count == 1, let place = sameIdentity.first {
-                byIdentityAlone[place, default: []].append(number)
+            let url = Key(name: entry.name, icon: entry.icon.text)
+            let place =
+                if let id = entry.id {
+                    Self.take(Key(identity: id, name: entry.name), from: &byIdentity, missing)
+                        ?? Self.take(url, from: &byURLAlone, missing)
+                } else {
+                    Self.take(url, from: &byURL, missing)
+                }
+            if let place {
+                missing.remove(place)
+                found[place] = number
+            } else if let id = entry.id {
+                others[Key(identity: id), default: []].append(number)
             }
         }
-        for (place, numbers) in byIdentityAlone where numbers.count == 1 && missing.contains(place) && isAlone(place) {
-            missing.remove(place)
-            found[place] = numbers[0]
+        for (identity, numbers) in others where numbers.count == 1 {
+            guard let places = byIdentityAlone[identity], places.count == 1, missing.contains(places[0]) else {
+                continue
+            }
+            missing.remove(places[0])
+            found[places[0]] = numbers[0]
         }
         return found
     }
 
-    /// Whether no other entry of the list has the identity of this one.
-    private func isAlone(_ place: Int) -> Bool {
-        entries.count { AppMatch.isSame($0.id, entries[place].id) } == 1
+    /// The next place with a key that is left to look for.
+    private static func take(_ key: Key, from places: inout [Key: [Int]], _ missing: Set<Int>) -> Int? {
+        while let place = places[key]?.popLast() { if missing.contains(place) { return place } }
+        return nil
     }
 }
