@@ -63,8 +63,8 @@ struct VerifyTests {
                 let repair = try await world.agent.call("verify", "--repair")
                 #expect(
                     repair.code == 1
-                        && repair.messages
-                            == "syncagent: The agent is repairing 1 file: run syncagent verify again.\n"
+                        && repair.messages.hasPrefix(
+                            "syncagent: The agent is repairing 1 file. Verify again with: syncagent verify --")
                 )
                 try await world.published(["Mail", "Maps"])
                 #expect(try await world.agent.call("verify").code == 0)

@@ -97,7 +97,7 @@ extension MetricFamily {
     static let previousImages = gauge(
         "syncagent_previous_images",
         "Icons without an image of their own whose apps show the previous one.")
-    static let retiredIcons = gauge("syncagent_retired_icons", "Icons on disk that no app list names.")
+    static let retiredIcons = gauge("syncagent_retired_icons", "Icons on disk that no app list names and no app shows.")
     static let queue = gauge(
         "syncagent_download_queue",
         "Icons that are being downloaded, queued, waiting for a retry or their origin, or blocked without an image.",
