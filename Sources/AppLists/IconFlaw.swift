@@ -45,7 +45,9 @@ extension AppEntry {
         let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
         guard bytes.count <= longest else { return .tooLong(limit: longest) }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return .notOneWord }
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), isScheme(bytes[..<colon]) else { return .relative }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), FetchTarget.isScheme(bytes[..<colon]) else {
+            return .relative
+        }
         guard bytes.index(after: colon) != bytes.endIndex else { return .schemeAlone }
         return nil
     }
@@ -53,20 +55,5 @@ extension AppEntry {
     /// Whether a text without a scheme begins with an address or a well-known domain, and then has a path.
     static func beginsWithHost(_ text: String) -> Bool {
         text.prefixMatch(of: /(\d+(\.\d+){3}|([A-Za-z0-9-]+\.)+(com|net|org|io|dev))(:\d+)?\//) != nil
-    }
-
-    /// Whether the text is a URL's scheme (RFC 3986, section 3.1).
-    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
-        guard let first = text.first, isLetter(first) else { return false }
-        return text.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-            default: isLetter(byte)
-            }
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }

@@ -86,11 +86,19 @@ package struct FetchTarget: Hashable, Sendable {
         return String(reference[..<rest.startIndex]) + PercentEncoding.encodeForbidden(rest)
     }
 
-    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
-        guard let first = text.first, (0x61...0x7A).contains(first | 0x20) else { return false }
+    /// Whether the text is a URL's scheme (RFC 3986, section 3.1).
+    package static func isScheme(_ text: Substring.UTF8View) -> Bool {
+        guard let first = text.first, isLetter(first) else { return false }
         return text.allSatisfy { byte in
-            (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+            default: isLetter(byte)
+            }
         }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
     private static func hostAndPort(

@@ -15,7 +15,7 @@ struct TOMLStatements {
         var isElement = false
         /// Whether its value has no end.
         var isOpen = false
-        /// Whether there is a date in its value with a “T” behind it, and no time.
+        /// Whether a date in its value has a “T” and no time after it.
         var lacksTime = false
     }
 
@@ -93,7 +93,7 @@ struct TOMLStatements {
         private var depth = 0
         /// The three marks that end a text over several lines.
         private var mark: UInt8?
-        /// How much there is of a “-” and two digits, as a date ends.
+        /// The bytes read so far of the end of a date: a “-” and two digits.
         private var endOfDate = 0
         private(set) var lacksTime = false
 
@@ -125,12 +125,13 @@ struct TOMLStatements {
                     while let inner = rest.popFirst(), inner != byte {
                         if inner == UInt8(ascii: "\\"), byte == UInt8(ascii: "\"") { rest = rest.dropFirst() }
                     }
-                default: noteDate(byte, before: rest.first)
+                default: checkDate(byte, before: rest.first)
                 }
             }
         }
 
-        private mutating func noteDate(_ byte: UInt8, before next: UInt8?) {
+        /// Detects a “T” that follows a date and precedes no digit.
+        private mutating func checkDate(_ byte: UInt8, before next: UInt8?) {
             func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
             if byte | 0x20 == UInt8(ascii: "t"), endOfDate == 3, next.map(isDigit) != true { lacksTime = true }
             endOfDate = byte == UInt8(ascii: "-") ? 1 : (1...2).contains(endOfDate) && isDigit(byte) ? endOfDate + 1 : 0

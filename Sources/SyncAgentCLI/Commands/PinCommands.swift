@@ -116,7 +116,7 @@ struct UnpinCommand: AsyncParsableCommand {
         let removal =
             if icon.path == nil {
                 "it has no image"
-            } else if icon.shownFor?.isEmpty == false {
+            } else if icon.isShownElsewhere {
                 "its image stays as long as apps in lists show it"
             } else {
                 "its image is removed when the grace period is over"

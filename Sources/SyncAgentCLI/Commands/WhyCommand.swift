@@ -71,7 +71,7 @@ struct WhyCommand: AsyncParsableCommand {
             guard var report = try status.report(on: url) else { return nil }
             if report.state == "retired" {
                 report.eviction =
-                    report.shownFor?.isEmpty == false
+                    report.isShownElsewhere
                     ? EvictionReport.shownReason : "when its grace period is over; only a running agent evicts"
             }
             return (report, true)

@@ -2,57 +2,59 @@
 import AppLists
 import CacheFormat
 
-/// Entries of a list that have no image, and whose apps are looked for among entries that were in the list earlier.
+/// Finds the apps of entries without an image among earlier versions of their list.
 ///
 /// An app has the same identity and name, or the same identity alone, if one entry only has that in each version; or, if one
 /// of the entries has no identity, the same name and URL. A URL alone does not tell whose image it was.
 struct ReturningApps {
     private typealias Key = AppMatch.Key
 
-    /// The places of the entries that are left to look for.
+    /// The places of the entries that are still to be found.
     private(set) var missing: Set<Int>
+    /// By identity and name.
     private var byIdentity: [Key: [Int]] = [:]
-    /// By the identity alone, of all entries.
-    private var byIdentityAlone: [Key: [Int]] = [:]
+    /// By identity, of all entries of the list.
+    private var byIdentityOnly: [Key: [Int]] = [:]
+    /// By name and URL.
     private var byURL: [Key: [Int]] = [:]
-    /// The same, of entries without an identity.
-    private var byURLAlone: [Key: [Int]] = [:]
+    /// By name and URL, of entries without an identity.
+    private var byURLWithoutIdentity: [Key: [Int]] = [:]
 
     /// - Parameters:
     ///   - entries: All entries of the list.
-    ///   - missing: The places of those that are looked for.
+    ///   - missing: The places of the entries to find.
     init(_ entries: [AppEntry], missing: [Int]) {
         self.missing = Set(missing)
-        // From the back, since they are taken from there.
+        // In reverse: popPlace takes the last one.
         for place in entries.indices.reversed() {
             let entry = entries[place]
-            if let id = entry.id { byIdentityAlone[Key(identity: id), default: []].append(place) }
+            if let id = entry.id { byIdentityOnly[Key(identity: id), default: []].append(place) }
             guard self.missing.contains(place) else { continue }
             let url = Key(name: entry.name, icon: entry.icon.text)
             byURL[url, default: []].append(place)
             if let id = entry.id {
                 byIdentity[Key(identity: id, name: entry.name), default: []].append(place)
             } else {
-                byURLAlone[url, default: []].append(place)
+                byURLWithoutIdentity[url, default: []].append(place)
             }
         }
     }
 
-    /// Finds apps among the entries of an earlier version.
+    /// Matches the entries of an earlier version with those that are missing.
     ///
-    /// - Returns: The number of each earlier entry whose app is found, by the place that the app has now.
+    /// - Returns: The index of the earlier entry, by the place of the one that it matches, which is not missing any more.
     /// - Complexity: O(*n*) in the number of earlier entries.
-    mutating func take(from earlier: [AppEntry]) -> [Int: Int] {
+    mutating func match(_ earlier: [AppEntry]) -> [Int: Int] {
         var found: [Int: Int] = [:]
         var others: [Key: [Int]] = [:]
         for (number, entry) in earlier.enumerated() {
             let url = Key(name: entry.name, icon: entry.icon.text)
             let place =
                 if let id = entry.id {
-                    Self.take(Key(identity: id, name: entry.name), from: &byIdentity, missing)
-                        ?? Self.take(url, from: &byURLAlone, missing)
+                    Self.popPlace(Key(identity: id, name: entry.name), from: &byIdentity, missing)
+                        ?? Self.popPlace(url, from: &byURLWithoutIdentity, missing)
                 } else {
-                    Self.take(url, from: &byURL, missing)
+                    Self.popPlace(url, from: &byURL, missing)
                 }
             if let place {
                 missing.remove(place)
@@ -62,7 +64,7 @@ struct ReturningApps {
             }
         }
         for (identity, numbers) in others where numbers.count == 1 {
-            guard let places = byIdentityAlone[identity], places.count == 1, missing.contains(places[0]) else {
+            guard let places = byIdentityOnly[identity], places.count == 1, missing.contains(places[0]) else {
                 continue
             }
             missing.remove(places[0])
@@ -71,8 +73,8 @@ struct ReturningApps {
         return found
     }
 
-    /// The next place with a key that is left to look for.
-    private static func take(_ key: Key, from places: inout [Key: [Int]], _ missing: Set<Int>) -> Int? {
+    /// The first place with a key that is still missing.
+    private static func popPlace(_ key: Key, from places: inout [Key: [Int]], _ missing: Set<Int>) -> Int? {
         while let place = places[key]?.popLast() { if missing.contains(place) { return place } }
         return nil
     }

@@ -25,12 +25,12 @@ package struct Catalog: Sendable {
     private var lastTrail: FetchTrail?
     /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
-    /// The last images that apps showed in place of their icons, by the URLs that they came from, until they are evicted.
+    /// Images on disk without an icon of their own, by source URL: previous images that no app shows any more.
     ///
-    /// Some may be shown again.
-    private var retiredPrevious: [IconURL: Boxed<AppListDocument.Image>] = [:]
-    /// The previous images that apps have lost because they were damaged, until another icon has the same ones.
-    private var lostPrevious: Set<Digest> = []
+    /// Other icons may show some of them again.
+    private var orphans: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    /// Damaged previous images that apps lost, until another icon has the same image.
+    private var damagedPrevious: Set<Digest> = []
     /// Another number whenever lists name something else, or other icons are retired.
     private(set) var version = 0
     /// What there is to tell of all icons.
@@ -52,53 +52,51 @@ package struct Catalog: Sendable {
         return icons[place].icon.isReferenced && (icons[place].icon.hasImage || previous.has(url))
     }
 
-    /// The images on disk that nothing shows, by their URLs.
+    /// The images on disk that no list or app uses, by URL.
     ///
     /// - Complexity: O(*n*) in the number of icons that no list names.
     var retiredImages: [IconURL: Boxed<AppListDocument.Image>] {
-        retired.merging(retiredPrevious.filter { leftover(of: $0.key) != nil }) { a, _ in a }.filter {
-            isShownByNone($0.value)
-        }
+        retired.merging(orphans.filter { orphan(of: $0.key) != nil }) { own, _ in own }
+            .filter { isUnused($0.value) }
     }
 
-    /// How many there are.
+    /// The number of ``retiredImages``, at less cost.
     var retiredCount: Int {
-        retired.values.count(where: isShownByNone)
-            + retiredPrevious.count { leftover(of: $0.key) != nil && isShownByNone($0.value) }
+        retired.values.count(where: isUnused) + orphans.count { orphan(of: $0.key) != nil && isUnused($0.value) }
     }
 
-    private func isShownByNone(_ image: Boxed<AppListDocument.Image>) -> Bool {
-        image.digest.map { !needs($0) } ?? false
+    private func isUnused(_ image: Boxed<AppListDocument.Image>) -> Bool { image.digest.map { !needs($0) } ?? false }
+
+    /// The orphaned image of a URL; `nil` if there is none, or the icon has an image of its own.
+    func orphan(of url: IconURL) -> Boxed<AppListDocument.Image>? {
+        icons[url]?.hasImage == true ? nil : orphans[url]
     }
 
-    /// The last image that apps showed of a URL whose own is not known any more.
-    func leftover(of url: IconURL) -> Boxed<AppListDocument.Image>? {
-        icons[url]?.hasImage == true ? nil : retiredPrevious[url]
-    }
+    var hasOrphans: Bool { !orphans.isEmpty }
 
-    /// Whether there are such.
-    var hasLeftovers: Bool { !retiredPrevious.isEmpty }
+    /// Records that the icon of an image is gone, while the image is still on disk.
+    mutating func recordOrphan(_ image: Boxed<AppListDocument.Image>, of url: IconURL) { orphans[url] = image }
 
-    /// Keeps account of an image that apps have shown in place of their icons, or of which the name alone is gone.
-    mutating func noteLeftover(_ image: Boxed<AppListDocument.Image>, of url: IconURL) { retiredPrevious[url] = image }
-
-    /// Gives up the account of images that are not on disk any more, or not as they should be, and of those shown again.
+    /// Forgets orphaned images that are removed or damaged, and those that are in use again.
     ///
-    /// - Returns: The URLs that the former came from.
-    mutating func forgetLeftovers(of images: Set<Digest>) -> Set<IconURL> {
-        let gone = Set(retiredPrevious.lazy.filter { $0.value.digest.map(images.contains) ?? true }.map(\.key))
-        retiredPrevious = retiredPrevious.filter { !gone.contains($0.key) && isShownByNone($0.value) }
+    /// - Returns: The URLs of those that are removed or damaged.
+    @discardableResult
+    mutating func forgetOrphans(of images: Set<Digest>) -> Set<IconURL> {
+        let gone = Set(orphans.lazy.filter { $0.value.digest.map(images.contains) ?? true }.map(\.key))
+        orphans = orphans.filter { !gone.contains($0.key) && isUnused($0.value) }
         return gone
     }
 
-    /// Notes that apps lose their previous image because it is damaged.
-    mutating func noteLost(_ image: Digest) { lostPrevious.insert(image) }
+    /// Records that apps lost a previous image because it is damaged.
+    mutating func recordDamagedPrevious(_ image: Digest) { damagedPrevious.insert(image) }
 
-    /// Takes those of some images that apps have lost so.
-    mutating func takeLost(among images: some Sequence<Digest>) -> Set<Digest> {
-        guard !lostPrevious.isEmpty else { return [] }
-        let found = lostPrevious.intersection(images)
-        lostPrevious.subtract(found)
+    /// Removes images from the damaged previous ones.
+    ///
+    /// - Returns: Those that were among them.
+    mutating func removeDamagedPrevious(_ images: some Sequence<Digest>) -> Set<Digest> {
+        guard !damagedPrevious.isEmpty else { return [] }
+        let found = damagedPrevious.intersection(images)
+        damagedPrevious.subtract(found)
         return found
     }
 

@@ -288,7 +288,7 @@ extension Reconciler {
             consider(url, now: now)
             forgetIfDone(url, now: now)
         }
-        _ = catalog.forgetLeftovers(of: images)
+        catalog.forgetOrphans(of: images)
         let dropped = dropPrevious(images, now: now)
         lists.formUnion(dropped.lists)
         found.formUnion(dropped.images)

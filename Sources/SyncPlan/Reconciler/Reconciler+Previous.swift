@@ -18,7 +18,7 @@ extension Reconciler {
         var icons: Set<IconURL> = []
         /// What they showed in place of their icons.
         var previous: [PreviousImage] = []
-        /// What apps that stay showed, and show no more because their new icons have images.
+        /// Previous images of apps that stay, and whose new icons have images of their own.
         var replaced: [PreviousImage] = []
 
         mutating func formUnion(_ other: LostApps) {
@@ -75,11 +75,7 @@ extension Reconciler {
         publishing.setHeirs(heirs, in: name)
         returnImages(to: diff.added, from: old.previous.values, now: now)
         catalog.setPrevious(kept, in: name)
-        var told: Set<IconURL> = []
-        for (icon, previous) in begun.sorted(by: { ($0.icon, $0.previous) < ($1.icon, $1.previous) })
-        where catalog.previous.has(icon) && told.insert(icon).inserted {
-            events.append(.iconKept(icon, previous: previous))
-        }
+        emitKept(begun.sorted { ($0.icon, $0.previous) < ($1.icon, $1.previous) })
         return LostApps(
             icons: diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)),
             previous: match.gone.compactMap { old.previous[$0] }, replaced: replaced)
@@ -93,7 +89,7 @@ extension Reconciler {
                 continue
             }
             events.append(.iconRetired(previous.url))
-            catalog.noteLeftover(previous.image, of: previous.url)
+            catalog.recordOrphan(previous.image, of: previous.url)
         }
     }
 
@@ -103,7 +99,7 @@ extension Reconciler {
         return images.filter { $0.image.digest != first.image.digest }
     }
 
-    /// Gives icons that are named again the images that apps keep of them, or have kept.
+    /// Restores the images of icons that are named again: apps may show them, or they may be orphaned.
     ///
     /// - Parameters:
     ///   - added: The icons.
@@ -112,15 +108,15 @@ extension Reconciler {
     mutating func returnImages(
         to added: Set<IconURL>, from kept: some Collection<PreviousImage> = [], now: Timestamp
     ) {
-        guard !kept.isEmpty || !catalog.previous.isEmpty || catalog.hasLeftovers else { return }
+        guard !kept.isEmpty || !catalog.previous.isEmpty || catalog.hasOrphans else { return }
         let images = Dictionary(kept.lazy.map { ($0.url, $0.image) }) { a, _ in a }
         for icon in added {
-            let leftover = catalog.leftover(of: icon)
-            guard let image = images[icon] ?? catalog.previous.image(of: icon) ?? leftover, let digest = image.digest,
+            let orphan = catalog.orphan(of: icon)
+            guard let image = images[icon] ?? catalog.previous.image(of: icon) ?? orphan, let digest = image.digest,
                 let record = catalog.icons[icon], !record.hasImage, record.accepts(digest),
                 retention.ledger.isOnDisk(digest)
             else { continue }
-            if leftover != nil, let bytes = image.wrappedValue?.bytes {
+            if orphan != nil, let bytes = image.wrappedValue?.bytes {
                 events.append(.iconReady(icon, bytes: bytes, generation: nil))
             }
             // What its server said of it is not known any more.
@@ -135,12 +131,14 @@ extension Reconciler {
 
     /// Shows the previous images of apps that return to a list, as its documents on disk have them, the newest first.
     ///
-    /// - Complexity: O(*n*) in the number of documents on disk; and in that of their entries that show previous images, up
-    ///   to ``RetirementLedger/longestSearch``, if an app of the list has no image.
-    mutating func showAgain(in name: ListName) {
-        guard let entries = catalog.lists[name]?.entries else { return }
+    /// - Returns: Whether an app shows one again.
+    /// - Complexity: O(*n* log *n*) in the number of the list's documents that show previous images; if an app has no image,
+    ///   also O(*n*) in that of their entries, up to ``RetirementLedger/longestSearch``.
+    @discardableResult
+    mutating func showAgain(in name: ListName) -> Bool {
+        guard let entries = catalog.lists[name]?.entries else { return false }
         let documents = retention.ledger.previousImages(shownBy: name)
-        guard !documents.isEmpty else { return }
+        guard !documents.isEmpty else { return false }
         var apps = ReturningApps(
             entries,
             missing: entries.indices.filter {
@@ -149,21 +147,26 @@ extension Reconciler {
         var images: [Int: PreviousImage] = [:]
         for document in documents where !apps.missing.isEmpty {
             let shown = document.filter { $0.image.image.digest.map(retention.ledger.isOnDisk) == true }
-            for (place, number) in apps.take(from: shown.map(\.entry)) { images[place] = shown[number].image }
+            for (place, number) in apps.match(shown.map(\.entry)) { images[place] = shown[number].image }
         }
         catalog.setPrevious(images, in: name)
-        var told: Set<IconURL> = []
-        for (place, image) in images.sorted(by: { $0.key < $1.key }) where told.insert(entries[place].icon).inserted {
-            events.append(.iconKept(entries[place].icon, previous: image.url))
+        emitKept(images.sorted { $0.key < $1.key }.map { (entries[$0.key].icon, $0.value.url) })
+        return !images.isEmpty
+    }
+
+    /// Emits an event for each icon in whose place a previous image is shown, of its first one.
+    private mutating func emitKept(_ shown: [(icon: IconURL, previous: IconURL)]) {
+        var emitted: Set<IconURL> = []
+        for (icon, previous) in shown where catalog.previous.has(icon) && emitted.insert(icon).inserted {
+            events.append(.iconKept(icon, previous: previous))
         }
     }
 
-    /// Shows previous images that apps lost and that are on disk again, because another icon has the same ones.
-    mutating func showAgain(_ images: Set<Digest>, now: Timestamp) {
-        for list in retention.ledger.lists(showing: images) {
-            let before = catalog.previous.entries[list]?.count
-            showAgain(in: list)
-            if catalog.previous.entries[list]?.count != before { publishing.noteChange(of: list, at: now) }
+    /// Shows damaged previous images again that another icon has brought back.
+    mutating func showRecovered(_ images: Set<Digest>, now: Timestamp) {
+        guard !images.isEmpty else { return }
+        for list in retention.ledger.lists(showing: images) where showAgain(in: list) {
+            publishing.noteChange(of: list, at: now)
         }
     }
 
@@ -217,7 +220,7 @@ extension Reconciler {
                 dropped.insert(image.sha256)
                 guard images != nil else { continue }
                 retention.noteDamage(of: image, shownBy: icon)
-                catalog.noteLost(image.sha256)
+                catalog.recordDamagedPrevious(image.sha256)
             }
             catalog.removePrevious(of: list)
             catalog.setPrevious(kept, in: list)

@@ -109,9 +109,9 @@ extension Reconciler {
             retention.noteChange(
                 losing: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: catalog, at: now)
         }
-        let found = catalog.takeLost(
-            among: done.staged.values.lazy.map(\.image.sha256).filter(retention.ledger.isOnDisk))
-        if !found.isEmpty { showAgain(found, now: now) }
+        showRecovered(
+            catalog.removeDamagedPrevious(
+                done.staged.values.lazy.map(\.image.sha256).filter(retention.ledger.isOnDisk)), now: now)
         keepPublished(by: done.heirs, among: Set(done.staged.keys), now: now)
         if !lost.isEmpty { noteDamage(lost, now: now) }
         // Other URLs may have names of the files that were there before.
@@ -264,7 +264,7 @@ extension Reconciler {
     private mutating func forget(_ plan: RetirementPlan, now: Timestamp) {
         publishing.forgetNames(of: plan.urls)
         let removed = Set(plan.images.map(\.sha256))
-        var leftovers = catalog.forgetLeftovers(of: removed)
+        var orphans = catalog.forgetOrphans(of: removed)
         // An image that came back to a URL may be named by no document of it.
         let returned = catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
         for url in plan.affected.union(plan.urls).union(returned) {
@@ -274,16 +274,16 @@ extension Reconciler {
                 $0.image = nil
                 $0.response = nil
             }
-            leftovers.remove(url)
+            orphans.remove(url)
             if removed.contains(image.sha256) {
                 events.append(.iconEvicted(url))
             } else if !catalog.needs(image.sha256) {
                 // A generation that is left has it for something else, and its name is gone.
-                catalog.noteLeftover(Boxed(wrappedValue: image), of: url)
+                catalog.recordOrphan(Boxed(wrappedValue: image), of: url)
             }
             forgetIfDone(url, now: now)
         }
-        for url in leftovers.sorted() where catalog.icons[url]?.hasImage != true { events.append(.iconEvicted(url)) }
+        for url in orphans.sorted() where catalog.icons[url]?.hasImage != true { events.append(.iconEvicted(url)) }
     }
 
     // MARK: Room

@@ -116,7 +116,7 @@ struct RestoredCatalog: Sendable {
             let isOwn = catalog.icons[app.icon]?.hasImage ?? false
             guard !isOwn, !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256) else {
                 outdatedLists.insert(document.list)
-                if missing.contains(image.sha256) { catalog.noteLost(image.sha256) }
+                if missing.contains(image.sha256) { catalog.recordDamagedPrevious(image.sha256) }
                 continue
             }
             kept[index] = PreviousImage(previous.icon, boxed, since: previous.since)
@@ -146,10 +146,10 @@ struct RestoredCatalog: Sendable {
     private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
         let known = catalog.icons[app.icon]
         guard let image = app.ownImage else {
-            if let last = app.previous?.icon, catalog.leftover(of: last) == nil, case .ready(let image) = app.state,
+            if let last = app.previous?.icon, catalog.orphan(of: last) == nil, case .ready(let image) = app.state,
                 !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256)
             {
-                catalog.noteLeftover(boxed, of: last)
+                catalog.recordOrphan(boxed, of: last)
             }
             // Its name is there as long as the generation is.
             if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)

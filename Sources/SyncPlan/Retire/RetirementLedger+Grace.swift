@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 
 extension RetirementLedger {
@@ -86,10 +87,11 @@ extension RetirementLedger {
         for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
             images.formUnion(Self.previousImages(of: document, except: replaced, in: catalog))
             if images.count > limit { return true }
+            let showsPrevious = Set(document.shown.lazy.map(\.entry.icon))
             for url in document.urls where catalog.icons[url]?.isReferenced != true && !replaced.contains(url) {
                 if let image = catalog.icons[url]?.image?.sha256 {
                     if !catalog.needs(image) { images.insert(image) }
-                } else if document.previous[url] == nil {
+                } else if !showsPrevious.contains(url) {
                     lost.insert(url)
                 }
                 if !images.isEmpty, images.count + lost.count > limit { return true }
@@ -114,10 +116,12 @@ extension RetirementLedger {
     private static func previousImages(
         of document: Document, except replaced: Set<IconURL>, in catalog: Catalog
     ) -> [Digest] {
-        document.previous.flatMap { url, images -> [Digest] in
-            let icon = catalog.icons[url]
+        Dictionary(grouping: document.shown, by: \.entry.icon).flatMap { url, entries -> [Digest] in
+            let images = entries.compactMap(\.image.image.digest)
             // It has taken the place of one of them.
-            if icon?.hasImage == true { return images.dropFirst().filter { !catalog.needs($0) } }
+            if catalog.icons[url]?.hasImage == true {
+                return images.filter { $0 != images.first && !catalog.needs($0) }
+            }
             // A list that comes back names it again, and shows nothing for it.
             if catalog.previous.has(url) || replaced.contains(url) { return [] }
             return images.filter { !catalog.needs($0) }

@@ -18,11 +18,9 @@ package struct RetirementLedger: Sendable {
         let urls: SortedSet<IconURL>
         /// Their images.
         let images: SortedSet<Digest>
-        /// The images of those that show previous ones of their apps.
-        let previous: [IconURL: [Digest]]
         /// Its list.
         let list: ListName
-        /// The same, with the entries that show them.
+        /// The entries that show previous images of their apps.
         let shown: [ShownPrevious]
 
         /// The newest generation that named it.
@@ -67,6 +65,8 @@ package struct RetirementLedger: Sendable {
     /// The lists of the current generation.
     private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
+    /// The documents with entries that show previous images, by list.
+    private var showingPrevious: [ListName: Set<Digest>] = [:]
     /// The documents that the current generation does not name, by the newest one that does.
     private var leftovers: [Int: Set<Digest>] = [:]
     /// The documents of the current generation of which nothing is known.
@@ -121,17 +121,16 @@ package struct RetirementLedger: Sendable {
     /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
-    /// How many entries of older documents are looked through for an app that returns to its list.
+    /// The most entries of a list's documents that are searched for an app that returns.
     static let longestSearch = 200_000
 
-    /// The entries that show previous images in each document of a list, the newest document first, as far as there are
-    /// not too many.
+    /// The entries that show previous images in each document of a list, the newest document first; none beyond
+    /// ``longestSearch``.
     ///
-    /// - Complexity: O(*n*) in the number of documents.
+    /// - Complexity: O(*n* log *n*) in the number of such documents of the list.
     func previousImages(shownBy list: ListName) -> [[ShownPrevious]] {
         var rest = Self.longestSearch
-        return documents.values.filter { $0.list == list && !$0.shown.isEmpty }
-            .sorted { $0.newest > $1.newest }
+        return documentsShowingPrevious(of: list).sorted { $0.newest > $1.newest }
             .prefix { document in
                 defer { rest -= document.shown.count }
                 return rest > 0
@@ -139,14 +138,19 @@ package struct RetirementLedger: Sendable {
             .map(\.shown)
     }
 
-    /// The lists of which a document shows one of these images in place of another one.
+    /// The lists with a document that shows one of these images as a previous image.
     ///
-    /// - Complexity: O(*n*) in the number of documents and of the entries that show such images.
-    func lists(showing images: Set<Digest>) -> Set<ListName> {
-        Set(
-            documents.values.lazy.filter { document in
+    /// - Complexity: O(*n*) in the number of entries that show previous images.
+    func lists(showing images: Set<Digest>) -> [ListName] {
+        showingPrevious.keys.filter { list in
+            documentsShowingPrevious(of: list).contains { document in
                 document.shown.contains { $0.image.image.digest.map(images.contains) ?? false }
-            }.map(\.list))
+            }
+        }
+    }
+
+    private func documentsShowingPrevious(of list: ListName) -> [Document] {
+        (showingPrevious[list] ?? []).compactMap { documents[$0] }
     }
 
     /// Whether no document names the image any more, and it is still to be removed.
@@ -222,7 +226,6 @@ package struct RetirementLedger: Sendable {
         var ready: (urls: [IconURL], images: [Digest]) = ([], [])
         ready.urls.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
-        var previous: [IconURL: [Digest]] = [:]
         var shown: [ShownPrevious] = []
         // By their numbers: a copy of an entry costs more than the rest.
         for index in value.apps.indices {
@@ -235,19 +238,17 @@ package struct RetirementLedger: Sendable {
                 count(new, 1)
             }
             guard let last = value.apps[index].previous else { continue }
-            let icon = value.apps[index].icon
-            if previous[icon]?.contains(image.sha256) != true { previous[icon, default: []].append(image.sha256) }
             shown.append(
                 ShownPrevious(
                     entry: AppEntry(value.apps[index]),
                     image: PreviousImage(last.icon, boxed(image), since: last.since)))
         }
         let document = Document(
-            urls: SortedSet(ready.urls), images: SortedSet(ready.images), previous: previous, list: value.list,
-            shown: shown)
+            urls: SortedSet(ready.urls), images: SortedSet(ready.images), list: value.list, shown: shown)
         for digest in document.images { images.update(digest) { $0.documents += 1 } }
         for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
         documents[digest] = document
+        if !shown.isEmpty { showingPrevious[document.list, default: []].insert(digest) }
     }
 
     /// Notes when generations were superseded, as far as that is known: an earlier run knew it.
@@ -272,6 +273,8 @@ package struct RetirementLedger: Sendable {
                 leftovers[newest, default: []].insert(digest)
             } else {
                 documents[digest] = nil
+                showingPrevious[document.list]?.remove(digest)
+                if showingPrevious[document.list]?.isEmpty == true { showingPrevious[document.list] = nil }
                 forget(document, digest)
             }
         }

@@ -29,13 +29,13 @@ package struct EvictionReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// Why an image stays of which no list names the URL.
+    /// Why the image of an unreferenced URL stays.
     package static let shownReason = "apps in lists show the same image, for another URL"
 
     package var state: String
     /// Why nothing is removed at the moment.
     package var reason: String?
-    /// The icons that no list names and whose images no app shows, or the one that was asked for.
+    /// The retired icons, or the requested one.
     package var icons: [Icon]
     package var leases: [Lease] = []
     /// Whether all that can go now has gone.
@@ -137,7 +137,7 @@ extension Reconciler {
     /// What goes and what stays at the moment, yet to be told.
     ///
     /// - Parameters:
-    ///   - url: The icon to tell of; `nil` for all that no list names and whose images no app shows.
+    ///   - url: The icon to tell of; `nil` for all retired ones.
     ///   - now: The present time.
     /// - Returns: No icon, if there is no image of the one that was asked for.
     /// - Complexity: O(*n*) in the number of superseded generations, and in that of icons that no list names.
@@ -147,7 +147,7 @@ extension Reconciler {
         if let url {
             let image =
                 icon?.hasImage == true
-                ? icon?.boxedImage : catalog.previous.shown(for: url)?.image ?? catalog.leftover(of: url)
+                ? icon?.boxedImage : catalog.previous.shown(for: url)?.image ?? catalog.orphan(of: url)
             icons = image.map { [url: $0] } ?? [:]
         } else {
             icons = catalog.retiredImages

@@ -88,6 +88,8 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var previous: Previous?
     /// The icons in whose place apps still show the image of this one.
     package var shownFor: [Shown]?
+    /// Whether there are such icons.
+    package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
     /// Why its image stays on disk although no list names it, or when it goes.
     package var eviction: String?
 

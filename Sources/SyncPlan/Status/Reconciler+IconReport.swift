@@ -7,7 +7,7 @@ extension Reconciler {
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
         let shown = catalog.previous.isEmpty ? [:] : catalog.previous.showing(imageOf: url)
         var record = catalog.icons[url]
-        if record == nil, let image = catalog.previous.image(of: url) ?? catalog.leftover(of: url) {
+        if record == nil, let image = catalog.previous.image(of: url) ?? catalog.orphan(of: url) {
             record = IconRecord()
             record?.boxedImage = image
         }
