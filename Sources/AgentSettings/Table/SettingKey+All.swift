@@ -132,7 +132,8 @@ extension SettingKey {
             { HostPattern($0) }, { $0.description }),
         .list(
             "network.denyHosts", hosts, "hosts", \.network.denyHosts,
-            "Hosts that are never contacted, whatever else is allowed.", { HostPattern($0) }, { $0.description }),
+            "Hosts that are never contacted, even if network.allow or network.allowHosts permits them.",
+            { HostPattern($0) }, { $0.description }),
     ]
 
     private static let images: [SettingKey] = [
@@ -144,7 +145,7 @@ extension SettingKey {
             "Whether SVG is accepted. Scripts and external references are refused in any case."),
         .duration(
             "refresh.minimum", \.refresh.minimum, atLeast: .seconds(1),
-            "The shortest time between two requests for the same image, whatever the server says."),
+            "The minimum time between two requests for the same image, even if the server gives a shorter one."),
         .duration(
             "refresh.default", \.refresh.default, atLeast: .seconds(1),
             "The freshness lifetime when the server gives neither a lifetime nor a validator (±20 %)."),

@@ -21,8 +21,8 @@ extension AgentEvent {
         case .iconStale(_, let failure): "Not refreshed: \(Self.clause(failure)) The image on disk stays."
         case .iconFresh: "Refreshed after failures: the image on disk is current."
         case .iconKept: "Its app has a new URL, and shows its last image until the new one is downloaded."
-        case .iconRetired: "No list names it any more. The image stays for the grace period."
-        case .iconEvicted: "Evicted: no list names it any more."
+        case .iconRetired: "No longer in use. The image stays on disk until it is evicted."
+        case .iconEvicted: "Evicted: no longer in use."
         case .generationPublished(_, let lists, let images, let endsFailure):
             "Published\(endsFailure ? " after failures" : ""): \(counted(lists, "list document")), "
                 + "\(counted(images, "new image"))."
