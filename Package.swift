@@ -99,37 +99,45 @@ let package = Package(
         // What readers import: the contract in code.
         .target(name: "IconCache", dependencies: ["CacheFormat", system], swiftSettings: settings),
 
-        // What comes from outside, as values: URLs, lists, images.
-        .target(name: "WebAddresses", dependencies: ["CacheFormat"], swiftSettings: settings),
-        .target(name: "AppLists", dependencies: ["CacheFormat", "WebAddresses"], swiftSettings: settings),
+        // What others wrote, as checked values: lists, URLs and addresses; images.
+        .target(name: "AppLists", dependencies: ["CacheFormat"], swiftSettings: settings),
         .target(name: "ImageChecks", swiftSettings: settings),
 
-        // Keys, and what they sign: values, and no file.
-        .target(name: "Signatures", dependencies: ["CCrypto", "CacheFormat"], swiftSettings: settings),
+        // What HTTP says, as values: freshness, heads, redirects, failures, and which addresses may be asked.
+        .target(name: "HTTPRules", dependencies: ["AppLists", "CacheFormat", "ImageChecks"], swiftSettings: settings),
+
+        // Caches that agents take from and give to others: upstreams, exports, signatures; values, and no file.
+        .target(
+            name: "Fleet", dependencies: ["AppLists", "CCrypto", "CacheFormat", "HTTPRules"], swiftSettings: settings),
+
+        // The settings, and the file that they are read from.
+        .target(
+            name: "AgentSettings",
+            dependencies: [
+                "AppLists", "CacheFormat", "Fleet", "HTTPRules", "ImageChecks",
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
+            swiftSettings: small
+        ),
+
+        // What the agent says of itself: status, problems, icons, events, and their words.
+        .target(
+            name: "Reports", dependencies: ["AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules"],
+            swiftSettings: settings),
 
         // Decisions: values in, values out.
         .target(
             name: "SyncPlan",
-            dependencies: ["AppLists", "CacheFormat", "ImageChecks", "Signatures", "WebAddresses", deque, heap],
+            dependencies: ["AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "Reports", deque, heap],
             swiftSettings: settings
-        ),
-
-        // The table of settings, and the file that they are read from.
-        .target(
-            name: "AgentSettings",
-            dependencies: [
-                "AppLists", "CacheFormat", "Signatures", "SyncPlan", "WebAddresses",
-                .product(name: "TOMLKit", package: "TOMLKit"),
-            ],
-            swiftSettings: small
         ),
 
         // Effects: one folder per outside thing.
         .target(
             name: "SyncAgent",
             dependencies: [
-                "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "IconCache", "ImageChecks",
-                "Signatures", "SyncPlan", "Transfers", "WebAddresses", system, logging, metrics, deque, heap,
+                "AgentSettings", "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "Fleet", "HTTPRules",
+                "IconCache", "ImageChecks", "Reports", "SyncPlan", "Transfers", system, logging, metrics, deque, heap,
             ],
             swiftSettings: smallOnThread
         ),
@@ -146,8 +154,8 @@ let package = Package(
         .target(
             name: "AgentServer",
             dependencies: [
-                "AppLists", "CacheFormat", "DashboardPage", "ImageChecks", "LocalHTTP", "SyncAgent", "SyncPlan",
-                "WebAddresses", system, logging, hummingbird, hummingbirdCore, nioCore, nioHTTP1, nioHTTPTypes,
+                "AgentSettings", "AppLists", "CacheFormat", "DashboardPage", "ImageChecks", "LocalHTTP", "Reports",
+                "SyncAgent", "SyncPlan", system, logging, hummingbird, hummingbirdCore, nioCore, nioHTTP1, nioHTTPTypes,
                 nioPosix,
             ],
             swiftSettings: smallOnThread
@@ -155,9 +163,8 @@ let package = Package(
         .executableTarget(
             name: "SyncAgentCLI",
             dependencies: [
-                "AgentServer", "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache",
-                "ImageChecks", "Signatures",
-                "SyncAgent", "SyncPlan", "WebAddresses", logging, subprocess, system,
+                "AgentServer", "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "Fleet", "HTTPRules",
+                "IconCache", "ImageChecks", "Reports", "SyncAgent", "SyncPlan", logging, subprocess, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -172,32 +179,35 @@ let package = Package(
         // An origin on loopback, for the demo and for the tests.
         .target(
             name: "DemoOrigin",
-            dependencies: ["ImageChecks", "LocalHTTP", "WebAddresses", hummingbird, lifecycle, logging, nioCore],
+            dependencies: ["AppLists", "ImageChecks", "LocalHTTP", hummingbird, lifecycle, logging, nioCore],
             swiftSettings: small
         ),
 
         // The HTTP client.
         .target(
-            name: "Transfers", dependencies: ["CCurl", "CacheFormat", "SyncPlan", "WebAddresses", system],
+            name: "Transfers",
+            dependencies: ["AppLists", "CCurl", "HTTPRules", system],
             swiftSettings: settings),
-        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/Bindings/CCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
 
         // SHA-256, Ed25519, and certificates.
-        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCrypto", path: "Sources/Bindings/CCrypto", providers: [.apt(["libssl-dev"])]),
 
         // What is remembered over a restart.
-        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSQLite", path: "Sources/Bindings/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
 
         // Calls of Linux that the Glibc module leaves out.
-        .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CLinux", path: "Sources/Bindings/CLinux"),
 
         // The helper programs: what they touch can die, so each is a process of its own.
-        .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+        .systemLibrary(
+            name: "CInotifyTools", path: "Sources/Bindings/CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
         .executableTarget(
             name: "ListWatch", dependencies: ["CInotifyTools"], swiftSettings: settings,
             linkerSettings: program),
         .target(
-            name: "ListParse", dependencies: ["AppLists", "CLinux", "CacheFormat", "WebAddresses"],
+            name: "ListParse", dependencies: ["AppLists", "CLinux", "CacheFormat"],
             swiftSettings: settings),
         .executableTarget(
             name: "ListParseCLI", dependencies: ["AppLists", "CacheFormat", "ListParse"], swiftSettings: settings,
@@ -206,8 +216,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix, nioSSL, subprocess,
-                system,
+                "AgentSettings", "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix, nioSSL,
+                subprocess, system,
             ],
             path: "Tests/TestSupport", swiftSettings: settings
         ),
@@ -217,29 +227,34 @@ let package = Package(
             name: "IconCacheTests", dependencies: ["CacheFormat", "IconCache", "TestSupport", system],
             swiftSettings: settings),
         .testTarget(
-            name: "WebAddressesTests", dependencies: ["CacheFormat", "TestSupport", "WebAddresses"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "WebAddresses"], swiftSettings: settings),
+            name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "SignaturesTests", dependencies: ["Signatures", "TestSupport", system],
+            name: "HTTPRulesTests",
+            dependencies: ["AgentSettings", "AppLists", "CacheFormat", "FuzzTargets", "HTTPRules", "ImageChecks"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FleetTests", dependencies: ["CacheFormat", "Fleet", "TestSupport", system],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ReportsTests",
+            dependencies: ["AppLists", "CacheFormat", "Reports"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncPlanTests",
             dependencies: [
-                "AppLists", "CacheFormat", "FuzzTargets", "ImageChecks", "Signatures", "SyncPlan", "WebAddresses",
+                "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "ImageChecks", "Reports", "SyncPlan",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "AgentSettingsTests",
-            dependencies: ["AgentSettings", "CacheFormat", "SyncPlan", "TestSupport", system],
+            dependencies: ["AgentSettings", "CacheFormat", "HTTPRules", "SyncPlan", "TestSupport", system],
             swiftSettings: settings),
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
-                "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "IconCache", "ImageChecks", "LocalHTTP",
-                "Signatures", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", "WebAddresses", logging, metrics,
+                "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "Fleet", "HTTPRules", "IconCache",
+                "ImageChecks", "Reports", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging, metrics,
                 nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings
@@ -247,8 +262,8 @@ let package = Package(
         .testTarget(
             name: "AgentServerTests",
             dependencies: [
-                "AgentServer", "CacheFormat", "LocalHTTP", "SyncAgent", "SyncPlan", "TestSupport", hummingbird, logging,
-                nioCore, nioEmbedded, nioHTTP1, system,
+                "AgentServer", "AgentSettings", "CacheFormat", "LocalHTTP", "Reports", "SyncAgent", "SyncPlan",
+                "TestSupport", hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
@@ -268,31 +283,32 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "AgentSettings", "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "Signatures",
-                "SyncPlan", "WebAddresses",
+                "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "IconCache", "ImageChecks",
+                "ListParse", "SyncPlan",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: settings
         ),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "CacheFormat", "FuzzTargets", "SyncAgent", "SyncPlan", "TestSupport", logging, system,
+                "AgentSettings", "CacheFormat", "FuzzTargets", "HTTPRules", "Reports", "SyncAgent", "SyncPlan",
+                "TestSupport", logging, system,
             ],
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),
         .testTarget(
             name: "SyncAgentCLITests",
             dependencies: [
-                "CacheFormat", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport", logging, system,
+                "CacheFormat", "Reports", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport", logging, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "FuzzTargets", "IconCache",
-                "ImageChecks", "ListParseCLI", "ListWatch", "LocalHTTP", "Signatures", "SyncAgent", "SyncAgentCLI",
-                "SyncPlan", "TestSupport", "WebAddresses", nioHTTP1, subprocess, system,
+                "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "Fleet", "FuzzTargets", "HTTPRules",
+                "IconCache", "ListParseCLI", "ListWatch", "LocalHTTP", "Reports", "SyncAgent", "SyncAgentCLI",
+                "SyncPlan", "TestSupport", nioHTTP1, subprocess, system,
             ],
             swiftSettings: settings
         ),
@@ -313,9 +329,7 @@ if Context.environment["SYNCAGENT_COSTS"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Costs",
-            dependencies: [
-                "AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan", "WebAddresses", system,
-            ],
+            dependencies: ["AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan", system],
             path: "Tests/Benchmarks/Costs", swiftSettings: settings))
 }
 
@@ -323,6 +337,7 @@ if Context.environment["SYNCAGENT_COSTS"] != nil {
 if Context.environment["SYNCAGENT_SIMULATION"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "Simulation", dependencies: ["AppLists", "CacheFormat", "SyncPlan", "WebAddresses", heap],
+            name: "Simulation",
+            dependencies: ["AppLists", "CacheFormat", "SyncPlan", heap],
             path: "Tests/Simulation/Fleet", swiftSettings: settings))
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
 
 extension EffectiveSettings {
     /// Each setting with its origin, for ``SettingsReport``.

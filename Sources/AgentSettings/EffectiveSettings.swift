@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+import HTTPRules
 
 /// The settings in force, and where each one came from.
 ///

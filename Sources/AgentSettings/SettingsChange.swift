@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
 
 /// What a reload changes.
 package struct SettingsChange: Equatable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import WebAddresses
+import AppLists
 
 /// The path of a drawn icon, `/icons/NAME.png`, with the name percent-encoded (RFC 3986) so that the name can be any
 /// text.

@@ -3,6 +3,7 @@ import AgentSettings
 import CacheFormat
 import FoundationEssentials
 import IconCache
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

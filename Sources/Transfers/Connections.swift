@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CCurl
 import Glibc
-import WebAddresses
 
 /// The sockets of libcurl, and the state of each connection.
 ///

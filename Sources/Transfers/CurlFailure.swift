@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CCurl
 import Glibc
-import SyncPlan
-import WebAddresses
+import HTTPRules
 
 /// What an error of libcurl means.
 enum CurlFailure {

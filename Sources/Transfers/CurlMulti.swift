@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import Glibc
-import SyncPlan
+import HTTPRules
 
 /// The transfers of one thread, by libcurl (`libcurl-multi(3)`).
 package final class CurlMulti: Transport {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CCurl
 import Glibc
-import SyncPlan
+import HTTPRules
 import SystemPackage
-import WebAddresses
 
 /// A transfer of libcurl.
 final class CurlTransfer: Transfer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
-package import WebAddresses
+package import AppLists
+package import HTTPRules
 
 /// The route of requests to an origin.
 package final class Route: Sendable {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import CCurl
 import Glibc
-import SyncPlan
 package import SystemPackage
-package import WebAddresses
 
 /// The system's resolver (`getaddrinfo(3)`), which can take seconds.
 package enum SystemResolver {

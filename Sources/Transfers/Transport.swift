@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import HTTPRules
 
 /// Sends many requests at once, and delivers the responses; all on one thread, which its owner provides.
 package protocol Transport: AnyObject {

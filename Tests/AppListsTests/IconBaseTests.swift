@@ -2,7 +2,6 @@
 import AppLists
 import CacheFormat
 import Testing
-import WebAddresses
 
 @Suite("The folder of icons with a relative name")
 struct IconBaseTests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import CacheFormat
 import Testing
 
 @Suite("Durations as settings write them")

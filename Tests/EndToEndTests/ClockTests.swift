@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+import Fleet
 import Glibc
 import IconCache
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

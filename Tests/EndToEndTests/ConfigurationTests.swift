@@ -4,6 +4,7 @@ import CacheFormat
 import DemoOrigin
 import FoundationEssentials
 import Glibc
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import FoundationEssentials
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

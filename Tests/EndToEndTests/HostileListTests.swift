@@ -4,6 +4,7 @@ import DemoOrigin
 import FoundationEssentials
 import Glibc
 import IconCache
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import DemoOrigin
 import FoundationEssentials
 import IconCache
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgentCLI
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+import HTTPRules
 import IconCache
+import Reports
 import Subprocess
 import SyncPlan
 import Synchronization

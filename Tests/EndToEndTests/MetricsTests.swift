@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import DemoOrigin
 import FoundationEssentials
 import Glibc
 import LocalHTTP
 import NIOHTTP1
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FuzzTargets
 import Glibc
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

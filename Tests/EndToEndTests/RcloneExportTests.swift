@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+import Fleet
 import FoundationEssentials
 import Glibc
 import IconCache

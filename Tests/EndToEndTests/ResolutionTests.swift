@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
+import Fleet
 import IconCache
+import Reports
 import SyncPlan
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import CacheFormat
 import DemoOrigin
 import Glibc
 import IconCache
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

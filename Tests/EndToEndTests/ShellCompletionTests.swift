@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import FoundationEssentials
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
-import WebAddresses
 
 @Suite("Completions in real shells", .timeLimit(.minutes(5)))
 struct ShellCompletionTests {

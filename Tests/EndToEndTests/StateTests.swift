@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
+import Reports
 import Subprocess
 import SyncAgent
 import SyncPlan

@@ -2,6 +2,7 @@
 import AppLists
 import DemoOrigin
 import IconCache
+import Reports
 import SyncPlan
 import Synchronization
 import SystemPackage

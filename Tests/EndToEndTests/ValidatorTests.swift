@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import FuzzTargets
+import HTTPRules
 import IconCache
+import Reports
 import SyncPlan
 import TestSupport
 import Testing

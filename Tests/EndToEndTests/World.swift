@@ -3,6 +3,7 @@ import CLinux
 import DemoOrigin
 import Glibc
 import IconCache
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

@@ -3,7 +3,7 @@ import AppLists
 import CacheFormat
 import Testing
 
-@testable import SyncPlan
+@testable import Reports
 
 @Suite("Going through all icons")
 struct IconIndexTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
+import Reports
 import Testing
 
 @Suite("The status in one line")

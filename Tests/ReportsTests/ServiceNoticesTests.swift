@@ -1,5 +1,5 @@
+import Reports
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import Testing
 
 @Suite("What a service manager is told")

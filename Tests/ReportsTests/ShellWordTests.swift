@@ -2,7 +2,7 @@
 import CacheFormat
 import Testing
 
-@testable import SyncPlan
+@testable import Reports
 
 @Suite("Words that can be pasted into a shell")
 struct ShellWordTests {

@@ -2,7 +2,7 @@
 import CacheFormat
 import Testing
 
-@testable import SyncPlan
+@testable import Reports
 
 @Suite("The verdict of the status")
 struct StatusVerdictTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import Reports
 import SyncPlan
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CacheFormat
+import Reports
 import SyncPlan
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import Reports
 import SyncPlan
 
 /// States of an agent that the commands show.

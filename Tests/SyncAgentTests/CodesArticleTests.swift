@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
+import Fleet
+import HTTPRules
 import ImageChecks
 import SyncPlan
 import TestSupport
 import Testing
-import WebAddresses
 
 @Suite("The article on codes")
 struct CodesArticleTests {

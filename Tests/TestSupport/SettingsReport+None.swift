@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import AgentSettings
+import SyncPlan
 
 extension SettingsReport {
     /// A report of no settings, for tests of something else.

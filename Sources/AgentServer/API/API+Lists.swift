@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Hummingbird
+import Reports
 import SyncAgent
 import SyncPlan
-import WebAddresses
 
 // App lists.
 extension API {

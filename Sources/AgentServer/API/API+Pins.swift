@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Hummingbird
+import Reports
 import SyncAgent
 import SyncPlan
 

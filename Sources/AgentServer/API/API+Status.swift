@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 import Hummingbird
+import Reports
 import SyncAgent
 import SyncPlan
 

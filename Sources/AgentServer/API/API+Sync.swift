@@ -2,6 +2,7 @@
 import CacheFormat
 import Hummingbird
 import NIOCore
+import Reports
 import SyncAgent
 import SyncPlan
 

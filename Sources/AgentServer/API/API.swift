@@ -3,6 +3,7 @@ import CacheFormat
 package import Hummingbird
 package import Logging
 import NIOCore
+import Reports
 package import SyncAgent
 import SyncPlan
 

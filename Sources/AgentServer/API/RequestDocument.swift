@@ -4,7 +4,6 @@ package import CacheFormat
 import FoundationEssentials
 import Hummingbird
 import NIOCore
-import WebAddresses
 
 /// The JSON object that a request has in its body; a body without bytes counts as an empty object.
 ///

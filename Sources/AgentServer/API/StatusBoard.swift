@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Reports
 import SyncAgent
 import SyncPlan
 import Synchronization

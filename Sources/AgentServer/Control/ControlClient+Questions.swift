@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
+import AppLists
 package import CacheFormat
 import NIOHTTP1
+package import Reports
 package import SyncPlan
-import WebAddresses
 
 /// An answer is `nil` if no agent answers, or one that is about to stop.
 extension ControlClient {

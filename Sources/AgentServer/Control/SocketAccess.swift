@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 import Glibc
-package import SyncPlan
+import SyncPlan
 import SystemPackage
 
 /// Who may do what at the control socket, by the credentials of the process that connected.

@@ -3,6 +3,7 @@ import CacheFormat
 import Hummingbird
 import ImageChecks
 import NIOCore
+import Reports
 import SyncAgent
 import SyncPlan
 

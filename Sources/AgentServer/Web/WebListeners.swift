@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 import CacheFormat
 import Hummingbird
 package import Logging
 import NIOCore
 import SyncAgent
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
 
 /// The listeners on TCP: the dashboard, the images and the metrics, if the settings name addresses for them.

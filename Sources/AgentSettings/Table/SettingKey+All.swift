@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
-import WebAddresses
+import HTTPRules
 
 extension SettingKey {
     /// Every setting, in the order of the documentation.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 
 extension SettingKey {
     /// The manual page `syncagent.toml(5)`, in the language of mdoc(7).

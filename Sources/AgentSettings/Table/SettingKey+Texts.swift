@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 
 /// Texts that follow from the table of settings.
 extension SettingKey {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Signatures
-import SyncPlan
+import Fleet
 
 extension SettingKey {
     /// The settings of the upstreams, and of what other agents read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import HTTPRules
 
 /// A setting as people write it: its name, its form, its default and its meaning.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 
 /// What the values of two settings must be together; each of them may be right by itself.
 struct SettingRule: Sendable {

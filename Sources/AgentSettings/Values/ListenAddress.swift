@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
-import WebAddresses
 
 /// An address and a port to listen at: `127.0.0.1:8080`, `[::1]:8080`.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 import CacheFormat
+package import HTTPRules
 package import ImageChecks
 
 extension ListLimits {
@@ -23,5 +24,13 @@ extension ImageLimits {
     /// The limits that are configured.
     package init(_ settings: Settings.Images) {
         self.init(maxSide: settings.maxSide, maxPixels: settings.maxPixels, allowsSVG: settings.allowSVG)
+    }
+}
+
+extension Download.Rules {
+    package init(_ settings: Settings) {
+        self.init(
+            policy: settings.network, maxBytes: settings.fetch.maxBytes, maxRedirects: settings.fetch.maxRedirects,
+            allowDowngrade: settings.fetch.allowDowngrade)
     }
 }

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Signatures
-
-/// How long a request may take.
-package struct RequestLimits: Equatable, Sendable {
-    /// How long connecting may take, TLS included.
-    package var connectTimeout: Duration
-    /// How long a server may be silent.
-    package var idleTimeout: Duration
-    /// How long it may take as a whole, the body included.
-    package var totalTimeout: Duration
-    /// The table of the settings that these are: `fetch`.
-    package var table: String
-}
+package import Fleet
+package import HTTPRules
 
 extension Settings {
     /// What is allowed, and surely not meant: sentences without a full stop.
@@ -21,80 +10,17 @@ extension Settings {
             : []
     }
 
-    /// Copies of other agents' caches, which are asked before the origins.
-    package struct Upstream: Equatable, Sendable {
-        /// The most upstreams that are used.
-        package static let maxCount = 4
-
-        /// The folders, in the order in which they are asked.
-        ///
-        /// None by default: then all icons come from their origins.
-        package var urls: [UpstreamURL] = []
-        /// How often each manifest is requested, give or take a tenth.
-        ///
-        /// The default is 15 minutes.
-        package var poll: Duration = .seconds(900)
-        /// How long an icon that no upstream has waits before its origin is asked.
-        ///
-        /// The default is 15 minutes.
-        package var wait: Duration = .seconds(900)
-        /// The longest random delay after that.
-        ///
-        /// The default is 15 minutes.
-        package var spread: Duration = .seconds(900)
-        /// What happens with an icon that no upstream has after all.
-        ///
-        /// By default its origin is asked.
-        package var fallback: Fallback = .origin
-        /// How long connecting may take, TLS included.
-        ///
-        /// The default is 2 s.
-        package var connectTimeout: Duration = .seconds(2)
-        /// How long an upstream may be silent.
-        ///
-        /// The default is 5 s.
-        package var idleTimeout: Duration = .seconds(5)
-        /// How long one request may take, the body included.
-        ///
-        /// The default is 20 s.
-        package var totalTimeout: Duration = .seconds(20)
-        /// How many failures in a row open the circuit breaker of an upstream.
-        ///
-        /// The default is 3.
-        package var breakAfter: Int = 3
-        /// The limit of the first random time for which it is open; it doubles.
-        ///
-        /// The default is 60 s.
-        package var breakFor: Duration = .seconds(60)
-        /// The highest limit of that time.
-        ///
-        /// The default is 15 minutes.
-        package var breakMax: Duration = .seconds(900)
-        /// How long an upstream is not asked again for a file that it did not have.
-        ///
-        /// The default is 60 s.
-        package var missTTL: Duration = .seconds(60)
-        /// How old a manifest may be and still count for freshness and failures.
-        ///
-        /// The default is 72 h.
-        package var maxAge: Duration = .seconds(72 * 3600)
-        /// The keys: each manifest must have the signature of one of them.
-        ///
-        /// None by default: then no signature is asked for.
-        package var publicKeys: [PublicKey] = []
-
-        package enum Fallback: String, CaseIterable, Sendable {
-            case origin
-            /// The icon stays pending until an upstream has it.
-            case never
-        }
-    }
+    package typealias Upstream = UpstreamSettings
 
     package struct Publish: Equatable, Sendable {
         /// How long after a publication the next one follows although nothing has changed.
         ///
         /// The default is 12 h.
         package var heartbeat: Duration = .seconds(12 * 3600)
+
+        package init(heartbeat: Duration = .seconds(12 * 3600)) {
+            self.heartbeat = heartbeat
+        }
     }
 }
 
@@ -102,12 +28,5 @@ extension Settings.Fetch {
     package var limits: RequestLimits {
         RequestLimits(
             connectTimeout: connectTimeout, idleTimeout: idleTimeout, totalTimeout: totalTimeout, table: "fetch")
-    }
-}
-
-extension Settings.Upstream {
-    package var limits: RequestLimits {
-        RequestLimits(
-            connectTimeout: connectTimeout, idleTimeout: idleTimeout, totalTimeout: totalTimeout, table: "upstream")
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
-package import WebAddresses
+package import Fleet
+package import HTTPRules
 
 /// Everything that can be set, with its default.
 ///
@@ -126,20 +128,7 @@ package struct Settings: Equatable, Sendable {
         package var allowDowngrade: Bool = false
     }
 
-    package struct Network: Equatable, Sendable {
-        /// Networks that may be asked although their addresses are not public.
-        ///
-        /// None by default.
-        package var allow: [AddressRange] = []
-        /// Hosts that may stand for private, shared and loopback addresses.
-        ///
-        /// None by default. Another host that stands for the same address is refused all the same.
-        package var allowHosts: [HostPattern] = []
-        /// Hosts that are not asked for anything, whatever is allowed.
-        ///
-        /// None by default. An address in it is refused to every name that stands for it, unless a proxy resolves the name.
-        package var denyHosts: [HostPattern] = []
-    }
+    package typealias Network = NetworkRules
 
     package struct Images: Equatable, Sendable {
         /// The largest width and height accepted, in pixels.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import FoundationEssentials
-import WebAddresses
 
 /// The folder on a server that relative icon names are resolved against: `lists.iconBaseURL`.
 package struct IconBase: Hashable, Sendable {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import WebAddresses
-
 /// Why a value in a list is not an icon's URL.
 package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case notAString

@@ -20,7 +20,7 @@ struct CircuitBreaker: Equatable, Sendable {
 
     /// A request failed.
     mutating func noteFailure(
-        _ settings: Settings.Upstream, at now: Timestamp, using generator: inout some RandomNumberGenerator
+        _ settings: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         // Of requests that were under way together, those that fail late tell nothing new.
         if let probe, probe > now { return }

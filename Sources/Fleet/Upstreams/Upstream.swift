@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import Signatures
+import HTTPRules
 
 /// What is known of one upstream.
 struct Upstream: Sendable {
@@ -116,7 +116,7 @@ struct Upstream: Sendable {
 
     /// A look ended; if icons wait, the next one follows sooner.
     mutating func end(
-        _ outcome: UpstreamAnswer.Outcome, _ settings: Settings.Upstream, isHurried: Bool, at now: Timestamp,
+        _ outcome: UpstreamAnswer.Outcome, _ settings: UpstreamSettings, isHurried: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
         isPolling = false
@@ -160,7 +160,7 @@ struct Upstream: Sendable {
     }
 
     private mutating func note(
-        _ verdict: UpstreamVerdict, _ settings: Settings.Upstream, at now: Timestamp,
+        _ verdict: UpstreamVerdict, _ settings: UpstreamSettings, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
         switch verdict {
@@ -180,7 +180,7 @@ struct Upstream: Sendable {
 
     /// An image did not come: it is not asked for again for a while.
     mutating func noteFailure(
-        _ failure: FetchFailure, of file: UpstreamFile, _ settings: Settings.Upstream, at now: Timestamp,
+        _ failure: FetchFailure, of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
         let verdict = UpstreamVerdict(failure)
@@ -202,7 +202,7 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = probe }
     }
 
-    private mutating func noteMiss(of file: UpstreamFile, _ settings: Settings.Upstream, at now: Timestamp) {
+    private mutating func noteMiss(of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp) {
         if misses.count >= missLimit {
             misses = misses.filter { $0.value.end > now }
             missLimit = max(1000, 2 * misses.count)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+package import HTTPRules
 
 /// Why an upstream is of no use, or its manifest is not accepted.
 package struct UpstreamFailure: Error, Equatable, Sendable {

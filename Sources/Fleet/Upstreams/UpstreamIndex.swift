@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import HTTPRules
 import ImageChecks
 
 /// What the documents of an upstream say of URLs.

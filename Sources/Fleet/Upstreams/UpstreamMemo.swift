@@ -4,7 +4,7 @@ package import CacheFormat
 /// The manifest of an upstream that was accepted last; it is remembered over a restart, so that no older one is accepted.
 package struct UpstreamMemo: Hashable, Sendable {
     /// How far ahead of this machine's clock a manifest may be.
-    static let tolerance: Duration = .seconds(3600)
+    package static let tolerance: Duration = .seconds(3600)
 
     /// The URL of the folder.
     package var url: String

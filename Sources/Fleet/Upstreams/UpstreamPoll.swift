@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
-package import Signatures
+package import HTTPRules
 
 /// A look at an upstream: its manifest is requested, and the documents in it that are not known.
 package struct UpstreamPoll: Sendable {

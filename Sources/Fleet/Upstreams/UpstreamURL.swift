@@ -1,6 +1,6 @@
+package import AppLists
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-package import WebAddresses
 
 /// The URL of a folder on a server that has a copy of another agent's cache.
 package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {

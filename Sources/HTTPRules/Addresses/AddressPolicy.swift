@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import WebAddresses
+package import AppLists
 
 /// Which addresses the agent may connect to: public ones, and those that the settings allow.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import CacheFormat
-package import WebAddresses
 
 /// Which hosts a setting means: `icons.example.com`, `.example.com`, `*.example.com`, `10.1.2.3`.
 package enum HostPattern: Hashable, Sendable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import WebAddresses
+package import AppLists
 
 /// The IPv6 addresses that a network translates to IPv4 ones, which they carry (RFC 6052, section 2.2).
 ///

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
-package import WebAddresses
 
-/// What may be requested: hosts by their names, and addresses by the hosts that stand for them.
-extension Settings.Network {
+/// Which hosts and addresses may be asked: by their names, and by what the names resolve to.
+package struct NetworkRules: Equatable, Sendable {
+    /// Networks that may be asked although their addresses are not public.
+    ///
+    /// None by default.
+    package var allow: [AddressRange] = []
+    /// Hosts that may stand for private, shared and loopback addresses.
+    ///
+    /// None by default. Another host that stands for the same address is refused all the same.
+    package var allowHosts: [HostPattern] = []
+    /// Hosts that are not asked for anything, whatever is allowed.
+    ///
+    /// None by default. An address in it is refused to every name that stands for it, unless a proxy resolves the name.
+    package var denyHosts: [HostPattern] = []
+
+    package init(allow: [AddressRange] = [], allowHosts: [HostPattern] = [], denyHosts: [HostPattern] = []) {
+        (self.allow, self.allowHosts, self.denyHosts) = (allow, allowHosts, denyHosts)
+    }
+}
+
+extension NetworkRules {
     /// Returns if the host may be asked, as far as its name tells.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused` if `network.denyHosts` names it.

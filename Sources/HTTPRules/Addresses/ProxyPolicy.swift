@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import CacheFormat
-package import WebAddresses
 
 /// A proxy that requests go through.
 package struct Proxy: Hashable, Sendable {

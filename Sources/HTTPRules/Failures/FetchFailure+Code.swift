@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import CacheFormat
 package import ImageChecks
-package import WebAddresses
 
 extension FetchFailure {
     /// A failure's stable word for scripts: `http-404`, `timeout`, `not-an-image`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
 package import ImageChecks
-package import WebAddresses
 
 /// Why an icon could not be fetched.
 package struct FetchFailure: Error, Equatable, Sendable {
@@ -140,6 +140,10 @@ extension FetchFailure {
     /// Its image is another one than the lists that give a digest for it say.
     package static let digestMismatch = FetchFailure(
         .digestMismatch, "the image does not have the digest that the list gives (icon_hash)")
+
+    /// The downloaded copy is not the image that the manifest beside it names.
+    package static let copyMismatch = FetchFailure(
+        .digestMismatch, "the upstream sent another image than its manifest names", .passing)
 
     package static func protocolViolation(_ what: String, _ persistence: Persistence? = nil) -> FetchFailure {
         FetchFailure(.protocolViolation, "the response is not valid HTTP (\(what))", persistence)

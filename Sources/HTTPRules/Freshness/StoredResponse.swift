@@ -49,7 +49,7 @@ package struct StoredResponse: Equatable, Sendable {
     }
 
     /// The response with the text of an equal URL that is in memory anyway.
-    func sharing(_ url: String) -> StoredResponse {
+    package func sharing(_ url: String) -> StoredResponse {
         self.url == url ? StoredResponse(self, url: url) : self
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
-package import WebAddresses
 
 /// The first bytes of an image whose download was cut, and what it takes to ask for the rest (RFC 9110, section 14).
 package struct PartialDownload: Equatable, Sendable {

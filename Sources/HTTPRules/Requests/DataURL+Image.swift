@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
 package import ImageChecks
-package import WebAddresses
 
 extension DataURL {
     /// The image that it carries, with its bytes.

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
-package import WebAddresses
 
 /// One download, as far as it is decided without a network: which request is next, and what its answer means.
 package struct Download: Sendable {
     /// What the settings say of downloads.
     package struct Rules: Sendable {
-        var policy: Settings.Network
+        var policy: NetworkRules
         var maxBytes: ByteCount
         var maxRedirects: Int
         var allowDowngrade: Bool
 
         /// The rules for a request.
         ///
-        /// An upstream may not redirect: only its own address is allowed.
+        /// A copy may not redirect: only its own address is allowed.
         package func of(_ request: FetchRequest) -> Rules {
             var rules = self
-            if request.upstream != nil { rules.maxRedirects = 0 }
+            if request.copy != nil { rules.maxRedirects = 0 }
             return rules
         }
 
-        package init(_ settings: Settings) {
-            policy = settings.network
-            maxBytes = settings.fetch.maxBytes
-            maxRedirects = settings.fetch.maxRedirects
-            allowDowngrade = settings.fetch.allowDowngrade
+        package init(policy: NetworkRules, maxBytes: ByteCount, maxRedirects: Int, allowDowngrade: Bool) {
+            (self.policy, self.maxBytes) = (policy, maxBytes)
+            (self.maxRedirects, self.allowDowngrade) = (maxRedirects, allowDowngrade)
         }
     }
 
@@ -105,7 +103,7 @@ package struct Download: Sendable {
             if let date = condition.validators.lastModified { fields.append(("If-Modified-Since", date)) }
         }
         if let partial, partial.canGoOn(at: target) { fields += partial.requestFields }
-        if request.upstream?.bypassesCaches == true { fields.append(("Cache-Control", "no-cache")) }
+        if request.copy?.bypassesCaches == true { fields.append(("Cache-Control", "no-cache")) }
         return fields
     }
 
@@ -155,7 +153,7 @@ package struct Download: Sendable {
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
         // Where there is an image already, a part of its successor is not worth its room.
-        let isNew = request.condition == nil && request.upstream == nil
+        let isNew = request.condition == nil && request.copy == nil
         let kept =
             isNew ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
         return .take(Body(response: response, announced: announced, partial: kept))
@@ -175,7 +173,7 @@ package struct Download: Sendable {
     /// - Returns: How long it is, if the head says so.
     private func length(in head: ResponseHead) throws(FetchFailure) -> Int? {
         guard let length = try head.bodyLength() else { return nil }
-        if let file = request.upstream?.file, file.bytes != length { throw .upstreamMismatch }
+        if let copy = request.copy, copy.bytes != length { throw .copyMismatch }
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         return length
     }

@@ -1,37 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
-package import WebAddresses
-
-/// What lets a server say that an image has not changed (RFC 9110, section 8.8), in the server's own spelling.
-package struct Validators: Hashable, Sendable {
-    package var etag: String?
-    package var lastModified: String?
-
-    package init(etag: String? = nil, lastModified: String? = nil) {
-        self.etag = etag
-        self.lastModified = lastModified
-    }
-
-    package var isEmpty: Bool { etag == nil && lastModified == nil }
-}
-
-/// What makes a request conditional, and the only URL that may be asked so (RFC 9110, section 13).
-///
-/// A validator says nothing of what another URL has, however that was reached: an older image there would be taken for
-/// “not modified”.
-package struct Condition: Hashable, Sendable {
-    /// The URL that gave the validators, as it was sent.
-    package var url: String
-    package var validators: Validators
-
-    package init(url: String, validators: Validators) {
-        self.url = url
-        self.validators = validators
-    }
-
-    /// Whether a request for the URL may have it: only if that is the same, byte for byte.
-    package func applies(to target: FetchTarget) -> Bool { target.isSent(as: url) }
-}
 
 /// Why an icon is asked for.
 package enum FetchReason: String, CaseIterable, Sendable {
@@ -43,14 +12,6 @@ package enum FetchReason: String, CaseIterable, Sendable {
     case expired
     /// The last attempt failed, and its delay is over.
     case retry
-
-    package var priority: FetchQueue.Priority {
-        switch self {
-        case .notCached, .missingOnDisk: .new
-        case .expired: .refresh
-        case .retry: .retry
-        }
-    }
 }
 
 /// A download to start.
@@ -63,8 +24,31 @@ package struct FetchRequest: Equatable, Sendable {
     package var condition: Condition?
     /// Whether it may go on where an earlier attempt was cut.
     package var mayResume = true
-    /// The image of an upstream that is asked for; `nil` if the origin is asked.
-    package var upstream: UpstreamRequest?
+    /// The copy to download in place of the origin's image; `nil` to ask the origin.
+    package var copy: ImageCopy?
+
+    package init(
+        url: IconURL, source: IconSource, reason: FetchReason, condition: Condition? = nil, mayResume: Bool = true,
+        copy: ImageCopy? = nil
+    ) {
+        (self.url, self.source, self.reason) = (url, source, reason)
+        (self.condition, self.mayResume, self.copy) = (condition, mayResume, copy)
+    }
+}
+
+/// An image in a copy of another agent's cache: its digest and size are known before the download.
+package struct ImageCopy: Equatable, Sendable {
+    /// The URL of the copy's folder.
+    package var folder: FetchTarget
+    package var sha256: Digest
+    package var bytes: Int
+    /// Whether to ask proxy caches for a new response (`Cache-Control: no-cache`).
+    package var bypassesCaches: Bool
+
+    package init(folder: FetchTarget, sha256: Digest, bytes: Int, bypassesCaches: Bool) {
+        (self.folder, self.sha256, self.bytes) = (folder, sha256, bytes)
+        self.bypassesCaches = bypassesCaches
+    }
 }
 
 extension FetchRequest {

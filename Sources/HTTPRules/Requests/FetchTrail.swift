@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
-package import WebAddresses
 
 /// The way that a download took: the URL itself, and every one that a redirect led to.
 package struct FetchTrail: Hashable, Sendable {

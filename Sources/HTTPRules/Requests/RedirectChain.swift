@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import WebAddresses
+package import AppLists
 
 /// The URLs that a download passes through (RFC 9110, section 15.4), and when it is enough.
 package struct RedirectChain: Sendable {
@@ -11,13 +11,13 @@ package struct RedirectChain: Sendable {
     private var visited: Set<FetchTarget>
     private let limit: Int
     private let allowDowngrade: Bool
-    private let policy: Settings.Network
+    private let policy: NetworkRules
 
     /// Begins with the URL that a list names.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused`.
     package init(
-        from target: FetchTarget, limit: Int, allowDowngrade: Bool, policy: Settings.Network
+        from target: FetchTarget, limit: Int, allowDowngrade: Bool, policy: NetworkRules
     ) throws(FetchFailure) {
         try policy.judge(target)
         self.target = target

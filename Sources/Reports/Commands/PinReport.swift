@@ -10,17 +10,15 @@ package struct PinReport: Codable, Equatable, Sendable {
     /// Why it could not be published.
     package var error: String?
 
+    package init(pins: [IconURL], isPublished: Bool, error: String? = nil) {
+        (self.pins, self.isPublished, self.error) = (pins, isPublished, error)
+    }
+
     /// The JSON document, with its keys in their order.
     package var json: JSON {
         [
             "format": 1, "pins": .array(pins.map(JSON.text)), "isPublished": .bool(isPublished),
             "error": .string(orNull: error),
         ]
-    }
-}
-
-extension Reconciler {
-    package var pinReport: PinReport {
-        PinReport(pins: pins, isPublished: arePinsPublished && !publishing.isInDoubt, error: publishing.failure)
     }
 }

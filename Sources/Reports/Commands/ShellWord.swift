@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
-import WebAddresses
 
 /// Text as one word of a shell command, for people who paste it.
 ///

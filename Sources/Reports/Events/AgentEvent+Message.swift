@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import Fleet
+import HTTPRules
 
 extension AgentEvent {
     /// What happened to its subject, as a sentence; the subject stands beside it.
@@ -67,14 +69,14 @@ extension AgentEvent {
         }
     }
 
-    private static func clause(_ failure: IconRecord.Failure) -> String {
+    private static func clause(_ failure: RepeatedFailure) -> String {
         let next =
             failure.nextAttemptText.map { "The next attempt is at \($0)." } ?? "It is not tried again as things are."
         return "\(failure.message). \(next)"
     }
 }
 
-extension IconRecord.Failure {
+extension RepeatedFailure {
     /// When it is requested again, in whole seconds and not before it: a text that is read at once names no time that is over.
     package var nextAttemptText: String? {
         nextAttempt.map { "\($0.inWholeSeconds < $0 ? $0 + .seconds(1) : $0)" }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 package import CacheFormat
+package import Fleet
+package import HTTPRules
 
 /// A change that matters to somebody outside: what the event journal and the log are written from.
 ///
@@ -20,9 +22,9 @@ package enum AgentEvent: Equatable, Sendable {
     /// An icon has another image since this generation.
     case iconChanged(IconURL, bytes: Int, generation: Int)
     /// An icon without an image could not be downloaded.
-    case iconFailed(IconURL, IconRecord.Failure)
+    case iconFailed(IconURL, RepeatedFailure)
     /// The image of a ready icon could not be refreshed; it stays.
-    case iconStale(IconURL, IconRecord.Failure)
+    case iconStale(IconURL, RepeatedFailure)
     /// The image of a stale icon was refreshed, and is the same.
     case iconFresh(IconURL)
     /// An app has another URL for its icon, and shows the image of the last one until the new one has an image.

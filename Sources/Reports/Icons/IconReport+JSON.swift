@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import Fleet
+import HTTPRules
 
 extension IconReport {
     /// The JSON document, with its keys in their order.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
-import WebAddresses
+package import Fleet
+package import HTTPRules
 
 /// Everything known of one URL, as `syncagent why` tells it.
 package struct IconReport: Codable, Equatable, Sendable {
@@ -11,6 +13,10 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var attempts: Int
         /// When it is asked for again; `nil` if never, as things are.
         package var nextAttempt: String?
+
+        package init(code: String, message: String, attempts: Int, nextAttempt: String? = nil) {
+            (self.code, self.message, self.attempts, self.nextAttempt) = (code, message, attempts, nextAttempt)
+        }
     }
 
     /// What the server said of the image on disk.
@@ -20,6 +26,10 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var lastModified: String?
         /// The arithmetic of its freshness.
         package var freshness: String
+
+        package init(received: String, etag: String? = nil, lastModified: String? = nil, freshness: String) {
+            (self.received, self.etag, self.lastModified, self.freshness) = (received, etag, lastModified, freshness)
+        }
     }
 
     /// The origin that the URL names.
@@ -29,6 +39,10 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var failures: Int
         /// Until when it is not asked for anything.
         package var waitsUntil: String?
+
+        package init(name: String, failures: Int, waitsUntil: String? = nil) {
+            (self.name, self.failures, self.waitsUntil) = (name, failures, waitsUntil)
+        }
     }
 
     /// Why it is not downloaded at the moment although it is wanted.
@@ -37,6 +51,10 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var code: String
         /// What is in the way, and what ends it, as a clause.
         package var reason: String
+
+        package init(code: String, reason: String) {
+            (self.code, self.reason) = (code, reason)
+        }
     }
 
     /// The last image of an app whose icon has none yet.
@@ -49,6 +67,10 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var since: String?
         /// The lists whose entries show it.
         package var lists: [ListName]
+
+        package init(url: IconURL, path: String, since: String? = nil, lists: [ListName]) {
+            (self.url, self.path, self.since, self.lists) = (url, path, since, lists)
+        }
     }
 
     /// An icon in whose place apps show an image of another one.
@@ -56,6 +78,10 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var url: IconURL
         /// The lists of these apps.
         package var lists: [ListName]
+
+        package init(url: IconURL, lists: [ListName]) {
+            (self.url, self.lists) = (url, lists)
+        }
     }
 
     package var url: IconURL
@@ -93,81 +119,8 @@ package struct IconReport: Codable, Equatable, Sendable {
     /// Why its image stays on disk although no list names it, or when it goes.
     package var eviction: String?
 
-    /// Tells of an icon.
-    ///
-    /// - Parameters:
-    ///   - url: Its URL.
-    ///   - icon: What is known of it.
-    ///   - health: How an origin fares, if anything is known against it.
-    ///   - queue: How many icons are queued, and whether no download is begun because all are paused.
-    ///   - now: The present time.
-    package init(
-        url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?,
-        queue: (ready: Int, isPaused: Bool) = (0, false), now: Timestamp
-    ) {
-        self.url = url
-        lists = icon.lists.sorted()
-        state = IconSummary.State(icon).rawValue
-        isPinned = icon.lists.contains(Reconciler.pinList)
-        path = icon.image?.path
-        stale = icon.staleness(at: now)
-        trail = icon.trail?.puttingIn(url).hops ?? []
-        // What waits to be published is the end of its failures.
-        failure = (icon.isUnpublished ? nil : icon.failure).map { failure in
-            Failure(
-                code: failure.code.rawValue, message: failure.message, attempts: failure.attempts,
-                nextAttempt: failure.nextAttempt?.description)
-        }
-        var wait: Timestamp?
-        // Of an image that its URL carries no server has said anything.
-        response = icon.isInline ? nil : icon.response.map(Response.init)
-        if !icon.isInline, let origin = (try? FetchTarget(url.text))?.origin {
-            let health = health(origin)
-            let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
-            self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
-            wait = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil : nil }
-        }
-        next = Self.next(for: icon, wait: wait, queue, now: now)
-    }
-
-    /// What comes next, where the icon's origin gets no request until the end of the wait.
-    private static func next(
-        for icon: IconRecord, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool), now: Timestamp
-    ) -> String {
-        /// At a time, or when the origin is asked again, whichever is later.
-        func at(_ time: Timestamp) -> String {
-            let isLater = wait.map { $0 > time } ?? false
-            return "at \(isLater ? wait ?? time : time)" + (isLater ? ", when its server is asked again" : "")
-                + (queue.isPaused ? ", if downloads are resumed by then" : "")
-        }
-        return switch FetchPlan(for: icon, now: now) {
-        case .fetch(let reason):
-            "download " + (queue.isPaused ? "when downloads are resumed" : "at the next start")
-                + " (\(reason.rawValue))"
-        case .inline: "no request: the image is in the URL itself"
-        case .fresh(let time): "refresh \(at(time))"
-        case .waiting(let time): "retry \(at(time))"
-        case .refused: "no retry: the failure is permanent"
-        case .unreferenced: "no request: no list names it"
-        case .underWay:
-            switch icon.phase {
-            case .idle: "waiting to be published"
-            case .queued where queue.isPaused: "download when downloads are resumed"
-            case .queued:
-                wait.map { "download at \($0), when its server is asked again" }
-                    ?? "queued for download" + (queue.ready > 1 ? ", with \(grouped(queue.ready - 1)) others" : "")
-            case .fetching: "downloading"
-            case .waitingForSpace: "a download when there is enough disk space (see syncagent status)"
-            }
-        }
-    }
-}
-
-extension IconReport.Response {
-    fileprivate init(_ response: StoredResponse) {
-        received = response.responseTime.description
-        etag = response.validators.etag
-        lastModified = response.validators.lastModified
-        freshness = Freshness(of: response).description
+    package init(url: IconURL, state: String, lists: [ListName], next: String) {
+        (self.url, self.state, self.lists, self.next) = (url, state, lists, next)
+        trail = []
     }
 }

@@ -6,19 +6,6 @@ package import CacheFormat
 package struct IconSummary: Codable, Equatable, Sendable {
     package enum State: String, Codable, CaseIterable, Sendable {
         case ready, pending, failed, retired
-
-        /// The state of an icon as readers find it: it is ready once its image is published.
-        init(_ icon: IconRecord) {
-            guard icon.isReferenced else {
-                self = .retired
-                return
-            }
-            switch icon.standing {
-            case .ready: self = icon.isUnpublished ? .pending : .ready
-            case .pending: self = .pending
-            case .failed: self = .failed
-            }
-        }
     }
 
     package var url: IconURL
@@ -41,16 +28,8 @@ package struct IconSummary: Codable, Equatable, Sendable {
     /// The URL that the image came from, if it is the previous one of an app, and the icon has none of its own yet.
     package var previous: IconURL?
 
-    init(url: IconURL, _ icon: IconRecord, previous last: PreviousImage? = nil, now: Timestamp) {
-        self.url = url
-        lists = icon.lists.sorted()
-        state = State(icon)
-        previous = last?.url
-        let image = icon.image ?? last?.image.wrappedValue
-        (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
-        (width, height) = (image?.width, image?.height)
-        error = icon.isUnpublished ? nil : icon.failure?.code.rawValue
-        stale = icon.staleness(at: now)
+    package init(url: IconURL, state: State, lists: [ListName]) {
+        (self.url, self.state, self.lists) = (url, state, lists)
     }
 
     package var json: JSON {
@@ -95,44 +74,8 @@ package struct IconMentions: Sendable {
     package var lists: [(name: ListName, entries: [AppEntry])]
     /// The icons that no list names.
     package var retired: [IconURL]
-}
 
-extension Reconciler {
-    /// Another number whenever ``mentions`` are others.
-    package var mentionsVersion: Int { catalog.version }
-
-    /// Who names what.
-    ///
-    /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of retired icons: entries are not copied.
-    package var mentions: IconMentions {
-        IconMentions(
-            version: catalog.version,
-            lists: catalog.lists.map { ($0.key, $0.value.entries) }.sorted { $0.0 < $1.0 },
-            retired: Array(catalog.retired.keys))
+    package init(version: Int, lists: [(name: ListName, entries: [AppEntry])], retired: [IconURL]) {
+        (self.version, self.lists, self.retired) = (version, lists, retired)
     }
-
-    /// What there is to tell of some icons, without their names; those that nothing is known of are left out.
-    package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
-        urls.compactMap { url in
-            catalog.icons[url].map {
-                IconSummary(url: url, $0, previous: catalog.previous.shown(for: url), now: now)
-            }
-        }
-    }
-
-    /// How many icons a list names, or all lists, and how many are in a state; retired ones count if no list is given.
-    package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) -> Int {
-        let tally = list.map { catalog.tallies[$0] ?? IconTally() } ?? catalog.tally.all
-        let retired = list == nil ? catalog.retired.count : 0
-        return switch state {
-        case .ready: tally.icons.ready - tally.unpublished
-        case .pending: tally.icons.pending + tally.unpublished
-        case .failed: tally.icons.failed
-        case .retired: retired
-        case nil: tally.icons.total + retired
-        }
-    }
-
-    /// Whether a list is known.
-    package func knows(list: ListName) -> Bool { catalog.lists[list] != nil }
 }

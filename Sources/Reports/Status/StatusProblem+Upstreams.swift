@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
 
 extension StatusReport {
     /// Upstreams that are of no use at the moment.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import Fleet
 
 extension StatusReport {
     /// The JSON document of the contract, with its keys in their order.

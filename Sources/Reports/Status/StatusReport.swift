@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 package import CacheFormat
+package import Fleet
 
 /// What `syncagent status` tells, whether it comes from the running agent or from disk.
 package struct StatusReport: Codable, Equatable, Sendable {
@@ -112,6 +114,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
             package var list: ListName?
             /// Whether their origins are asked later.
             package var isTemporary: Bool
+
+            package init(icons: Int, example: IconURL, list: ListName? = nil, isTemporary: Bool) {
+                (self.icons, self.example, self.list, self.isTemporary) = (icons, example, list, isTemporary)
+            }
         }
     }
 
@@ -195,38 +201,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// A copy of another agent's cache, which is asked before the origins.
-    package struct Upstream: Codable, Equatable, Sendable {
-        package enum State: String, CaseIterable, Sendable {
-            /// Its manifest was accepted, and is not older than `upstream.maxAge`.
-            case fresh
-            case stale
-            /// Its circuit breaker is open, or its manifest could not be read yet.
-            case broken
-            /// Its manifest is refused, or it refuses this machine.
-            case refused
-            /// Its manifest was not read yet.
-            case unknown
-        }
-
-        /// The URL of its folder.
-        package var url: String
-        /// As text: an agent of a later version may have others.
-        package var state: String
-        /// The newest generation that was accepted.
-        package var generation: Int?
-        package var published: String?
-        package var lastPoll: String?
-        /// When its manifest is requested next; `nil` while it is, and while downloads are paused.
-        package var nextPoll: String?
-        /// Why the last look failed.
-        package var error: String?
-        package var code: String?
-
-        package init(url: String, state: String) {
-            (self.url, self.state) = (url, state)
-        }
-    }
+    package typealias Upstream = UpstreamReport
 
     package var state: State
     package var pid: Int?
@@ -285,11 +260,6 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 }
 
-extension StatusReport.Upstream {
-    /// Whether a person should look at it; what is broken heals by itself.
-    package var needsAttention: Bool { [State.stale, .refused].map(\.rawValue).contains(state) }
-}
-
 extension StatusReport.List {
     /// Takes in how many of the list's entries are in each state.
     package mutating func count(_ entries: IconCounts) {
@@ -301,16 +271,5 @@ extension StatusReport.Icons {
     /// Takes in how many of the icons that lists name are in each state.
     package mutating func count(_ icons: IconCounts) {
         (referenced, ready, pending, failed) = (icons.total, icons.ready, icons.pending, icons.failed)
-    }
-}
-
-extension ListRecord.State {
-    /// The word that `status` has for it.
-    package var word: String {
-        switch self {
-        case .ok: "ok"
-        case .lastGood: "last-good"
-        case .rejected: "rejected"
-        }
     }
 }

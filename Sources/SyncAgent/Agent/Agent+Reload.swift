@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
+package import HTTPRules
 import Logging
-package import SyncPlan
+import Reports
+import SyncPlan
 import Synchronization
 
 /// The settings that are in force, as the agent's servers tell them.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 import Glibc
+package import HTTPRules
 import IconCache
 package import Logging
-package import SyncPlan
+package import Reports
+import SyncPlan
 package import SystemPackage
 
 /// The agent: everything put together, from the locks to the loop.

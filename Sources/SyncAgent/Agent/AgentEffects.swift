@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
+package import HTTPRules
+package import Reports
 package import SyncPlan
 
 /// What ``AgentLoop`` has done outside itself: downloads, files, the database.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import Reports
 package import SyncPlan
 
 /// What others learn from the loop, and wait for.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
 package import Logging
+package import Reports
 package import SyncPlan
 import Synchronization
 

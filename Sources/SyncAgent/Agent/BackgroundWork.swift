@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import Reports
 import SyncPlan
 
 /// Does the work that nothing waits for, one piece after the other.

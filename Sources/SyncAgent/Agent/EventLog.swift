@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import Fleet
+import HTTPRules
 import Logging
+import Reports
 import SyncPlan
-import WebAddresses
 
 /// Logs what happened: lists, failures and conditions one by one, downloads and publications by their counts.
 struct EventLog: Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import AgentSettings
+import Reports
+import SyncPlan
 import Synchronization
 import SystemPackage
 

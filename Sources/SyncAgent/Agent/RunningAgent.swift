@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
 import Glibc
+package import Reports
 package import SyncPlan
 import Synchronization
 package import SystemPackage

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 
 /// The effects of an agent on the network, the cache folder and the database.

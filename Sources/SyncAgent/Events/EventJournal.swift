@@ -3,7 +3,8 @@ package import CacheFormat
 import Dispatch
 import Glibc
 package import Logging
-package import SyncPlan
+package import Reports
+import SyncPlan
 import Synchronization
 package import SystemPackage
 

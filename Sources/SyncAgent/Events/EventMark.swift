@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import Reports
 import SyncPlan
 
 /// A line of the journal that is no event: each file begins with one, and so does each run of the agent.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
+import Reports
 import SyncPlan
 import SystemPackage
 

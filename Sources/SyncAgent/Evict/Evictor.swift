@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import IconCache
 package import Logging
+package import Reports
 package import SyncPlan
 import SystemPackage
 

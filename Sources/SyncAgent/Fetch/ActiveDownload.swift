@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import Fleet
+import HTTPRules
 import SyncPlan
 import Transfers
 
@@ -54,10 +57,10 @@ final class ActiveDownload: TransferReceiver {
 
     init(_ request: FetchRequest, _ settings: Settings, clock: AgentClock, turn: TurnRequests) {
         self.request = request
-        limits = request.upstream == nil ? settings.fetch.limits : settings.upstream.limits
+        limits = request.copy == nil ? settings.fetch.limits : settings.upstream.limits
         deadline = begun + limits.totalTimeout
         limit =
-            request.upstream.map { min(settings.fetch.maxBytes, ByteCount($0.file.bytes)) } ?? settings.fetch.maxBytes
+            request.copy.map { min(settings.fetch.maxBytes, ByteCount($0.bytes)) } ?? settings.fetch.maxBytes
         self.clock = clock
         self.turn = turn
     }
@@ -123,8 +126,8 @@ final class ActiveDownload: TransferReceiver {
         count += bytes.count
         guard count <= limit.bytes else {
             // What is longer than an upstream's manifest says is another file.
-            let isOther = request.upstream.map { $0.file.bytes == limit.bytes } ?? false
-            endBody(.failure(isOther ? FetchFailure.upstreamMismatch : FetchFailure.tooLarge(limit: limit)))
+            let isOther = request.copy.map { $0.bytes == limit.bytes } ?? false
+            endBody(.failure(isOther ? FetchFailure.copyMismatch : FetchFailure.tooLarge(limit: limit)))
             return .refused
         }
         held.append(contentsOf: bytes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import ImageChecks
 import SyncPlan
 import Transfers
@@ -103,14 +104,14 @@ private struct NotTheRest: Error {}
 extension ImageInspector {
     /// What the bytes are as an image of the cache.
     ///
-    /// - Throws: ``ImageRejection``, or ``FetchFailure/upstreamMismatch`` if they are not the image that was asked for.
+    /// - Throws: ``ImageRejection``, or ``FetchFailure/copyMismatch`` if they are not the image that was asked for.
     func image(of bytes: [UInt8], for request: FetchRequest) throws -> AppListDocument.Image {
         do {
             return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
         } catch {
             // What an upstream damaged says nothing of the image that it has.
-            if let file = request.upstream?.file, Digest.of(bytes) != file.sha256 {
-                throw FetchFailure.upstreamMismatch
+            if let copy = request.copy, Digest.of(bytes) != copy.sha256 {
+                throw FetchFailure.copyMismatch
             }
             throw error
         }

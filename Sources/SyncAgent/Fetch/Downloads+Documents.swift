@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import Fleet
+import HTTPRules
 import SyncPlan
 import Transfers
-import WebAddresses
 
 // The documents of upstreams: requests beside the downloads, with the same transport, addresses and proxies.
 extension Downloads {
@@ -33,7 +36,8 @@ extension Downloads {
             upstream.file(path), fields, maxBytes: isManifest ? Self.maxBytes.manifest : Self.maxBytes.document)
         let file: MetricLabel.UpstreamFile = isManifest ? .manifest : .document
         metrics.noteUpstream(
-            place(of: upstream), file, MetricLabel.UpstreamResult(result), bytes: (try? result.get())?.body.count ?? 0)
+            place(of: upstream.folder), file, MetricLabel.UpstreamResult(result),
+            bytes: (try? result.get())?.body.count ?? 0)
         return result
     }
 
@@ -68,7 +72,7 @@ extension Downloads {
         do {
             try settings.network.judge(target)
             let proxy = proxies.proxy(for: target)
-            let route = try await resolver.route(to: target, through: proxy, isUpstream: true)
+            let route = try await resolver.route(to: target, through: proxy, isConfigured: true)
             guard !document.hasEnded else { return }
             let request = TransferRequest(
                 url: target.url, fields: fields, proxy: proxy, route: route,

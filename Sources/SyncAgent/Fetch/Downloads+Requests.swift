@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
 import ImageChecks
 import SyncPlan
 import Transfers
-import WebAddresses
 
 // The requests of a download, one after the other.
 extension Downloads {
@@ -54,7 +56,7 @@ extension Downloads {
         if let error = download.givenUp { throw error }
         let (target, proxy) = beginRequest(of: download)
         let route = try await resolver.route(
-            to: target, through: proxy, isUpstream: download.request.upstream != nil)
+            to: target, through: proxy, isConfigured: download.request.copy != nil)
         if let error = download.givenUp { throw error }
         send(download, to: target, through: proxy, by: route)
     }
@@ -62,7 +64,7 @@ extension Downloads {
     /// Sends the next request of a download, if the way there is known.
     private func askAtOnce(_ download: ActiveDownload) -> Bool {
         let (target, proxy) = beginRequest(of: download)
-        guard proxy == nil, let route = resolver.knownRoute(to: target, isUpstream: download.request.upstream != nil)
+        guard proxy == nil, let route = resolver.knownRoute(to: target, isConfigured: download.request.copy != nil)
         else { return false }
         send(download, to: target, through: proxy, by: route)
         return true

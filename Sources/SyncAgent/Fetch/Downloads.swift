@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
+import AppLists
 package import CacheFormat
+import Fleet
+package import HTTPRules
 import ImageChecks
-package import SyncPlan
+import SyncPlan
 import Synchronization
 package import Transfers
-import WebAddresses
 
 /// All downloads, on one thread: from a request to an image that waits to be published.
 ///
@@ -174,14 +177,14 @@ package actor Downloads {
         metrics.noteDownload(
             outcome, of: download.request, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
             in: .now - download.begun)
-        if let upstream = download.request.upstream {
+        if let copy = download.request.copy {
             metrics.noteUpstream(
-                place(of: upstream.url), .icon, MetricLabel.UpstreamResult(outcome), bytes: download.received)
+                place(of: copy.folder), .icon, MetricLabel.UpstreamResult(outcome), bytes: download.received)
         }
     }
 
     /// The place of an upstream in the settings.
-    func place(of upstream: UpstreamURL) -> Int? { settings.upstream.urls.firstIndex(of: upstream) }
+    func place(of folder: FetchTarget) -> Int? { settings.upstream.urls.firstIndex { $0.folder == folder } }
 
     // MARK: Go on
 

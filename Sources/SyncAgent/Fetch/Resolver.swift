@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
 import SyncPlan
 import Synchronization
 import Transfers
-import WebAddresses
 
 /// Judges a host by the addresses it resolves to, before anything connects to it.
 ///
@@ -18,10 +20,10 @@ final class Resolver: Sendable {
         var host: String
         var port: Int
         /// Whether it is that of an upstream, which may be in a local network.
-        var isUpstream: Bool
+        var isConfigured: Bool
 
-        init(_ target: FetchTarget, isUpstream: Bool) {
-            (host, port, self.isUpstream) = (target.host, target.port, isUpstream)
+        init(_ target: FetchTarget, isConfigured: Bool) {
+            (host, port, self.isConfigured) = (target.host, target.port, isConfigured)
         }
     }
 
@@ -49,8 +51,8 @@ final class Resolver: Sendable {
     }
 
     /// The way of a request without a proxy, if it was judged for another one a moment ago.
-    func knownRoute(to target: FetchTarget, isUpstream: Bool = false) -> Route? {
-        let known = routes.withLock { $0[Destination(target, isUpstream: isUpstream)] }
+    func knownRoute(to target: FetchTarget, isConfigured: Bool = false) -> Route? {
+        let known = routes.withLock { $0[Destination(target, isConfigured: isConfigured)] }
         return known.flatMap { $0.expires > .now ? $0.route : nil }
     }
 
@@ -59,14 +61,14 @@ final class Resolver: Sendable {
     /// - Parameters:
     ///   - target: What is asked for.
     ///   - proxy: The proxy that it is asked through, which resolves names: then only addresses are judged.
-    ///   - isUpstream: Whether it is an upstream, which may be in a local network: the administrator named it.
+    ///   - isConfigured: Whether it is an upstream, which may be in a local network: the administrator named it.
     /// - Returns: The way, whose addresses have been judged.
     /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if the system has not the means
     ///   to look.
-    func route(to target: FetchTarget, through proxy: Proxy?, isUpstream: Bool = false) async throws -> Route {
-        if proxy == nil, let known = knownRoute(to: target, isUpstream: isUpstream) { return known }
+    func route(to target: FetchTarget, through proxy: Proxy?, isConfigured: Bool = false) async throws -> Route {
+        if proxy == nil, let known = knownRoute(to: target, isConfigured: isConfigured) { return known }
         var policy = policy.addresses(for: target.host)
-        if isUpstream { policy.localSetting = "upstream.urls" }
+        if isConfigured { policy.localSetting = "upstream.urls" }
         // RFC 6761, section 6.3: these are loopback, and no name server is asked.
         if Self.isLocalhost(target.host) {
             let refusals = Self.loopback.compactMap(policy.refusal)
@@ -83,7 +85,7 @@ final class Resolver: Sendable {
             let route = Route(
                 host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
             // What the network translates may become known before that.
-            if !mayBeTranslated { keep(route, to: target, isUpstream: isUpstream, until: expires) }
+            if !mayBeTranslated { keep(route, to: target, isConfigured: isConfigured, until: expires) }
             return route
         }
         let setting = try Self.judge(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
@@ -93,11 +95,11 @@ final class Resolver: Sendable {
     }
 
     private func keep(
-        _ route: Route, to target: FetchTarget, isUpstream: Bool, until end: ContinuousClock.Instant
+        _ route: Route, to target: FetchTarget, isConfigured: Bool, until end: ContinuousClock.Instant
     ) {
         routes.withLock { routes in
             if routes.count >= 1000 { routes = [:] }
-            routes[Destination(target, isUpstream: isUpstream)] = JudgedRoute(route: route, expires: end)
+            routes[Destination(target, isConfigured: isConfigured)] = JudgedRoute(route: route, expires: end)
         }
     }
 

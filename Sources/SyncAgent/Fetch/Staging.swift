@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
+package import HTTPRules
 package import SyncPlan
 import Synchronization
 import SystemPackage

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
+import AppLists
 package import CacheFormat
-package import SyncPlan
+package import HTTPRules
+import SyncPlan
 package import SystemPackage
-import WebAddresses
 
 /// Downloads icons to see what comes, as the agent would download them, and keeps none of them.
 package enum TrialDownloads {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-package import SyncPlan
+package import HTTPRules
+import SyncPlan
 package import SystemPackage
 
 extension Shortage {

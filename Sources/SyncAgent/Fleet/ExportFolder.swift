@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import CacheFormat
+package import Fleet
 import Glibc
 import IconCache
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
 
 /// A folder that a cache is exported to.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import Fleet
 package import IconCache
-package import SyncPlan
+import SyncPlan
 import SystemPackage
 
 /// One generation of a cache, under a lease, as an export copies it.

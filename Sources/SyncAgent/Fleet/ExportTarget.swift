@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import SyncPlan
+package import Fleet
+import SyncPlan
 
 /// Where a cache is exported to.
 ///

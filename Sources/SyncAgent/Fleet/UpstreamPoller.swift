@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
-import Signatures
+import Fleet
+import HTTPRules
 import SyncPlan
-import WebAddresses
 
 /// Looks at upstreams: requests a manifest, its signature, and the documents that are not known.
 struct UpstreamPoller: Sendable {

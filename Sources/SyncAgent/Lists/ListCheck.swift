@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import AppLists
 import CacheFormat
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
 
 /// Gives the verdict on property lists wherever they are, as the agent would come to it, and does nothing with them.

@@ -2,6 +2,7 @@
 package import AppLists
 package import CacheFormat
 import Glibc
+import HTTPRules
 package import SyncPlan
 package import SystemPackage
 

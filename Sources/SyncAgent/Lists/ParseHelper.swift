@@ -2,6 +2,7 @@
 package import AppLists
 import CacheFormat
 import Glibc
+import HTTPRules
 import SyncPlan
 import Synchronization
 package import SystemPackage

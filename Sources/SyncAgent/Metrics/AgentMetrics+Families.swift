@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import HTTPRules
+import Reports
 import SyncPlan
 
 // Counted where it happens.

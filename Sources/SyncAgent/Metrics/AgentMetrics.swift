@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CoreMetrics
+import HTTPRules
 import ImageChecks
 import SyncPlan
-import WebAddresses
 
 /// What the agent counts where it happens.
 ///
@@ -104,7 +104,7 @@ package final class AgentMetrics: Sendable {
         if let isMultiplexed { downloadResponses.increment(isMultiplexed ? .http2 : .http1) }
         if bytes > 0 { receivedBytes.increment(by: bytes) }
         downloadDurations[end]?.record(time)
-        if request.upstream == nil, case .server = request.source { originDownloads.increment(request.reason) }
+        if request.copy == nil, case .server = request.source { originDownloads.increment(request.reason) }
     }
 
     /// Notes a request to an upstream that ended.
@@ -123,7 +123,7 @@ package final class AgentMetrics: Sendable {
 
     private static func origin(of request: FetchRequest, _ trail: FetchTrail?) -> MetricLabel.Origin {
         if case .inline = request.source { return .inline }
-        if request.upstream != nil { return .upstream }
+        if request.copy != nil { return .upstream }
         guard let trail else { return .public }
         if trail.hops.contains(where: { $0.proxy != nil }) { return .proxied }
         return trail.hops.contains { $0.allowedBy != nil } ? .allowed : .public

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
+import Fleet
+import HTTPRules
 import ImageChecks
 import SyncPlan
-import WebAddresses
 
 /// The values of labels: none of them is a URL, a host or the name of a list.
 enum MetricLabel {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import Fleet
+import Reports
 import SyncPlan
 
 extension StatusReport {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-package import SyncPlan
+package import HTTPRules
+import SyncPlan
 import Synchronization
 import SystemPackage
 

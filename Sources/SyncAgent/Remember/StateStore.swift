@@ -2,6 +2,7 @@
 import CSQLite
 import Glibc
 package import Logging
+package import Reports
 package import SyncPlan
 import Synchronization
 package import SystemPackage

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import HTTPRules
+import Reports
 import SyncPlan
 
 /// What is remembered of icons: a row for each.

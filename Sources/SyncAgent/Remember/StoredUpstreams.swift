@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
 import SyncPlan
 
 /// What is remembered of upstreams: a row for each whose manifest was ever accepted.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+import Reports
 import SyncPlan
 
 /// Keeps the service manager informed while the agent runs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import Logging
+import Reports
 import SyncPlan
 import SystemPackage
 

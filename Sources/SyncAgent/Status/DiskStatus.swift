@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 import AppLists
 package import CacheFormat
+import HTTPRules
 import IconCache
-package import SyncPlan
+package import Reports
+import SyncPlan
 package import SystemPackage
 
 /// The state of things as the folders show it, with no agent to ask: what the plan would say that an agent begins with.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import ArgumentParser
 import CacheFormat
 import FoundationEssentials
 import Glibc
+import HTTPRules
+import Reports
 import SyncAgent
 import SyncPlan
 import Synchronization

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
 import ImageChecks
+import Reports
 import SyncPlan
 import SystemPackage
-import WebAddresses
 
 /// The verdict on one file, and what will become of its icons.
 struct CheckFinding {

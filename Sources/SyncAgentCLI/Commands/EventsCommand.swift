@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
+import AppLists
 import ArgumentParser
 import CacheFormat
 import FoundationEssentials
 import Glibc
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage
-import WebAddresses
 
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@
 import AgentServer
 import ArgumentParser
 import CacheFormat
+import Reports
 import SyncAgent
 import SyncPlan
 

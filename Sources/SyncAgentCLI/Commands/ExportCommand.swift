@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CacheFormat
+import Fleet
 import Glibc
 import IconCache
-import Signatures
 import SyncAgent
 import SyncPlan
 import SystemPackage

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CacheFormat
-import Signatures
+import Fleet
 import SystemPackage
 
 struct KeyCommand: AsyncParsableCommand {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
+import AgentSettings
 import AppLists
 import ArgumentParser
 import Glibc
 import IconCache
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

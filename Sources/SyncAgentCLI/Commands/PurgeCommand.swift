@@ -3,6 +3,7 @@ import AgentServer
 import ArgumentParser
 import CacheFormat
 import Glibc
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

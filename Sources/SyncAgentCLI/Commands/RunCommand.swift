@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import AgentSettings
+import AppLists
 import ArgumentParser
 import CLinux
 import Glibc
 import IconCache
 import Logging
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage
 import UnixSignals
-import WebAddresses
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

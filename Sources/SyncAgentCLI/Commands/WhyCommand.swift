@@ -2,6 +2,7 @@
 import AgentServer
 import ArgumentParser
 import IconCache
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

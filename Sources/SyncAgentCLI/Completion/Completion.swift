@@ -4,6 +4,7 @@ import ArgumentParser
 import CacheFormat
 import FoundationEssentials
 import IconCache
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

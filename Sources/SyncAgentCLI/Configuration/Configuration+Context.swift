@@ -4,6 +4,7 @@ import AgentSettings
 import ArgumentParser
 import CacheFormat
 import Glibc
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import AgentSettings
+import AppLists
 import ArgumentParser
 import CacheFormat
+import HTTPRules
 import SyncAgent
 import SyncPlan
 import SystemPackage
-import WebAddresses
 
 extension Configuration {
     /// The settings of the running agent, or else those of its configuration file; `--set` wins over either.

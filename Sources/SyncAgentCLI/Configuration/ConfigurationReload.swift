@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import SyncAgent
 import SyncPlan
 import Synchronization
-import WebAddresses
 
 /// Reads the configuration again for an agent that runs.
 final class ConfigurationReload: Sendable {

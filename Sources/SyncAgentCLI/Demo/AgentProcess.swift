@@ -3,6 +3,7 @@ import AgentServer
 import CacheFormat
 import FoundationEssentials
 import Glibc
+import Reports
 import Subprocess
 import SyncAgent
 import SyncPlan

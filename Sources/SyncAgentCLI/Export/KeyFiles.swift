@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Fleet
 import Glibc
 import IconCache
-import Signatures
 import SyncAgent
 import SystemPackage
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
-import WebAddresses
 
 /// Columns of text that fit a terminal.
 ///

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
+import HTTPRules
+import Reports
 import SyncPlan
 
 /// What `syncagent why` prints for people: everything known of one URL.

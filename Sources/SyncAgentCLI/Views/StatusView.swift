@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
+import Reports
 import SyncPlan
 
 /// What `syncagent status` prints for people: a verdict, the problems, the lists, and figures.

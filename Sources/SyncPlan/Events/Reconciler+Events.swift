@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
+package import Reports
 
 // What is told of the decisions, each change once.
 extension Reconciler {

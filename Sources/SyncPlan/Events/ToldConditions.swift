@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
+import HTTPRules
+import Reports
 
 /// The lasting conditions of which events have told, so that only a change is told.
 struct ToldConditions: Equatable, Sendable {
@@ -14,8 +17,8 @@ struct ToldConditions: Equatable, Sendable {
     var failure: String?
     /// Whether downloads wait for room.
     var isBlocked = false
-    /// The states of the upstreams that were read, or failed.
-    var upstreams: [UpstreamURL: StatusReport.Upstream.State] = [:]
+    /// The states of the sources that were read, or failed.
+    var sources = IconSources.States()
 }
 
 extension Reconciler {
@@ -32,10 +35,9 @@ extension Reconciler {
             } else {
                 .active
             }
-        let known = upstreams.states(at: lastTime).filter { $0.state != .unknown }
         return ToldConditions(
             eviction: eviction, failure: publishing.failure, isBlocked: space.waitsFor != nil,
-            upstreams: Dictionary(known.map { ($0.url, $0.state) }) { a, _ in a })
+            sources: sources.knownStates(at: lastTime))
     }
 
     /// Tells of the conditions that have changed.
@@ -57,10 +59,8 @@ extension Reconciler {
             case .held: events.append(.evictionHeld(reason: reason))
             }
         }
-        if now.upstreams != told.upstreams {
-            for (url, state, reason) in upstreams.states(at: lastTime) where now.upstreams[url] != told.upstreams[url] {
-                if state != .unknown { events.append(.upstreamChanged(url, state, reason: reason)) }
-            }
+        if now.sources != told.sources {
+            events += sources.changes(since: told.sources, at: lastTime).map(AgentEvent.upstreamChanged)
         }
         told = now
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
 
 /// Holds an eviction that looks like a mistake, until somebody confirms it or it is old.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 
 /// What is kept on disk beyond what lists name, and what is being removed.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
 import HeapModule
-import WebAddresses
 
 /// When each icon is asked for: what is due waits for its turn, and for its origin.
 struct DownloadSchedule: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import HTTPRules
 
 /// How an origin fares that failed of late: how many requests it may have, and from when on.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 
 /// The icons of whose images the beginning may be in `staging/`, for the next attempt to go on with.
 struct PartialImages: Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
+package import HTTPRules
 
 /// Whether there is room for downloads, what waits for room, and when to look for it again.
 ///

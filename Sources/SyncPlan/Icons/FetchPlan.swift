@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import HTTPRules
 
 /// Whether an icon is asked for now, and why.
 package enum FetchPlan: Equatable, Sendable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 package import CacheFormat
-package import WebAddresses
+package import Fleet
+package import HTTPRules
 
 /// Everything known of one URL.
 package struct IconRecord: Equatable, Sendable {
@@ -15,22 +17,7 @@ package struct IconRecord: Equatable, Sendable {
         case waitingForSpace
     }
 
-    /// A failure, and what follows from it.
-    package struct Failure: Equatable, Sendable {
-        package var code: FetchFailure.Code
-        package var message: String
-        /// How many attempts failed in a row; those of a failure that is likely to last begin with its first one.
-        package var attempts: Int
-        /// When it is asked for again; `nil` if never, as things are.
-        package var nextAttempt: Timestamp?
-
-        package init(code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?) {
-            self.code = code
-            self.message = message
-            self.attempts = attempts
-            self.nextAttempt = nextAttempt
-        }
-    }
+    package typealias Failure = RepeatedFailure
 
     /// What a server said of an image.
     package struct Answer: Equatable, Sendable {
@@ -64,7 +51,7 @@ package struct IconRecord: Equatable, Sendable {
     /// Whether the image was on disk once, and was found missing.
     package var wasMissing = false
     /// Why no upstream would have it soon, when it was looked at last.
-    package var upstreamLack: UpstreamLack?
+    package var sourceLack: SourceLack?
     /// Whether the URL carries the image itself, so that there never is another one.
     package let isInline: Bool
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 package import CacheFormat
+package import Fleet
+package import HTTPRules
 
 /// What there is to tell of the icons of a list, or of all lists, counted as it changes.
 package struct IconTally: Equatable, Sendable {
@@ -66,7 +68,7 @@ struct IconMark: Equatable {
     /// Why its last refresh failed, if lists name it and it did.
     var refreshFailure: FetchFailure.Code?
     /// Why no upstream will have it soon, if it waits for one, and lists name it.
-    var upstreamLack: UpstreamLack?
+    var sourceLack: SourceLack?
     /// Whether it is noted to be looked at again.
     var isNoted: Bool
 
@@ -78,7 +80,7 @@ struct IconMark: Equatable {
         isUnpublished = icon.isUnpublished
         isStale = icon.isStale
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
-        upstreamLack = standing == .pending && phase == .idle && !lists.isEmpty ? icon.upstreamLack : nil
+        sourceLack = standing == .pending && phase == .idle && !lists.isEmpty ? icon.sourceLack : nil
         isNoted = icon.noted != nil
         failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
         refreshFailure = isStale && !lists.isEmpty ? icon.failure?.code : nil
@@ -105,13 +107,13 @@ package struct CatalogTally: Equatable, Sendable {
     /// The icons whose last refresh failed, by code.
     package private(set) var refreshFailures: [FetchFailure.Code: IconGroup] = [:]
     /// The icons without an image that no upstream will have soon, by the reason.
-    package private(set) var upstreamLacks: [UpstreamLack: IconGroup] = [:]
+    package private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
 
     /// Takes note that an icon fails with another code, or no longer, and what upstreams lack.
     mutating func regroup(_ url: IconURL, from before: IconMark, to after: IconMark) {
         Self.move(url, from: before.failure, to: after.failure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
-        Self.move(url, from: before.upstreamLack, to: after.upstreamLack, in: &upstreamLacks)
+        Self.move(url, from: before.sourceLack, to: after.sourceLack, in: &sourceLacks)
     }
 
     private static func move<Key: Hashable>(

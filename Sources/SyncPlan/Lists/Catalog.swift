@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 package import CacheFormat
-import WebAddresses
+import HTTPRules
 
 /// All app lists and all icons, and who names what.
 package struct Catalog: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import HTTPRules
 
 /// One generation to be published, and all that must be on disk before it is.
 package struct Publication: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
 
 /// What one publication has: the lists that are due, and the images that can be published with these lists alone.
 struct PublicationContents {

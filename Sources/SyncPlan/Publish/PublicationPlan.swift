@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import Fleet
+import HTTPRules
 
 /// What is published, what is being published, and what is to be published next.
 struct PublicationPlan: Sendable {
@@ -63,7 +66,7 @@ struct PublicationPlan: Sendable {
     ) {
         self.settings = settings
         // Readers refuse a manifest of the future.
-        lastBeat = manifest.map { $0.published > now + UpstreamMemo.tolerance ? .distantPast : $0.published } ?? now
+        lastBeat = manifest.map { $0.published > now + SourceMemo.tolerance ? .distantPast : $0.published } ?? now
         self.manifest = manifest
         self.newest = newest
         damaged = outdated
@@ -216,7 +219,7 @@ struct PublicationPlan: Sendable {
     /// Readers refuse what is older than what they have seen, and what is more than the tolerance ahead.
     private func publicationTime(at now: Timestamp) -> Timestamp {
         let time = now + clockOffset
-        guard let last = manifest?.published, last <= time + UpstreamMemo.tolerance else { return time }
+        guard let last = manifest?.published, last <= time + SourceMemo.tolerance else { return time }
         return max(time, last)
     }
 
@@ -227,7 +230,7 @@ struct PublicationPlan: Sendable {
         let jump = offset - clockOffset
         clockOffset = offset
         guard let last = manifest?.published else { return }
-        if jump >= UpstreamMemo.tolerance || last > now + offset + UpstreamMemo.tolerance { noteChange(at: now) }
+        if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { noteChange(at: now) }
     }
 
     /// Has the documents of these lists wait until there is room, and no others.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import Fleet
+package import HTTPRules
 
 extension Reconciler {
     /// What is to be done.
@@ -29,8 +31,8 @@ extension Reconciler {
         case measureSpace(trial: Int)
         /// See whether everything that is expected in the cache folder is there; ends with `.inspected`.
         case inspect(CacheExpectation)
-        /// Look at an upstream; ends with `.polled`.
-        case poll(UpstreamPoll)
+        /// Poll a source of icons; ends with `.polled`.
+        case poll(SourcePoll)
     }
 
     /// What nothing waits for; one is done after the other.

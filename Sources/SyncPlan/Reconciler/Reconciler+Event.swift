@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
+package import Fleet
+package import HTTPRules
+package import Reports
 
 extension Reconciler {
     /// What happened.
@@ -9,8 +13,8 @@ extension Reconciler {
         /// A download ended; with the way there if it was not straight, and whether all its answers came over HTTP/2 if that
         /// is known.
         case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
-        /// A look at an upstream ended.
-        case polled(UpstreamAnswer)
+        /// A poll of a source ended.
+        case polled(SourceReply)
         /// A publication ended.
         case published(PublicationResult)
         /// The evictor tried to take the files of generations away; some are kept for readers that hold a lease on them, and
@@ -92,10 +96,10 @@ extension Reconciler {
         case .paused(let isPaused):
             if downloads.isPaused != isPaused { events.append(isPaused ? .paused : .resumed) }
             downloads.isPaused = isPaused
-            if !isPaused { resumeUpstreams(now: now) }
+            if !isPaused { resumeSources(now: now) }
         case .awaited(let urls):
             for url in urls { downloads.raise(url) }
-            if upstreams.hasWaiting { upstreams.pollNow(at: now) }
+            if sources.hasWaiting { sources.pollNow(at: now) }
             // What made a publication fail may be over, and somebody waits to know.
             publishing.retry(at: now)
         case .configured(let settings, let needRestart):
@@ -115,7 +119,7 @@ extension Reconciler {
             publishing.noteSleep(time)
         case .clockSet(let offset):
             publishing.setClock(offset, at: now)
-            setUpstreamClock(offset, now: now)
+            setSourceClock(offset, now: now)
         case .tick:
             break
         }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 package import CacheFormat
-import WebAddresses
+import Fleet
+package import HTTPRules
 
 // What becomes of each icon.
 extension Reconciler {
@@ -45,13 +48,13 @@ extension Reconciler {
 
     /// Judges again what other settings may judge otherwise: what waits for its turn, and what failed because of them.
     ///
-    /// With other upstreams, that is every icon which waits for something.
+    /// With other sources, that is every icon which waits for something.
     mutating func judgeAgain(all: Bool, now: Timestamp) {
         for index in catalog.icons.indices {
             let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
             if case .queued = icon.phase {
                 downloads.remove(url)
-                upstreams.drop(url)
+                sources.drop(url)
                 catalog.updateIcon(at: index) { $0.phase = .idle }
             } else if icon.failure?.code.dependsOnSettings == true {
                 catalog.updateIcon(at: index) { $0.failure?.nextAttempt = now }
@@ -69,17 +72,17 @@ extension Reconciler {
     /// - Parameters:
     ///   - url: The icon.
     ///   - reason: Why it is asked for.
-    ///   - request: The image of the upstream that is asked; `nil` for the origin.
+    ///   - copies: The queue of the cache that a copy comes from; `nil` for the origin.
     ///   - now: The present time.
-    mutating func enqueue(_ url: IconURL, _ reason: FetchReason, from request: UpstreamRequest?, now: Timestamp) {
+    mutating func enqueue(_ url: IconURL, _ reason: FetchReason, from copies: String?, now: Timestamp) {
         do {
             let source = try settings.network.source(of: url)
-            // An upstream has a queue of its own, also if icons come from its server, too.
-            let origin = request?.url.description ?? source.origin
+            // A cache that copies come from has a queue of its own, also if icons come from its server, too.
+            let origin = copies ?? source.origin
             downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
             catalog.updateIcon(url) { $0.phase = .queued(source, origin: origin) }
         } catch {
-            upstreams.forget(url)
+            sources.forget(url)
             let before = catalog.icons[url]?.state ?? .pending
             noteFailure(error, of: url, now: now)
             noteState(of: url, was: before, now: now)
@@ -92,12 +95,12 @@ extension Reconciler {
                 case .queued(let source, _) = icon.phase
             else { preconditionFailure("the queue has the icons whose phase says so") }
             catalog.updateIcon(at: place) { $0.phase = .fetching }
-            if let request = upstreams.request(for: url) {
+            if let (target, copy) = sources.request(for: url) {
                 actions.append(
                     .fetch(
                         FetchRequest(
-                            url: url, source: .server(request.target), reason: icon.fetchReason, mayResume: false,
-                            upstream: request)))
+                            url: url, source: .server(target), reason: icon.fetchReason, mayResume: false,
+                            copy: copy)))
                 continue
             }
             let condition = icon.image == nil ? nil : icon.response?.condition
@@ -119,9 +122,9 @@ extension Reconciler {
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL, now: Timestamp,
         to actions: inout [Action]
     ) {
-        let isUpstream = upstreams.request(for: url) != nil
+        let isCopy = sources.isTaking(url)
         let isInvalid = downloads.finish(
-            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isUpstream, at: now, using: &generator,
+            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, at: now, using: &generator,
             noting: &unstored)
         guard let (outcome, answer) = end(outcome, of: url, now: now, to: &actions) else {
             catalog.updateIcon(url) { $0.phase = .idle }
@@ -135,8 +138,8 @@ extension Reconciler {
         let before = catalog.icons[place].icon.state
         let isReferenced = catalog.icons[place].icon.isReferenced
         let image = catalog.icons[place].icon.image?.sha256
-        // The way to an image of an upstream follows from its digest.
-        let shared = isUpstream ? nil : catalog.share(trail?.leavingOut(url))
+        // The way to a copy follows from its digest.
+        let shared = isCopy ? nil : catalog.share(trail?.leavingOut(url))
         let judged = judged(outcome, ofIconAt: place)
         var news: (image: StagedImage, answer: IconRecord.Answer)?
         if case .image(let staged, let response) = judged, isReferenced, staged.image.sha256 != image, !isInvalid {

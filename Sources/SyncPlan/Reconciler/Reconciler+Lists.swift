@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 package import CacheFormat
-import WebAddresses
+import Fleet
+import HTTPRules
+import Reports
 
 // What lists name, and what follows for icons.
 extension Reconciler {
@@ -170,7 +173,7 @@ extension Reconciler {
     mutating func forgetIfDone(_ url: IconURL, now: Timestamp) {
         guard let place = catalog.icons.index(of: url), !catalog.icons[place].icon.isReferenced else { return }
         let icon = catalog.icons[place].icon
-        if icon.phase == .idle { upstreams.forget(url) }
+        if icon.phase == .idle { sources.forget(url) }
         guard !icon.hasImage, !icon.hasStaged, icon.phase == .idle else { return }
         catalog.forgetIcon(url)
         unstored.note(icon: url, at: now)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
+import Reports
 
 // An app keeps its last image until that of its present URL is on disk.
 extension Reconciler {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Reports
 
 /// How far a purge is: everything is forgotten at once, and what is on disk goes in the order that readers rely on.
 package enum PurgePhase: Equatable, Sendable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
-import WebAddresses
+import Fleet
+import HTTPRules
 
 // Icons that are requested now because somebody said so.
 extension Reconciler {
@@ -33,7 +35,7 @@ extension Reconciler {
         case .fetching, .waitingForSpace: return false
         case .idle:
             return !icon.hasStaged
-                && (icon.hasFailed || upstreams.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline)
+                && (icon.hasFailed || sources.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline)
         }
     }
 
@@ -43,9 +45,9 @@ extension Reconciler {
     mutating func request(_ urls: [IconURL], isRefresh: Bool, now: Timestamp) {
         let urls = urls.filter { isDue($0, isRefresh: isRefresh) }
         downloads.forgive(Set(urls.compactMap(origin)), at: now, noting: &unstored)
-        if !urls.isEmpty { upstreams.pollNow(at: now) }
+        if !urls.isEmpty { sources.pollNow(at: now) }
         for url in urls {
-            upstreams.waive(url, at: now)
+            sources.waive(url, at: now)
             catalog.updateIcon(url) {
                 $0.failure?.nextAttempt = now
                 if isRefresh { $0.freshUntil = min($0.freshUntil, now) }

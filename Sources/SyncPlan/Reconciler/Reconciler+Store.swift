@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import HTTPRules
+import Reports
 
 // What is done in the cache folder, one thing at a time, and what came of it.
 extension Reconciler {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 package import CacheFormat
+import Fleet
+import HTTPRules
+package import Reports
 
 /// The whole of what the agent decides: events in, actions out.
 ///
@@ -17,7 +21,7 @@ package struct Reconciler: Sendable {
     /// When each icon is asked for.
     var downloads: DownloadSchedule
     /// Which icons come from an upstream.
-    var upstreams: UpstreamPlan
+    var sources: IconSources
     var partials: PartialImages
     /// Whether there is room, and what waits for it.
     var space = SpaceGate()
@@ -68,8 +72,8 @@ package struct Reconciler: Sendable {
         folder = ListsFolder(settings.lists, identity: restored.memory.values.folder)
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
         downloads.isPaused = restored.memory.values.isPaused
-        upstreams = UpstreamPlan(
-            settings, memos: restored.memory.values.upstreams, triesOnce: triesOnce, at: now,
+        sources = IconSources(
+            settings.upstream, memos: restored.memory.values.upstreams, triesOnce: triesOnce, at: now,
             using: &generator)
         partials = PartialImages(Set(restored.partials.map(\.url)))
         publishing = PublicationPlan(
@@ -102,7 +106,7 @@ package struct Reconciler: Sendable {
         folder.configure(new.lists)
         downloads.configure(new)
         retention.configure(new)
-        upstreams.configure(new, at: now, using: &generator)
+        sources.configure(new.upstream, at: now, using: &generator)
         publishing.configure(new.publish)
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: now) }
         if new.network != old.network || new.fetch != old.fetch || new.images != old.images
@@ -120,7 +124,7 @@ package struct Reconciler: Sendable {
             consider(due.url, now: now)
         }
         downloads.wakeOrigins(at: now)
-        if downloads.mayStart { lookAtUpstreams(now: now, to: &actions) }
+        if downloads.mayStart { pollSources(now: now, to: &actions) }
         retention.note(time: now)
         if looksForSpace, let trial = space.look(at: now) { actions.append(.start(.measureSpace(trial: trial))) }
         if space.isOpen { startDownloads(to: &actions) }
@@ -140,7 +144,7 @@ package struct Reconciler: Sendable {
         var times = [downloads.nextWake, unstored.due]
         if looksForSpace { times.append(space.nextLook) }
         if !isStopping { times.append(folder.nextLook) }
-        if downloads.mayStart { times.append(upstreams.nextWake) }
+        if downloads.mayStart { times.append(sources.nextWake) }
         if folder.isScanned, isStoreIdle {
             times.append(publishing.window.due(during: traffic))
             if !isStopping { times.append(publishing.heartbeat) }
@@ -156,12 +160,12 @@ package struct Reconciler: Sendable {
 
     /// Whether all that can be done now has been done: what is left waits for a retry, an origin, a grace or a reader.
     package var isSettled: Bool {
-        guard isStopping || folder.isSettled && !isAskingUpstreams, isIdle, isStoreIdle else { return false }
+        guard isStopping || folder.isSettled && !isAskingSources, isIdle, isStoreIdle else { return false }
         return !folder.isScanned || publishing.window.due(during: .ending) == nil || hasGivenUpPublishing
     }
 
     /// Whether a run that ends when all is done waits for what upstreams say.
-    private var isAskingUpstreams: Bool { triesOnce && downloads.mayStart && upstreams.isBeginning }
+    private var isAskingSources: Bool { triesOnce && downloads.mayStart && sources.isBeginning }
 
     /// Whether a publication failed, and no other one is waited for.
     ///
@@ -217,7 +221,7 @@ package struct Reconciler: Sendable {
     var remembered: RememberedValues {
         RememberedValues(
             isPaused: downloads.isPaused, hold: retention.brake.hold, folder: folder.identity,
-            newestGeneration: publishing.newest, upstreams: upstreams.accepted)
+            newestGeneration: publishing.newest, upstreams: sources.accepted)
     }
 
     /// The versions of lists that need not be parsed again.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 
 /// Memos of icons, each of which is made anew when it is asked for.
 ///

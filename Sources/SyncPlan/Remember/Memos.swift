@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import HTTPRules
 
 /// What is remembered of a URL over a restart, beside what the cache folder itself tells.
 package struct IconMemo: Equatable, Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+package import Fleet
 
 /// What is remembered over a restart beside the cache folder.
 package struct Remembered: Sendable {

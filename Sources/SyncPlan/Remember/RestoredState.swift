@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 package import CacheFormat
+import Fleet
+package import HTTPRules
 
 /// What an earlier run left.
 package struct RestoredState: Sendable {
@@ -213,7 +216,7 @@ extension Reconciler {
         let latest = memo.failure.map { now + downloads.backoff.longest(after: $0.code) }
         let trail = catalog.share(memo.trail)
         // The text of the URL that the list has, or the settings.
-        let response = memo.response.map { upstreams.sharing($0.sharing(catalog.icons.spelling(of: memo.url).text)) }
+        let response = memo.response.map { sources.sharing($0.sharing(catalog.icons.spelling(of: memo.url).text)) }
         catalog.updateIcon(memo.url) {
             $0.trail = trail
             // Validators vouch for bytes: without the image they must not be sent.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import HTTPRules
 
 extension IconRecord {
     /// Why the last refresh of the image failed, and how fresh it is, as a sentence.

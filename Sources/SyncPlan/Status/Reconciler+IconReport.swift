@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
-import WebAddresses
+import Fleet
+import HTTPRules
+package import Reports
 
 extension Reconciler {
     /// What there is to tell of one URL; `nil` if nothing is known of it.
@@ -33,20 +36,21 @@ extension Reconciler {
 
     /// Tells what upstreams have to do with an icon.
     private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
-        if let response = icon.response, let upstream = upstreams.source(of: response) {
-            let freshness = upstreams.freshness(from: upstream, at: now)
-            report.source = icon.image.map { upstream.url.file($0.path).url }
+        if let response = icon.response,
+            let (source, freshness) = sources.provenance(of: response, path: icon.image?.path, at: now)
+        {
+            report.source = source
             report.response?.freshness = freshness
             report.rule = freshness
         }
-        guard !upstreams.isEmpty else { return }
-        report.upstreams = upstreams.opinions(on: report.url, icon, at: now)
-        if case .fetch = FetchPlan(for: icon, now: now), let next = upstreams.next(for: report.url) {
+        guard !sources.isEmpty else { return }
+        report.upstreams = sources.opinions(on: icon.sought(at: report.url), at: now)
+        if case .fetch = FetchPlan(for: icon, now: now), let next = sources.next(for: report.url) {
             report.next = next + (downloads.isPaused ? ", if downloads are resumed by then" : "")
         }
         if icon.failure?.attempts == 0, case .waiting = FetchPlan(for: icon, now: now) {
-            report.next += ", or when an upstream says something else"
-            report.rule = "the upstream's failure counts until it says something else, or until its manifest is stale"
+            report.next += IconSources.untilAnotherState
+            report.rule = IconSources.failureRule
         }
     }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 import AppLists
 import CacheFormat
-import WebAddresses
+import Fleet
+import HTTPRules
+package import Reports
 
 extension Reconciler {
     /// Whether the newest generation is what the lists say, as far as they have been read.
@@ -66,11 +69,11 @@ extension Reconciler {
         report.publication.error = publishing.failure
         report.configuration.error = configurationError
         report.configuration.needRestart = settingsNeedingRestart
-        report.upstreams = upstreams.status(isPaused: !downloads.mayStart, at: lastTime)
-        report.downloads.awaitingUpstream = upstreams.waitingCount
-        if upstreams.isRead {
-            report.downloads.unlisted = tally.upstreamLacks[.unlisted].map(missing)
-            report.downloads.failedUpstream = tally.upstreamLacks[.failed].map(missing)
+        report.upstreams = sources.status(isPaused: !downloads.mayStart, at: lastTime)
+        report.downloads.awaitingUpstream = sources.waitingCount
+        if sources.isRead {
+            report.downloads.unlisted = tally.sourceLacks[.unlisted].map(missing)
+            report.downloads.failedUpstream = tally.sourceLacks[.failed].map(missing)
         }
         return report
     }
@@ -78,7 +81,7 @@ extension Reconciler {
     private func missing(_ icons: IconGroup) -> StatusReport.Downloads.Missing {
         StatusReport.Downloads.Missing(
             icons: icons.count, example: IconURL("\(LogURL(icons.example))"), list: list(naming: icons.example),
-            isTemporary: upstreams.settings.fallback == .origin)
+            isTemporary: !sources.waitsForGood)
     }
 
     /// How many entries of a list are in each state, as its document has them.
@@ -135,5 +138,16 @@ extension EvictionBrake {
         return .held(
             "one change retired \(hold.images) of \(hold.total) images: held until \(end), or until you "
                 + "run syncagent evict --confirm")
+    }
+}
+
+extension ListRecord.State {
+    /// The word that `status` has for it.
+    package var word: String {
+        switch self {
+        case .ok: "ok"
+        case .lastGood: "last-good"
+        case .rejected: "rejected"
+        }
     }
 }

@@ -2,6 +2,7 @@
 import CacheFormat
 import Glibc
 import NIOCore
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

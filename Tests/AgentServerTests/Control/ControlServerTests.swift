@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import LocalHTTP
 import NIOHTTP1
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -5,6 +5,7 @@ import Glibc
 import LocalHTTP
 import NIOCore
 import NIOHTTP1
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

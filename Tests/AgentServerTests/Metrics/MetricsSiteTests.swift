@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LocalHTTP
 import NIOHTTP1
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 import Glibc
 import Hummingbird
 import LocalHTTP
 import NIOHTTP1
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -1,3 +1,4 @@
+import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import SyncPlan
 import Testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import Testing
-import WebAddresses
 
 @Suite("URLs that carry their image")
 struct DataURLTests {

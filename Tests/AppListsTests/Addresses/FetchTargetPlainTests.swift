@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import TestSupport
 import Testing
-import WebAddresses
 
 @Suite("URLs that are sent as they are written: FetchTarget")
 struct FetchTargetPlainTests {

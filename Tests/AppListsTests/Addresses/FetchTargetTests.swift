@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import TestSupport
 import Testing
-import WebAddresses
 
 @Suite("URLs that may be asked for")
 struct FetchTargetTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DemoOrigin
 import IconCache
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

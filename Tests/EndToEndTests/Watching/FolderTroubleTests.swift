@@ -2,6 +2,7 @@
 import CacheFormat
 import DemoOrigin
 import Glibc
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

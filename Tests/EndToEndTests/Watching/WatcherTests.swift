@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
 import FoundationEssentials
 import Glibc
+import Reports
 import Subprocess
 import SyncPlan
 import SystemPackage

@@ -2,6 +2,7 @@
 import DemoOrigin
 import Glibc
 import IconCache
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Fleet
 import FoundationEssentials
-import Signatures
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Signatures
+import Fleet
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
+import Fleet
 import Testing
 
 @Suite("The order of manifests")

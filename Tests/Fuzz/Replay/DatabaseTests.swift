@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 import FoundationEssentials
 import Glibc
+import HTTPRules
+import Reports
 import SyncAgent
 import SyncPlan
 import SystemPackage

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import ImageChecks
 import SyncPlan
-import WebAddresses
 
 extension FuzzTarget {
     /// `data:` URLs, with and without the scheme's five characters.

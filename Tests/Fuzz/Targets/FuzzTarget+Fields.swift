@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import SyncPlan
-import WebAddresses
 
 extension FuzzTarget {
     /// Header fields, a line each; an empty line begins those of a later answer.

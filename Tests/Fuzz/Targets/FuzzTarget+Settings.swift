@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import SyncPlan
-import WebAddresses
 
 extension FuzzTarget {
     /// Texts of settings and of the environment, and addresses as name servers give them.

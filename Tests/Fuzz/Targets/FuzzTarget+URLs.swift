@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
 import SyncPlan
-import WebAddresses
 
 extension FuzzTarget {
     /// URLs of lists, and where redirects lead: the first line is a URL, each other one is a `Location`.

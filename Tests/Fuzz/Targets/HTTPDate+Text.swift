@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
-package import SyncPlan
+import HTTPRules
+import SyncPlan
 
 extension HTTPDate {
     /// The date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.

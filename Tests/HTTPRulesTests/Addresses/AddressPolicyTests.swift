@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
+import HTTPRules
 import Testing
-import WebAddresses
 
 @Suite("Which addresses may be connected to")
 struct AddressPolicyTests {

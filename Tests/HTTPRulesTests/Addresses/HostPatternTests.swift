@@ -1,5 +1,5 @@
+import HTTPRules
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import Testing
 
 @Suite("Which hosts an entry means")

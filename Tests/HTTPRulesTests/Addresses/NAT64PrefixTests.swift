@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
+import HTTPRules
 import Testing
-import WebAddresses
 
 @Suite("Addresses that a network translates to IPv4")
 struct NAT64PrefixTests {

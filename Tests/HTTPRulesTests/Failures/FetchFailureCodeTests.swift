@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import HTTPRules
 import ImageChecks
-import SyncPlan
 import Testing
-import WebAddresses
 
 @Suite("Codes of failed downloads")
 struct FetchFailureCodeTests {

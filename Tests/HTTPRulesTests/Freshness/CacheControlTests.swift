@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
+import HTTPRules
 import SyncPlan
 import Testing
+
+// SPDX-License-Identifier: Apache-2.0
 
 @Suite("Cache-Control")
 struct CacheControlTests {

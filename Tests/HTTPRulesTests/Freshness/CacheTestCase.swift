@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import Testing
 
 /// One case of the HTTP cache tests, as `cases.json` has it.

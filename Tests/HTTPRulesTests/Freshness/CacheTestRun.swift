@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
+import HTTPRules
 
 /// A cache test, run through a ``SimulatedCache`` with a clock that only moves when the test says so.
 struct CacheTestRun {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
+import HTTPRules
 import Testing
 
 @Suite("What a 304 does")

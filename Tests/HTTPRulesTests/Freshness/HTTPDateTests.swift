@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FuzzTargets
+import HTTPRules
 import SyncPlan
 import Testing
 

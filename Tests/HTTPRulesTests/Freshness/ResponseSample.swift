@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FuzzTargets
-import SyncPlan
+import HTTPRules
 
 extension Sample {
     /// The date that many seconds after ``start``.

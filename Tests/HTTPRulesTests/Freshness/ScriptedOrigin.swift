@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FuzzTargets
-import SyncPlan
+import HTTPRules
 
 /// A response on its way to a client.
 struct Reply: Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-@testable import SyncPlan
+@testable import HTTPRules
 
 // Rules for caches that the agent has no use for: it keeps every image, and shows it however old it is.
 

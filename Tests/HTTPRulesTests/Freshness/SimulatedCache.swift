@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import SyncPlan
 
 /// A private cache that holds one response a URL and only sends GET, made of nothing but the agent's own rules.

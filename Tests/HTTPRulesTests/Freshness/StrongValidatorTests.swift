@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import HTTPRules
 import Testing
 
 @Suite("Strong validators")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Testing
-import WebAddresses
 
-@testable import SyncPlan
+@testable import HTTPRules
 
 @Suite("Downloads that were cut")
 struct PartialDownloadTests {

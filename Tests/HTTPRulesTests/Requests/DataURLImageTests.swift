@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import ImageChecks
-import SyncPlan
 import Testing
-import WebAddresses
 
 @Suite("An image in a URL")
 struct DataURLImageTests {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Testing
-import WebAddresses
 
-@testable import SyncPlan
+@testable import AgentSettings
+@testable import HTTPRules
 
 @Suite("A download, decided without a network")
 struct DownloadTests {

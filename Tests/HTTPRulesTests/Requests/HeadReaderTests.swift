@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import SyncPlan
 import Testing
 
-@testable import SyncPlan
+@testable import HTTPRules
 
 @Suite("The lines before a body")
 struct HeadReaderTests {

@@ -1,7 +1,8 @@
+import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
+import HTTPRules
 import Testing
-import WebAddresses
 
 @Suite("Chains of redirects")
 struct RedirectChainTests {

@@ -3,7 +3,6 @@ import AppLists
 import CacheFormat
 import HeapModule
 import SyncPlan
-import WebAddresses
 
 /// A fleet in virtual time: the first machine is the seeder, which has no upstream.
 struct World {

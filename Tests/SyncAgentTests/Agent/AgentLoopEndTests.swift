@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import DemoOrigin
+import HTTPRules
+import Reports
 import SyncPlan
 import Synchronization
 import TestSupport

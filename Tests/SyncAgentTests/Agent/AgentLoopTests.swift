@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 import DemoOrigin
 import Dispatch
+import HTTPRules
+import Reports
 import SyncPlan
 import TestSupport
 import Testing

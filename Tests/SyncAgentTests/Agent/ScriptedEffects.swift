@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import Fleet
+import HTTPRules
+import Reports
 import SyncPlan
 import Synchronization
 import TestSupport

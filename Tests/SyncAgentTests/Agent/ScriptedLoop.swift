@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
 import Logging
+import Reports
 import SyncPlan
 import TestSupport
 import Testing

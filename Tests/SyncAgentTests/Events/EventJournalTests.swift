@@ -3,6 +3,7 @@ import CacheFormat
 import Dispatch
 import FoundationEssentials
 import Glibc
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -2,6 +2,7 @@
 import CacheFormat
 import FoundationEssentials
 import Glibc
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import HTTPRules
+import Reports
 import SyncPlan
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Fleet
 import FoundationEssentials
 import Glibc
 import IconCache

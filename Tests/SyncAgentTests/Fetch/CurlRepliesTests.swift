@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import FoundationEssentials
+import HTTPRules
 import SyncPlan
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
 import DemoOrigin
 import FoundationEssentials
 import Glibc
+import HTTPRules
 import NIOHTTP1
 import SystemPackage
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import DemoOrigin
+import HTTPRules
 import SyncPlan
 import Synchronization
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import DemoOrigin
+import HTTPRules
 import SyncPlan
 import TestSupport
 import Testing

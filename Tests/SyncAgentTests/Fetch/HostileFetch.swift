@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
 import TestSupport
 import Testing
 import Transfers
-import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

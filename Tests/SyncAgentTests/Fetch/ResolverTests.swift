@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import HTTPRules
 import SyncPlan
 import Testing
 import Transfers
-import WebAddresses
 
 @testable import SyncAgent
 

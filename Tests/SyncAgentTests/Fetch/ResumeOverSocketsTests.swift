@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
 import DemoOrigin
+import HTTPRules
 import SyncPlan
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
 import NIOHTTP1
 import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import HTTPRules
 import SyncPlan
 import Transfers
-import WebAddresses
 
 @testable import SyncAgent
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
 import Glibc
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import HTTPRules
 import IconCache
 import SyncPlan
 import SystemPackage

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
+import HTTPRules
 import SyncPlan
 import Synchronization
 import SystemPackage

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import DemoOrigin
 import Glibc
+import HTTPRules
 import IconCache
 import NIOHTTP1
 import SystemPackage
 import TestSupport
 import Testing
-import WebAddresses
 
 @testable import SyncAgent
 @testable import SyncPlan

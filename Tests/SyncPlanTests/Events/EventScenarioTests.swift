@@ -1,8 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
+
+// SPDX-License-Identifier: Apache-2.0
 
 @Suite("Events of the plan")
 struct EventScenarioTests {

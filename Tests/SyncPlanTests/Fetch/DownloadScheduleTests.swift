@@ -2,6 +2,8 @@
 import CacheFormat
 import Testing
 
+@testable import AgentSettings
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("When icons are asked for")

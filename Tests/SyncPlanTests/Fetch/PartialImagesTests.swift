@@ -2,6 +2,7 @@
 import CacheFormat
 import Testing
 
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("Beginnings of images")

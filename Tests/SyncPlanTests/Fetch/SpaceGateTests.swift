@@ -1,5 +1,7 @@
+import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import SyncPlan
 import Testing
 

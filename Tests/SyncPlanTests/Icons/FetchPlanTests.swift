@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import SyncPlan
 import Testing
-import WebAddresses
 
 @Suite("Whether an icon is asked for")
 struct FetchPlanTests {

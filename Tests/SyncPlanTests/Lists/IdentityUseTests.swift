@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
 import FoundationEssentials
+import HTTPRules
 import Testing
 
 /// Keys of dictionaries and members of sets are compared, and `String` compares text, where the world compares bytes.

@@ -2,6 +2,8 @@
 import AppLists
 import CacheFormat
 
+@testable import AgentSettings
+@testable import HTTPRules
 @testable import SyncPlan
 
 /// Values that stand for real ones.
@@ -87,5 +89,12 @@ extension Settings {
         var settings = Settings()
         settings.publish.heartbeat = .seconds(36_525 * 86_400)
         return settings
+    }
+}
+
+extension Sample {
+    /// A response that was asked for at ``start`` and came at once.
+    static func response(_ fields: [(name: String, value: String)]) -> StoredResponse {
+        StoredResponse(status: 200, fields: HTTPFields(fields), requestTime: start, responseTime: start)
     }
 }

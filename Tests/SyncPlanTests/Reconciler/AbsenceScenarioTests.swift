@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
 

@@ -1,6 +1,10 @@
+import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import Fleet
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
-import WebAddresses
 
 @Suite("From a dropped list to published icons")
 struct DownloadScenarioTests {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 import ImageChecks
+import Reports
 import Testing
 
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("Origins that fail, throttle and come back")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import HTTPRules
 import SyncPlan
 import Testing
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import HTTPRules
 import Testing
 
+@testable import Reports
 @testable import SyncPlan
 
 @Suite("Everything is purged, and downloaded anew")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
+@testable import Reports
 @testable import SyncPlan
 
 extension Reconciler {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
 
+@testable import Reports
 @testable import SyncPlan
 
 /// What a plan keeps count of, counted again from the lists and icons themselves.

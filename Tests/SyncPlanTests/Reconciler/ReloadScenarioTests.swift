@@ -1,9 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
+import HTTPRules
 import ImageChecks
+import Reports
 import SyncPlan
 import Testing
-import WebAddresses
+
+// SPDX-License-Identifier: Apache-2.0
 
 @Suite("The agent goes on with other settings")
 struct ReloadScenarioTests {

@@ -1,9 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
-import WebAddresses
+
+// SPDX-License-Identifier: Apache-2.0
 
 @Suite("The agent ends, and starts again")
 struct RestartScenarioTests {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Reports
 import Testing
 
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("Icons that somebody wants requested now")

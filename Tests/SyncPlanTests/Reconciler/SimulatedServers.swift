@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import SyncPlan
-import WebAddresses
 
 /// Servers that die, come back and ask to be left alone, and what the agent owes them.
 struct SimulatedServers {

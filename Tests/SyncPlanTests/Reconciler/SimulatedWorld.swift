@@ -1,6 +1,9 @@
+import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
 
 /// An agent, its lists folder, its disk and its servers, in which things happen in any order.

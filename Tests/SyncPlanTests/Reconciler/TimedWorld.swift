@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
+import Reports
 import SyncPlan
-import WebAddresses
 
 /// An agent whose servers and whose disk take their time, all of it simulated.
 struct TimedWorld {

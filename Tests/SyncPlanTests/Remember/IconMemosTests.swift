@@ -2,6 +2,7 @@
 import CacheFormat
 import Testing
 
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("Memos that are kept in one piece")

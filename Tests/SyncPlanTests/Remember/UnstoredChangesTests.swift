@@ -2,6 +2,7 @@
 import CacheFormat
 import Testing
 
+@testable import AgentSettings
 @testable import SyncPlan
 
 @Suite("What is to be stored")

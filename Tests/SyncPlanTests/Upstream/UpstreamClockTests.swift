@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import Reports
 import Testing
-import WebAddresses
 
+@testable import Fleet
 @testable import SyncPlan
 
 /// The agent counts time from its start; manifests have the time of wall clocks, which may be set later.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import Reports
 import Testing
-import WebAddresses
 
+@testable import Fleet
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("What is told of upstreams")
@@ -75,7 +78,7 @@ struct UpstreamReportTests {
         #expect(agent.plan.status.downloads.unlisted?.icons == 1)
         #expect(agent.plan.status.problems.first?.commands == ["syncagent list 1.plist"], "the URL may have a secret")
         try agent.drop(["1.plist": [icon, other]])
-        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.catalog.tally.upstreamLacks.isEmpty)
+        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.catalog.tally.sourceLacks.isEmpty)
     }
 
     @Test(

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
-import Signatures
+import Fleet
+import Reports
 import Testing
-import WebAddresses
 
+@testable import AgentSettings
+@testable import HTTPRules
 @testable import SyncPlan
 
 @Suite("Icons from upstreams")
@@ -263,7 +266,7 @@ struct UpstreamScenarioTests {
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "y")
         #expect(agent.requests.count == 2)
-        #expect(agent.requests.last?.upstream?.bypassesCaches == true)
+        #expect(agent.requests.last?.copy?.bypassesCaches == true)
         try agent.finish(icon, with: "y")
         #expect(agent.downloads.isEmpty)
         try agent.finishJobs()
@@ -285,7 +288,7 @@ struct UpstreamScenarioTests {
         try agent.finishPoll(.unchanged())
         #expect(agent.plan.status.upstreams?.first?.state == "fresh")
         while agent.downloads.isEmpty { try agent.passToNextWake() }
-        #expect(agent.requests.last?.upstream != nil)
+        #expect(agent.requests.last?.copy != nil)
     }
 
     @Test("an upstream that refuses this machine is said to, and is not asked for every icon")
@@ -445,7 +448,7 @@ struct UpstreamScenarioTests {
             while agent.requests.isEmpty {
                 if agent.polls.isEmpty { try agent.passToNextWake() } else { try agent.finishPoll(.unchanged()) }
             }
-            #expect(agent.requests.contains { $0.url == icon && $0.upstream == nil })
+            #expect(agent.requests.contains { $0.url == icon && $0.copy == nil })
         }
     }
 
@@ -456,7 +459,7 @@ struct UpstreamScenarioTests {
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         var bypasses = 0
         for _ in 0..<300 {
-            if agent.downloads[icon]?.upstream != nil { try agent.finish(icon, .failed(.status(404))) }
+            if agent.downloads[icon]?.copy != nil { try agent.finish(icon, .failed(.status(404))) }
             if agent.downloads[icon] != nil { try agent.finish(icon, .failed(.status(404))) }
             if agent.polls.isEmpty {
                 try agent.passToNextWake()
@@ -466,7 +469,7 @@ struct UpstreamScenarioTests {
             }
             try agent.finishJobs()
         }
-        let origins = agent.requests.count { $0.upstream == nil }
+        let origins = agent.requests.count { $0.copy == nil }
         let hours = (agent.now - Sample.start) / .seconds(3600)
         #expect(Double(origins) <= 3 + hours && bypasses == 1, "\(origins) in \(hours) h, \(bypasses)")
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import Fleet
 import FoundationEssentials
+import HTTPRules
+import Reports
 import SyncPlan
 import Testing
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
-package import WebAddresses
+package import AppLists
+package import CacheFormat
+package import HTTPRules
+
+package typealias SourcePoll = UpstreamPoll
+package typealias SourceReply = UpstreamAnswer
+package typealias SourceMemo = UpstreamMemo
 
 /// What is to be done for an icon that is due, where there are upstreams.
-enum UpstreamDecision: Equatable, Sendable {
+package enum SourceDecision: Equatable, Sendable {
     /// An upstream has its image.
-    case take(UpstreamRequest)
+    case take(queue: String)
     /// The image on disk is the one that an upstream has: it is fresh until then.
-    case confirmed(by: UpstreamURL, until: Timestamp)
+    case confirmed(SourceAnswer)
     /// An upstream says that the icon failed, which counts until then.
     case failed(FetchFailure, until: Timestamp)
     /// It is looked at again when an upstream says something new, or then if that is a time.
@@ -17,7 +22,7 @@ enum UpstreamDecision: Equatable, Sendable {
 }
 
 /// Why no upstream has the image of an icon that waits for it, and none will have it soon.
-package enum UpstreamLack: Hashable, Sendable {
+package enum SourceLack: Hashable, Sendable {
     /// No list of an upstream names the icon.
     case unlisted
     /// The icon failed for each upstream that names it.
@@ -33,24 +38,52 @@ package struct UpstreamRequest: Equatable, Sendable {
 
     /// What is requested.
     package var target: FetchTarget { url.file(file.path) }
+
+    package var copy: ImageCopy {
+        ImageCopy(folder: url.folder, sha256: file.sha256, bytes: file.bytes, bypassesCaches: bypassesCaches)
+    }
+}
+
+/// Freshness of an image that an upstream confirmed or delivered.
+package struct SourceAnswer: Equatable, Sendable {
+    /// A response without fields, with the folder of the upstream as its URL: all icons share it.
+    package var response: StoredResponse
+    package var freshUntil: Timestamp
+
+    init(_ upstream: UpstreamURL, freshUntil: Timestamp, at now: Timestamp) {
+        response = StoredResponse(
+            url: upstream.folder.url, fields: HTTPFields([]), requestTime: now, responseTime: now)
+        self.freshUntil = freshUntil
+    }
+}
+
+/// An icon for which a source is sought.
+package struct SoughtIcon {
+    package var url: IconURL
+    /// The digest of the image on disk.
+    package var image: Digest?
+    /// The digests that lists give for the image.
+    package var expected: [ListName: Digest]
+
+    package init(_ url: IconURL, image: Digest?, expected: [ListName: Digest]) {
+        (self.url, self.image, self.expected) = (url, image, expected)
+    }
+
+    var hasImage: Bool { image != nil }
+
+    func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
 }
 
 /// How a request to an upstream ended.
-enum UpstreamEnd: Equatable, Sendable {
+package enum SourceEnd: Equatable, Sendable {
     /// With the image, which is fresh until then.
-    case image(UpstreamRequest, until: Timestamp)
+    case image(SourceAnswer)
     /// Not with the image: it is asked for once more.
     case again
     /// With the image that the manifest names, which is not accepted here.
     case rejected(FetchFailure)
     /// Not with the image: what is next is decided anew.
     case goOn
-}
-
-extension FetchFailure {
-    /// What came is not the image that the manifest of an upstream names.
-    package static let upstreamMismatch = FetchFailure(
-        .digestMismatch, "the upstream sent another image than its manifest names", .passing)
 }
 
 /// What an upstream has to say of an icon, for people.

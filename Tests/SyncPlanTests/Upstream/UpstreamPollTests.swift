@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import SyncPlan
 import Testing
 
-@testable import SyncPlan
+@testable import AgentSettings
+@testable import Fleet
+@testable import HTTPRules
 
 @Suite("Manifests of upstreams")
 struct UpstreamPollTests {
@@ -110,7 +113,7 @@ struct UpstreamPollTests {
             (.status(401), .configuration), (.status(407), .configuration), (.status(500), .unavailable),
             (.status(429, retryAfter: .seconds(7)), .wait(.seconds(7))), (.status(429), .unavailable),
             (.status(503, retryAfter: .seconds(9)), .wait(.seconds(9))), (.timeout("5 s"), .unavailable),
-            (.upstreamMismatch, .unavailable), (.tooLarge(limit: .mebibytes(5)), .rejected),
+            (.copyMismatch, .unavailable), (.tooLarge(limit: .mebibytes(5)), .rejected),
             (FetchFailure(.tls, "not trusted"), .unavailable), (FetchFailure(.disk, "full"), .unknown),
         ] as [(FetchFailure, UpstreamVerdict)])
     func verdicts(failure: FetchFailure, verdict: UpstreamVerdict) {

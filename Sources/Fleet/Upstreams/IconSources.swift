@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
-import WebAddresses
+package import AppLists
+package import CacheFormat
+package import HTTPRules
 
 /// Whether an icon comes from an upstream or from its origin, and when each upstream is looked at.
-struct UpstreamPlan: Sendable {
+package struct IconSources: Sendable {
     /// An icon that no upstream has.
     private struct Wait: Sendable {
         /// When its origin is asked, if none has it until then.
@@ -19,7 +20,7 @@ struct UpstreamPlan: Sendable {
     /// How old a look may be that counts as the last one, at most: as long as caches on the way keep a manifest.
     private static let recently: Duration = .seconds(60)
 
-    @Shared private(set) var settings: Settings.Upstream
+    package private(set) var settings: UpstreamSettings
     /// Whether nothing is waited for, because the run ends when all is done.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
@@ -37,23 +38,23 @@ struct UpstreamPlan: Sendable {
     /// The manifests that were accepted for upstreams that may come back.
     private var memos: [String: UpstreamMemo] = [:]
 
-    init(
-        _ settings: Settings, memos: [UpstreamMemo], triesOnce: Bool, at now: Timestamp,
+    package init(
+        _ settings: UpstreamSettings, memos: [UpstreamMemo], triesOnce: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
-        _settings = settings.$upstream
+        self.settings = settings
         self.triesOnce = triesOnce
         self.memos = Dictionary(memos.map { ($0.url, $0) }) { a, _ in a }
         setUpstreams(within: self.settings.poll, at: now, using: &generator)
     }
 
     /// Goes on with other settings.
-    mutating func configure(
-        _ new: Settings, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    package mutating func configure(
+        _ new: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        guard new.upstream != settings else { return }
-        let isKept = new.upstream.urls == settings.urls && new.upstream.publicKeys == settings.publicKeys
-        _settings = new.$upstream
+        guard new != settings else { return }
+        let isKept = new.urls == settings.urls && new.publicKeys == settings.publicKeys
+        settings = new
         waits = [:]
         failed = []
         guard !isKept else { return }
@@ -74,31 +75,31 @@ struct UpstreamPlan: Sendable {
     }
 
     /// Whether there are upstreams at all.
-    var isEmpty: Bool { upstreams.isEmpty }
+    package var isEmpty: Bool { upstreams.isEmpty }
 
     // MARK: Looks
 
     /// When something is due, if nothing happens before.
-    var nextWake: Timestamp? { upstreams.lazy.filter { !$0.isPolling }.map(\.nextPoll).min() }
+    package var nextWake: Timestamp? { upstreams.lazy.filter { !$0.isPolling }.map(\.nextPoll).min() }
 
-    var isPolling: Bool { upstreams.contains(where: \.isPolling) }
+    package var isPolling: Bool { upstreams.contains(where: \.isPolling) }
 
     /// Whether the first look at an upstream is still to end.
-    var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
+    package var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
 
-    mutating func takePolls(at now: Timestamp) -> [UpstreamPoll] {
+    package mutating func takePolls(at now: Timestamp) -> [UpstreamPoll] {
         upstreams.indices.compactMap { upstreams[$0].takePoll(settings.publicKeys, epoch: epoch, at: now) }
     }
 
     /// Has all upstreams looked at now, because somebody asked for it.
-    mutating func pollNow(at now: Timestamp) {
+    package mutating func pollNow(at now: Timestamp) {
         for index in upstreams.indices { upstreams[index].pollOnDemand(at: now) }
     }
 
     /// A look ended.
     ///
     /// - Returns: The icons to be looked at again: what upstreams say of them is new.
-    mutating func end(
+    package mutating func end(
         _ answer: UpstreamAnswer, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [IconURL] {
         // It may have been configured away meanwhile.
@@ -122,7 +123,7 @@ struct UpstreamPlan: Sendable {
     }
 
     /// Has all upstreams judged by a clock that is so far ahead of the agent's.
-    mutating func moveClock(to offset: Duration, at now: Timestamp) {
+    package mutating func moveClock(to offset: Duration, at now: Timestamp) {
         clockOffset = offset
         for place in upstreams.indices {
             upstreams[place].setClock(offset, at: now)
@@ -131,7 +132,7 @@ struct UpstreamPlan: Sendable {
     }
 
     /// Takes the icons that wait, or that failed by the word of an upstream: another one may have them.
-    mutating func takeUndecided() -> [IconURL] {
+    package mutating func takeUndecided() -> [IconURL] {
         defer { failed = [] }
         return Array(failed.union(waits.keys))
     }
@@ -139,7 +140,7 @@ struct UpstreamPlan: Sendable {
     /// Goes on after a time in which no upstream could be looked at: what waited for its last look has a new one.
     ///
     /// - Returns: The icons to be looked at again.
-    mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
+    package mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
         guard hasWaiting else { return [] }
         pollNow(at: now)
         let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
@@ -156,20 +157,20 @@ struct UpstreamPlan: Sendable {
     /// Decides where an icon comes from that is due.
     ///
     /// - Parameters:
-    ///   - url: The icon.
-    ///   - icon: What is known of it.
+    ///   - icon: The icon.
     ///   - refreshSpread: The longest random delay before the origin of an icon with an image is asked.
     ///   - mayPoll: Whether upstreams can be looked at now.
     ///   - now: The present time.
     ///   - generator: The source of jitter.
     /// - Returns: Where it comes from.
-    mutating func decide(
-        for url: IconURL, _ icon: IconRecord, refreshSpread: Duration, mayPoll: Bool, at now: Timestamp,
+    package mutating func decide(
+        for icon: SoughtIcon, refreshSpread: Duration, mayPoll: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
-    ) -> UpstreamDecision {
+    ) -> SourceDecision {
         // It is asked for once more.
-        if let request = requests[url] { return .take(request) }
-        var failure: UpstreamDecision?
+        let url = icon.url
+        if let request = requests[url] { return .take(queue: request.url.description) }
+        var failure: SourceDecision?
         var missEnd: Timestamp?
         var isBlocked = false
         for upstream in upstreams {
@@ -186,9 +187,9 @@ struct UpstreamPlan: Sendable {
                 if let image = icon.image {
                     // What is stale confirms nothing, and takes the place of nothing.
                     guard freshUntil > now else { continue }
-                    if image.sha256 == file.sha256 {
+                    if image == file.sha256 {
                         waits[url] = nil
-                        return .confirmed(by: upstream.url, until: freshUntil)
+                        return .confirmed(SourceAnswer(upstream.url, freshUntil: freshUntil, at: now))
                     }
                 }
                 if upstream.breaker.isOpen {
@@ -198,7 +199,7 @@ struct UpstreamPlan: Sendable {
                 } else {
                     let request = UpstreamRequest(url: upstream.url, file: file)
                     requests[url] = request
-                    return .take(request)
+                    return .take(queue: request.url.description)
                 }
             }
         }
@@ -230,7 +231,7 @@ struct UpstreamPlan: Sendable {
     /// All upstreams are asked before that if they were not of late: what the machine waited for may have come.
     private mutating func originDecision(
         for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
-    ) -> UpstreamDecision {
+    ) -> SourceDecision {
         guard settings.fallback == .origin else { return .wait(until: missEnd) }
         if wait.isOver { return .origin }
         if triesOnce { return isBeginning ? .wait(until: nil) : .origin }
@@ -251,19 +252,26 @@ struct UpstreamPlan: Sendable {
     }
 
     /// The request of an icon that is queued, or under way; `nil` if it goes to its origin.
-    func request(for url: IconURL) -> UpstreamRequest? { requests[url] }
+    package func request(for url: IconURL) -> (target: FetchTarget, copy: ImageCopy)? {
+        requests[url].map { ($0.target, $0.copy) }
+    }
+
+    /// Whether a copy of the icon is requested, or is about to be.
+    package func isTaking(_ url: IconURL) -> Bool { requests[url] != nil }
+
+    /// Whether a response is from an upstream in use.
+    package func gave(_ response: StoredResponse) -> Bool { source(of: response) != nil }
 
     /// Whether an upstream has an image of the icon that it can be asked for now.
     ///
     /// - Parameters:
-    ///   - url: The icon.
-    ///   - icon: What is known of it.
+    ///   - icon: The icon.
     ///   - now: The present time.
     /// - Returns: Whether one has.
-    func canDeliver(_ url: IconURL, _ icon: IconRecord, at now: Timestamp) -> Bool {
+    package func canDeliver(_ icon: SoughtIcon, at now: Timestamp) -> Bool {
         upstreams.contains { upstream in
-            guard !upstream.breaker.isOpen, case .ready(let file)? = upstream.index?[url],
-                icon.accepts(file.sha256), file.sha256 != icon.image?.sha256,
+            guard !upstream.breaker.isOpen, case .ready(let file)? = upstream.index?[icon.url],
+                icon.accepts(file.sha256), file.sha256 != icon.image,
                 !icon.hasImage || upstream.isFresh(settings.maxAge, at: now)
             else { return false }
             return upstream.missEnd(of: file, at: now) == nil
@@ -271,43 +279,43 @@ struct UpstreamPlan: Sendable {
     }
 
     /// How many icons wait for an upstream.
-    var waitingCount: Int { waits.count { !$0.value.isOver } }
+    package var waitingCount: Int { waits.count { !$0.value.isOver } }
 
     /// Whether any do.
-    var hasWaiting: Bool { waits.values.contains { !$0.isOver } }
+    package var hasWaiting: Bool { waits.values.contains { !$0.isOver } }
 
-    func isWaiting(_ url: IconURL) -> Bool { waits[url]?.isOver == false && requests[url] == nil }
+    package func isWaiting(_ url: IconURL) -> Bool { waits[url]?.isOver == false && requests[url] == nil }
 
     /// When the origin of an icon is asked that waits.
-    func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
+    package func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
     /// The upstream that an image came from; `nil` if it came from elsewhere.
     func source(of response: StoredResponse) -> Upstream? { upstreams.first { $0.url.folder.url == response.url } }
 
     /// A response that was stored, with the text of an upstream's URL that is in memory anyway.
-    func sharing(_ response: StoredResponse) -> StoredResponse {
+    package func sharing(_ response: StoredResponse) -> StoredResponse {
         upstreams.reduce(response) { $0.sharing($1.url.folder.url) }
     }
 
     /// The manifests that were accepted, by the URL of their upstream.
-    var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
+    package var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
 
     private mutating func noteBreaker(ofUpstreamAt place: Int) {
         if upstreams[place].breaker.isOpen { opened.insert(upstreams[place].url) }
     }
 
     /// Takes the icons that are queued, or under way, for upstreams whose circuit breakers have opened.
-    mutating func takeBlocked() -> [IconURL] {
+    package mutating func takeBlocked() -> [IconURL] {
         guard !opened.isEmpty else { return [] }
         defer { opened = [] }
         return requests.filter { opened.contains($0.value.url) }.map(\.key)
     }
 
     /// A request is not made.
-    mutating func drop(_ url: IconURL) { requests[url] = nil }
+    package mutating func drop(_ url: IconURL) { requests[url] = nil }
 
     /// Forgets an icon that no list names, or that has what it waited for.
-    mutating func forget(_ url: IconURL) {
+    package mutating func forget(_ url: IconURL) {
         requests[url] = nil
         waits[url] = nil
         failed.remove(url)
@@ -321,16 +329,16 @@ struct UpstreamPlan: Sendable {
     }
 
     /// Asks the origin without waiting, because somebody asked for the icon now.
-    mutating func waive(_ url: IconURL, at now: Timestamp) {
+    package mutating func waive(_ url: IconURL, at now: Timestamp) {
         if !isEmpty { waits[url, default: Wait(end: now)].end = now }
     }
 
     /// A request to an upstream ended.
     ///
     /// - Returns: What came of it.
-    mutating func finish(
+    package mutating func finish(
         _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
-    ) -> UpstreamEnd? {
+    ) -> SourceEnd? {
         guard let request = requests.removeValue(forKey: url) else { return nil }
         defer { releaseRoom() }
         guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn }
@@ -338,10 +346,12 @@ struct UpstreamPlan: Sendable {
         case .image(let staged, _) where staged.image.sha256 == request.file.sha256:
             upstreams[place].noteImage()
             waits[url] = nil
-            return .image(request, until: upstreams[place].freshUntil(settings.maxAge) ?? now)
+            return .image(
+                SourceAnswer(
+                    request.url, freshUntil: upstreams[place].freshUntil(settings.maxAge) ?? now, at: now))
         case .image, .failed:
-            let failure = if case .failed(let failure) = outcome { failure } else { FetchFailure.upstreamMismatch }
-            if failure.code == FetchFailure.upstreamMismatch.code, !request.bypassesCaches {
+            let failure = if case .failed(let failure) = outcome { failure } else { FetchFailure.copyMismatch }
+            if failure.code == FetchFailure.copyMismatch.code, !request.bypassesCaches {
                 var again = request
                 again.bypassesCaches = true
                 requests[url] = again

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
+import AppLists
+package import CacheFormat
+package import HTTPRules
 
 // What there is to tell of upstreams.
-extension UpstreamPlan {
+extension IconSources {
     /// A row for each upstream.
     ///
     /// - Parameters:
     ///   - isPaused: Whether none is looked at.
     ///   - now: The present time.
     /// - Returns: The rows, in the order of the settings.
-    func status(isPaused: Bool, at now: Timestamp) -> [StatusReport.Upstream] {
+    package func status(isPaused: Bool, at now: Timestamp) -> [UpstreamReport] {
         upstreams.map { upstream in
-            var row = StatusReport.Upstream(url: upstream.url.description, state: state(of: upstream, at: now).rawValue)
+            var row = UpstreamReport(url: upstream.url.description, state: state(of: upstream, at: now).rawValue)
             row.generation = upstream.accepted?.generation
             row.published = upstream.accepted?.published.description
             row.lastPoll = upstream.lastPoll?.description
@@ -23,7 +25,7 @@ extension UpstreamPlan {
     }
 
     /// The state of each upstream, with the reason if something is wrong.
-    func states(at now: Timestamp) -> [(url: UpstreamURL, state: StatusReport.Upstream.State, reason: String)] {
+    package func states(at now: Timestamp) -> [(url: UpstreamURL, state: UpstreamReport.State, reason: String)] {
         upstreams.map { upstream in
             let state = state(of: upstream, at: now)
             let isStale =
@@ -32,7 +34,7 @@ extension UpstreamPlan {
         }
     }
 
-    private func state(of upstream: Upstream, at now: Timestamp) -> StatusReport.Upstream.State {
+    private func state(of upstream: Upstream, at now: Timestamp) -> UpstreamReport.State {
         if upstream.failure?.isRefusal == true { return .refused }
         let hasFailed = upstream.index == nil || upstream.failedPolls >= settings.breakAfter
         if upstream.breaker.isOpen || upstream.failure != nil && hasFailed { return .broken }
@@ -41,17 +43,17 @@ extension UpstreamPlan {
     }
 
     /// Whether the manifest of an upstream was accepted in this run.
-    var isRead: Bool { upstreams.contains { $0.index != nil } }
+    package var isRead: Bool { upstreams.contains { $0.index != nil } }
 
     /// Why no upstream will have an icon soon, as far as their lists tell.
-    func lack(of url: IconURL) -> UpstreamLack? {
+    package func lack(of url: IconURL) -> SourceLack? {
         let entries = upstreams.compactMap { $0.index?[url] }
         if entries.isEmpty { return .unlisted }
         return entries.allSatisfy { if case .failed = $0 { true } else { false } } ? .failed : nil
     }
 
     /// What each upstream says of an icon.
-    func opinions(on url: IconURL, _ icon: IconRecord, at now: Timestamp) -> [UpstreamOpinion] {
+    package func opinions(on icon: SoughtIcon, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in
             // What keeps it from saying something else.
             let failure = upstream.failure.map { "\($0.message) [\($0.code)]" }
@@ -60,7 +62,7 @@ extension UpstreamPlan {
                 opinion.says = state(of: upstream, at: now).rawValue
                 return opinion
             }
-            switch index[url] {
+            switch index[icon.url] {
             case nil: break
             case .pending: opinion.says = "pending"
             case .failed(let code):
@@ -75,7 +77,7 @@ extension UpstreamPlan {
     }
 
     private func obstacle(
-        to file: UpstreamFile, of upstream: Upstream, _ icon: IconRecord, at now: Timestamp
+        to file: UpstreamFile, of upstream: Upstream, _ icon: SoughtIcon, at now: Timestamp
     ) -> String? {
         guard icon.accepts(file.sha256) else { return "its image does not have the digest that the list gives" }
         if let probe = upstream.breaker.probe { return "its circuit breaker is open; the next probe is at \(probe)" }
@@ -87,7 +89,7 @@ extension UpstreamPlan {
     }
 
     /// What comes next for an icon that waits, as a clause; `nil` if it does not wait.
-    func next(for url: IconURL) -> String? {
+    package func next(for url: IconURL) -> String? {
         guard isWaiting(url) else { return nil }
         guard settings.fallback == .origin else {
             return "download when an upstream has it (upstream.fallback is never)"
@@ -104,9 +106,53 @@ extension UpstreamPlan {
     }
 }
 
+extension IconSources {
+    /// Where an image came from, and how long it is fresh, for people; `nil` if its response is not an upstream's.
+    package func provenance(
+        of response: StoredResponse, path: String?, at now: Timestamp
+    ) -> (url: String?, freshness: String)? {
+        source(of: response).map { (path.map($0.url.file)?.url, freshness(from: $0, at: now)) }
+    }
+
+    /// Why icons without an image wait, as a clause.
+    package func reasonToWait(images: Int) -> String {
+        let (image, server) = images == 1 ? ("its image", "its server is") : ("their images", "their servers are")
+        return waitsForGood
+            ? "no upstream has \(image), and upstream.fallback is never"
+            : "no upstream has \(image); \(server) asked later"
+    }
+
+    package static let untilAnotherState = ", or when an upstream says something else"
+    package static let failureRule =
+        "the upstream's failure counts until it says something else, or until its manifest is stale"
+
+    /// The states of the upstreams that were read, or failed.
+    package struct States: Equatable, Sendable {
+        fileprivate var states: [UpstreamURL: UpstreamReport.State] = [:]
+
+        package init() {}
+    }
+
+    package func knownStates(at now: Timestamp) -> States {
+        var known = States()
+        for (url, state, _) in states(at: now) where state != .unknown { known.states[url] = state }
+        return known
+    }
+
+    /// The upstreams with another known state than before, and why.
+    package func changes(
+        since last: States, at now: Timestamp
+    ) -> [(UpstreamURL, UpstreamReport.State, reason: String)] {
+        states(at: now).filter { $0.state != .unknown && last.states[$0.url] != $0.state }
+    }
+
+    /// Whether icons that no upstream has wait for one for good.
+    package var waitsForGood: Bool { settings.fallback == .never }
+}
+
 extension UpstreamFailure {
     /// Whether somebody has to act: what is refused stays so, and who is refused, too.
-    var isRefusal: Bool {
+    package var isRefusal: Bool {
         switch cause {
         case .refusal: true
         case .request(let failure): UpstreamVerdict(failure) == .configuration

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import SyncPlan
 import Testing
-import WebAddresses
 
-@testable import SyncPlan
+@testable import AgentSettings
+@testable import Fleet
+@testable import HTTPRules
 
 /// Values of upstreams.
 enum UpstreamSample {

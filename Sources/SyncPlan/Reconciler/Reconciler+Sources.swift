@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 import CacheFormat
-import WebAddresses
+import Fleet
+import HTTPRules
 
 // Icons that may come from an upstream.
 extension Reconciler {
     /// Has an icon that is due come from an upstream or from its origin, or wait.
     mutating func supply(_ url: IconURL, _ reason: FetchReason, now: Timestamp) {
-        guard !upstreams.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
+        guard !sources.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
             return enqueue(url, reason, from: nil, now: now)
         }
-        let decision = upstreams.decide(
-            for: url, icon, refreshSpread: settings.refresh.default, mayPoll: downloads.mayStart, at: now,
+        let decision = sources.decide(
+            for: icon.sought(at: url), refreshSpread: settings.refresh.default, mayPoll: downloads.mayStart, at: now,
             using: &generator)
         switch decision {
-        case .take(let request): enqueue(url, reason, from: request, now: now)
+        case .take(let queue): enqueue(url, reason, from: queue, now: now)
         case .origin: enqueue(url, reason, from: nil, now: now)
         case .wait(let time):
-            let lack = upstreams.lack(of: url)
-            if icon.upstreamLack != lack { catalog.updateIcon(url) { $0.upstreamLack = lack } }
+            let lack = sources.lack(of: url)
+            if icon.sourceLack != lack { catalog.updateIcon(url) { $0.sourceLack = lack } }
             if let time { noteDue(url, at: time) }
-        case .confirmed(let upstream, let time):
+        case .confirmed(let answer):
             let before = icon.state
             noteRecovery(of: url)
-            noteFresh(url, .upstream(upstream, freshUntil: time, now: now), now: now)
+            noteFresh(url, IconRecord.Answer(answer), now: now)
             noteState(of: url, was: before, now: now)
             consider(url, now: now)
         case .failed(let failure, let time):
@@ -39,25 +42,25 @@ extension Reconciler {
     }
 
     /// Begins the looks at upstreams that are due.
-    mutating func lookAtUpstreams(now: Timestamp, to actions: inout [Action]) {
-        for poll in upstreams.takePolls(at: now) { actions.append(.start(.poll(poll))) }
+    mutating func pollSources(now: Timestamp, to actions: inout [Action]) {
+        for poll in sources.takePolls(at: now) { actions.append(.start(.poll(poll))) }
     }
 
     /// A look at an upstream ended: icons of which it says something new are looked at again.
-    mutating func applyPoll(_ answer: UpstreamAnswer, now: Timestamp) {
-        for url in upstreams.end(answer, at: now, using: &generator) { reconsider(url, now: now) }
+    mutating func applyPoll(_ answer: SourceReply, now: Timestamp) {
+        for url in sources.end(answer, at: now, using: &generator) { reconsider(url, now: now) }
         requeueBlocked(now: now)
     }
 
     /// Looks at upstreams after a pause, if icons wait for them.
-    mutating func resumeUpstreams(now: Timestamp) {
-        for url in upstreams.resume(at: now, using: &generator) { reconsider(url, now: now) }
+    mutating func resumeSources(now: Timestamp) {
+        for url in sources.resume(at: now, using: &generator) { reconsider(url, now: now) }
     }
 
     /// The wall clock was set: what an upstream confirmed that is stale by it counts no longer.
-    mutating func setUpstreamClock(_ offset: Duration, now: Timestamp) {
-        let (stale, icons) = upstreams.setClock(offset, at: now)
-        let folders = Set(stale.map(\.folder.url))
+    mutating func setSourceClock(_ offset: Duration, now: Timestamp) {
+        let (stale, icons) = sources.setClock(offset, at: now)
+        let folders = Set(stale)
         let places = catalog.icons.indices.filter { place in
             catalog.icons[place].icon.response?.url.map(folders.contains) ?? false
         }
@@ -71,10 +74,10 @@ extension Reconciler {
 
     /// Has icons come from elsewhere, or wait, that are queued for an upstream whose circuit breaker has opened.
     mutating func requeueBlocked(now: Timestamp) {
-        for url in upstreams.takeBlocked() {
+        for url in sources.takeBlocked() {
             guard case .queued? = catalog.icons[url]?.phase else { continue }
             downloads.remove(url)
-            upstreams.drop(url)
+            sources.drop(url)
             catalog.updateIcon(url) { $0.phase = .idle }
             consider(url, now: now)
         }
@@ -87,17 +90,17 @@ extension Reconciler {
         switch icon.phase {
         case .fetching, .waitingForSpace: return
         case .queued:
-            guard upstreams.request(for: url) == nil, upstreams.canDeliver(url, icon, at: now) else { return }
+            guard !sources.isTaking(url), sources.canDeliver(icon.sought(at: url), at: now) else { return }
             downloads.remove(url)
             catalog.updateIcon(at: place) { $0.phase = .idle }
         case .idle: break
         }
-        let canDeliver = upstreams.canDeliver(url, icon, at: now)
+        let canDeliver = sources.canDeliver(icon.sought(at: url), at: now)
         if let failure = icon.failure {
             // When the origin is asked again is another matter.
             if failure.attempts > 0 { return canDeliver ? supply(url, .retry, now: now) : () }
             catalog.updateIcon(at: place) { $0.failure?.nextAttempt = now }
-        } else if canDeliver, let response = icon.response, upstreams.source(of: response) != nil {
+        } else if canDeliver, let response = icon.response, sources.gave(response) {
             catalog.updateIcon(at: place) { $0.freshUntil = min($0.freshUntil, now) }
         }
         consider(url, now: now)
@@ -110,15 +113,14 @@ extension Reconciler {
     mutating func end(
         _ outcome: FetchOutcome, of url: IconURL, now: Timestamp, to actions: inout [Action]
     ) -> (outcome: FetchOutcome, answer: IconRecord.Answer?)? {
-        switch upstreams.finish(url, outcome, at: now, using: &generator) {
+        switch sources.finish(url, outcome, at: now, using: &generator) {
         case nil:
             switch outcome {
-            case .image, .notModified: upstreams.forget(url)
+            case .image, .notModified: sources.forget(url)
             case .failed, .noRoom, .cancelled: break
             }
             return (outcome, nil)
-        case .image(let request, let time):
-            return (outcome, .upstream(request.url, freshUntil: time, now: now))
+        case .image(let answer): return (outcome, IconRecord.Answer(answer))
         case .rejected(let failure): return (.failed(failure), nil)
         case .again, .goOn:
             switch outcome {
@@ -131,14 +133,12 @@ extension Reconciler {
     }
 }
 
+extension IconRecord {
+    func sought(at url: IconURL) -> SoughtIcon { SoughtIcon(url, image: boxedImage.digest, expected: expected) }
+}
+
 extension IconRecord.Answer {
-    /// What an upstream says of an image: its manifest, and not the response that brought the file.
-    static func upstream(
-        _ upstream: UpstreamURL, freshUntil: Timestamp, now: Timestamp
-    ) -> IconRecord.Answer {
-        // The file's own URL follows from the image. All icons share this one.
-        let response = StoredResponse(
-            url: upstream.folder.url, fields: HTTPFields([]), requestTime: now, responseTime: now)
-        return IconRecord.Answer(response: response, freshUntil: freshUntil)
+    fileprivate init(_ answer: SourceAnswer) {
+        self.init(response: answer.response, freshUntil: answer.freshUntil)
     }
 }

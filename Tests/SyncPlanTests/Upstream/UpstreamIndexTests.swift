@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
+import HTTPRules
 import Testing
-import WebAddresses
 
-@testable import SyncPlan
+@testable import Fleet
 
 @Suite("What the documents of an upstream say")
 struct UpstreamIndexTests {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// The failure of the last attempts, and when the next one is due.
+package struct RepeatedFailure: Equatable, Sendable {
+    package var code: FetchFailure.Code
+    package var message: String
+    /// How many attempts failed in a row; those of a failure that is likely to last begin with its first one.
+    package var attempts: Int
+    /// When it is asked for again; `nil` if never, as things are.
+    package var nextAttempt: Timestamp?
+
+    package init(code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?) {
+        self.code = code
+        self.message = message
+        self.attempts = attempts
+        self.nextAttempt = nextAttempt
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+package import CacheFormat
+package import Reports
+
+/// What an ``EvictionReport`` is made of, as it was at one moment.
+///
+/// To take it costs next to nothing, however much there is to tell; to make the report of it is not for the agent's loop.
+package struct EvictionSnapshot: Sendable {
+    /// The icons to tell of, with their images.
+    var icons: [IconURL: Boxed<AppListDocument.Image>]
+    /// The lists that name the icon, if it is a single one.
+    var lists: [ListName] = []
+    /// Whether apps show the image of the icon, for another URL.
+    var isShown = false
+    var namings: RetirementLedger.Namings
+    /// When the grace of each superseded generation is over.
+    var expiries: [Int: Timestamp]
+    var status: StatusReport.Eviction
+    /// Why nothing is removed at the moment.
+    var doubt: String?
+    var hold: EvictionBrake.Hold?
+    var holdFor: Duration
+    var isSettled: Bool
+    var now: Timestamp
+
+    /// The superseded generations on disk, the oldest first.
+    package var superseded: [Int] { expiries.keys.sorted() }
+
+    /// Tells what goes and what stays.
+    ///
+    /// - Parameter leases: The superseded generations that readers hold.
+    /// - Returns: The report, its icons sorted by URL.
+    /// - Complexity: O(*n* log *n*) in the number of icons, and O(*n*) in that of documents on disk and their entries.
+    package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
+        let generations = namings.newest(naming: icons.keys)
+        let held = leases.isEmpty ? [:] : namings.newest(naming: icons.keys, among: Set(leases.map(\.generation)))
+        let rows = icons.sorted { $0.key < $1.key }.compactMap { url, image in
+            image.wrappedValue.map { fate(of: url, $0, generations[url], held: held[url]) }
+        }
+        return EvictionReport(
+            state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
+    }
+
+    private func fate(
+        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?
+    ) -> EvictionReport.Icon {
+        var fate = EvictionReport.Icon(
+            url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
+        if !lists.isEmpty {
+            let files = lists.filter { $0 != Reconciler.pinList }.sorted()
+            fate.reason = [
+                lists.contains(Reconciler.pinList) ? "pinned" : nil,
+                files.isEmpty ? nil : "named by \(files.map(\.text).joined(separator: ", "))",
+            ].compactMap(\.self).joined(separator: ", ")
+        } else if isShown {
+            fate.reason = EvictionReport.shownReason
+        } else if let doubt {
+            fate.reason = "eviction is suspended: \(doubt)"
+        } else if let generation, let hold, generation <= hold.generation {
+            fate.reason = "held until \(hold.since + holdFor), or until you run syncagent evict --confirm"
+        } else if let held {
+            fate.generation = held
+            fate.reason = "a reader holds a lease on generation \(held)"
+        } else if let generation, let end = expiries[generation] {
+            fate.goes = true
+            fate.reason =
+                end > now
+                ? "the grace period of generation \(generation) ends at \(end)"
+                : "the grace period is over; a reader may hold a lease on generation \(generation)"
+        } else {
+            fate.goes = true
+            fate.reason = "no longer referenced"
+        }
+        return fate
+    }
+}
+
+extension Reconciler {
+    /// What goes and what stays at the moment, yet to be told.
+    ///
+    /// - Parameters:
+    ///   - url: The icon to tell of; `nil` for all retired ones.
+    ///   - now: The present time.
+    /// - Returns: No icon, if there is no image of the one that was asked for.
+    /// - Complexity: O(*n*) in the number of superseded generations, and in that of icons that no list names.
+    package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
+        let icon = url.flatMap { catalog.icons[$0] }
+        let icons: [IconURL: Boxed<AppListDocument.Image>]
+        if let url {
+            let image =
+                icon?.hasImage == true
+                ? icon?.boxedImage : catalog.previous.shown(for: url)?.image ?? catalog.orphan(of: url)
+            icons = image.map { [url: $0] } ?? [:]
+        } else {
+            icons = catalog.retiredImages
+        }
+        return EvictionSnapshot(
+            icons: icons, lists: icon?.lists ?? [],
+            isShown: url != nil && icons.values.first?.digest.map(catalog.needs) == true,
+            namings: retention.ledger.namings,
+            expiries: retention.ledger.expiries(grace: settings.cache.grace),
+            status: evictionStatus, doubt: evictionDoubt, hold: retention.brake.heldNow,
+            holdFor: settings.eviction.holdFor,
+            isSettled: isEvictionSettled(at: now), now: now)
+    }
+
+    /// Whether all that can go now has gone.
+    package func isEvictionSettled(at now: Timestamp) -> Bool {
+        guard isStoreIdle else { return false }
+        return !mayEvict || retention.isSettled(in: catalog, at: now)
+    }
+}

@@ -1,0 +1,82 @@
+import AppLists
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+import HTTPRules
+package import Reports
+
+extension IconReport {
+    /// Tells of an icon.
+    ///
+    /// - Parameters:
+    ///   - url: Its URL.
+    ///   - icon: What is known of it.
+    ///   - health: How an origin fares, if anything is known against it.
+    ///   - queue: How many icons are queued, and whether no download is begun because all are paused.
+    ///   - now: The present time.
+    package init(
+        url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?,
+        queue: (ready: Int, isPaused: Bool) = (0, false), now: Timestamp
+    ) {
+        self.init(url: url, state: IconSummary.State(icon).rawValue, lists: icon.lists.sorted(), next: "")
+        isPinned = icon.lists.contains(Reconciler.pinList)
+        path = icon.image?.path
+        stale = icon.staleness(at: now)
+        trail = icon.trail?.puttingIn(url).hops ?? []
+        // What waits to be published is the end of its failures.
+        failure = (icon.isUnpublished ? nil : icon.failure).map { failure in
+            Failure(
+                code: failure.code.rawValue, message: failure.message, attempts: failure.attempts,
+                nextAttempt: failure.nextAttempt?.description)
+        }
+        var wait: Timestamp?
+        // Of an image that its URL carries no server has said anything.
+        response = icon.isInline ? nil : icon.response.map(Response.init)
+        if !icon.isInline, let origin = (try? FetchTarget(url.text))?.origin {
+            let health = health(origin)
+            let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
+            self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
+            wait = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil : nil }
+        }
+        next = Self.next(for: icon, wait: wait, queue, now: now)
+    }
+
+    /// What comes next, where the icon's origin gets no request until the end of the wait.
+    private static func next(
+        for icon: IconRecord, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool), now: Timestamp
+    ) -> String {
+        /// At a time, or when the origin is asked again, whichever is later.
+        func at(_ time: Timestamp) -> String {
+            let isLater = wait.map { $0 > time } ?? false
+            return "at \(isLater ? wait ?? time : time)" + (isLater ? ", when its server is asked again" : "")
+                + (queue.isPaused ? ", if downloads are resumed by then" : "")
+        }
+        return switch FetchPlan(for: icon, now: now) {
+        case .fetch(let reason):
+            "download " + (queue.isPaused ? "when downloads are resumed" : "at the next start")
+                + " (\(reason.rawValue))"
+        case .inline: "no request: the image is in the URL itself"
+        case .fresh(let time): "refresh \(at(time))"
+        case .waiting(let time): "retry \(at(time))"
+        case .refused: "no retry: the failure is permanent"
+        case .unreferenced: "no request: no list names it"
+        case .underWay:
+            switch icon.phase {
+            case .idle: "waiting to be published"
+            case .queued where queue.isPaused: "download when downloads are resumed"
+            case .queued:
+                wait.map { "download at \($0), when its server is asked again" }
+                    ?? "queued for download" + (queue.ready > 1 ? ", with \(grouped(queue.ready - 1)) others" : "")
+            case .fetching: "downloading"
+            case .waitingForSpace: "a download when there is enough disk space (see syncagent status)"
+            }
+        }
+    }
+}
+
+extension IconReport.Response {
+    fileprivate init(_ response: StoredResponse) {
+        self.init(
+            received: response.responseTime.description, etag: response.validators.etag,
+            lastModified: response.validators.lastModified, freshness: Freshness(of: response).description)
+    }
+}

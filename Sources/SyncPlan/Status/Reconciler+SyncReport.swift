@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+package import CacheFormat
+import Fleet
+package import Reports
+
+extension Reconciler {
+    /// How far the icons of some lists are.
+    ///
+    /// - Parameter names: The lists; all, if none is named.
+    /// - Returns: Each icon once if one list or none is named; one that several of the named lists name counts for each.
+    /// - Complexity: O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
+    package func syncReport(of names: [ListName]) -> SyncReport {
+        var report = SyncReport(missing: names.filter { catalog.lists[$0] == nil })
+        let lists = names.isEmpty ? Array(catalog.lists.keys) : Set(names).filter { catalog.lists[$0] != nil }
+        let (icons, isOnItsWay) = progress(of: names)
+        (report.ready, report.pending, report.failed) = (icons.ready, icons.pending, icons.failed)
+        report.rejected = lists.sorted().compactMap { name in
+            catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
+        }
+        let deferred = lists.contains(where: publishing.window.deferred.contains) ? space.reason : nil
+        let isPublished =
+            names.isEmpty
+            ? publishing.inFlight == nil && !publishing.window.isManifestChanged && lists.allSatisfy(isUpToDate)
+            : names.allSatisfy(isUpToDate)
+        // A list that is missing may be back in a moment, or is gone then.
+        let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
+        // What failed for other lists is nothing to those that are published, unless nobody knows what is there.
+        let failure = names.isEmpty || !isPublished || !cache.isKnown ? publishing.failure : nil
+        report.error = folder.unavailable ?? failure ?? deferred
+        report.lists = lists.count
+        report.publishedLists = lists.count(where: isUpToDate)
+        report.downloadedBytes = downloads.receivedBytes
+        if icons.pending > 0 { report.hold = syncHold(icons) }
+        report.isDone =
+            folder.isScanned && !isPurging
+            && (folder.unavailable != nil || failure != nil && isStoreIdle
+                || (isDecided && !isOnItsWay && isPublished && cache.isKnown))
+        return report
+    }
+
+    /// Why icons that are pending get no further.
+    private func syncHold(_ icons: IconCounts) -> String? {
+        if downloads.isPaused { return "downloads are paused" }
+        if let reason = space.reason { return reason }
+        guard downloads.queue.activeCount + downloads.queue.readyCount == 0 else { return nil }
+        if sources.hasWaiting { return sources.reasonToWait(images: icons.pending) }
+        guard downloads.queue.heldCount > 0 else { return nil }
+        return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait"
+    }
+
+    private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }
+
+    /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
+    func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
+        let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
+        return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains(where: isUnderWay))
+    }
+
+    /// The icons of some lists, to go before those of others; none, if no list is named.
+    package func urls(of names: [ListName]) -> [IconURL] {
+        Set(names).flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
+    }
+
+    /// Whether an icon's state may change by what is being done now.
+    package func isComing(_ url: IconURL) -> Bool {
+        guard let icon = catalog.icons[url] else { return false }
+        guard icon.staged == nil else { return true }
+        return switch icon.phase {
+        case .idle: mayDownload && sources.isPolling && sources.isWaiting(url)
+        case .waitingForSpace: false
+        case .queued(_, let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
+        case .fetching: true
+        }
+    }
+
+    /// Whether an image may come of what is being done now.
+    private func isUnderWay(_ icons: IconTally) -> Bool {
+        if icons.fetching > 0 { return true }
+        guard mayDownload else { return false }
+        return icons.queued.keys.contains { !downloads.queue.isHeld(origin: $0) }
+            || icons.icons.pending > 0 && sources.isPolling && sources.hasWaiting
+    }
+
+    package var pinReport: PinReport {
+        PinReport(pins: pins, isPublished: arePinsPublished && !publishing.isInDoubt, error: publishing.failure)
+    }
+}
