@@ -6,7 +6,7 @@ import Reports
 import SyncPlan
 import Synchronization
 
-/// The settings that are in force, as the agent's servers tell them.
+/// The settings in force, for the agent's servers.
 package final class LatestSettings: Sendable {
     private let report: Mutex<SettingsReport>
 
@@ -20,21 +20,17 @@ package final class LatestSettings: Sendable {
 }
 
 extension Agent {
-    /// What comes of reading the configuration again.
     package enum Reload: Sendable {
         case accepted(Configuration)
-        /// All that is wrong with it: the settings stay what they are.
+        /// All problems found; the old settings stay in force.
         case rejected([String])
 
-        /// What is configured now.
         package struct Configuration: Sendable {
-            /// The settings from now on.
             package var settings: Settings
             package var proxies: ProxyPolicy
-            /// The settings that change now, and those that would change and take a restart.
+            /// The settings that changed now, and those that change only at a restart.
             package var changed: [String]
             package var needRestart: [String]
-            /// The settings for those who ask, with where each one comes from.
             package var report: SettingsReport
 
             package init(
@@ -47,16 +43,15 @@ extension Agent {
         }
     }
 
-    /// Logs what settings say that is of no effect.
     func logWarnings(of settings: Settings) {
         for warning in settings.warnings {
             logger.warning("a setting has no effect", metadata: ["reason": "\(warning)"])
         }
     }
 
-    /// Reads the configuration again: has it in force, or says why the old one stays; and looks at the lists folder.
+    /// Reads the configuration again and applies it, or reports why the old one stays; then rescans the lists folder.
     ///
-    /// It returns when the status tells of it.
+    /// Returns once the status shows the result.
     func reload(_ agent: RunningAgent) async {
         let (loop, lists) = (agent.loop, agent.lists)
         switch readConfiguration() {

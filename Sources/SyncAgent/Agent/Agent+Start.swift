@@ -5,7 +5,6 @@ import Logging
 import SyncPlan
 
 extension Agent {
-    /// Logs with what the agent starts: folders, networks, the proxy, and the settings that are not the defaults.
     func logStart() {
         var facts: Logger.Metadata = [
             "version": "\(Version.current)", "lists": "\(folders.lists)", "cache": "\(folders.cache)",

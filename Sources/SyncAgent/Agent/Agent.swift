@@ -8,9 +8,8 @@ package import Reports
 import SyncPlan
 package import SystemPackage
 
-/// The agent: everything put together, from the locks to the loop.
+/// The agent: takes the locks, restores the cache and the state, and runs the loop.
 package struct Agent: Sendable {
-    /// The helper programs.
     package struct Helpers: Sendable {
         package var watch: FilePath
         package var parse: FilePath
@@ -21,7 +20,7 @@ package struct Agent: Sendable {
         }
     }
 
-    /// How long a reload may wait for the look at the lists folder.
+    /// How long a reload may wait for the scan of the lists folder.
     private static let patience: Duration = .seconds(20)
 
     let folders: AgentFolders
@@ -31,9 +30,7 @@ package struct Agent: Sendable {
     let budget: DescriptorBudget
     private let manager: ServiceManager?
     let logger: Logger
-    /// The settings with their origins, for those who ask.
     let report: SettingsReport
-    /// Reads the configuration again.
     let readConfiguration: @Sendable () -> Reload
 
     package init(
@@ -53,16 +50,16 @@ package struct Agent: Sendable {
         self.logger = logger
     }
 
-    /// Runs until its task is cancelled; or, if asked to, syncs once and ends.
+    /// Runs until its task is cancelled; or, with `once`, until one sync is done.
     ///
     /// - Parameters:
-    ///   - once: Whether to end when all that can be done now has been done. What failed before is asked for again then.
-    ///   - progress: Called while it syncs once, with how far it is. By default nobody is told.
-    ///   - wakeUps: Each element has the configuration reloaded, and the lists folder looked at now (SIGHUP).
-    ///   - makeServer: Makes what answers others while the agent runs, and ends when its task is cancelled.
+    ///   - once: Whether to end when nothing is left to do now. Earlier failures are then retried at once.
+    ///   - progress: Called with the progress of a run with `once`. By default it is not reported.
+    ///   - wakeUps: Each element reloads the configuration and rescans the lists folder (SIGHUP).
+    ///   - makeServer: Makes the server that answers clients while the agent runs; it ends when its task is cancelled.
     /// - Returns: The state at the end.
     /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used,
-    ///   ``IconCacheError/unknownFormat(path:format:)`` if the cache is that of a later version, and what the server throws.
+    ///   ``IconCacheError/unknownFormat(path:format:)`` if a later version wrote the cache, and what the server throws.
     package func run(
         once: Bool, progress: (@Sendable (SyncReport) -> Void)? = nil,
         wakeUps: some AsyncSequence<Void, Never> & Sendable,
@@ -84,7 +81,7 @@ package struct Agent: Sendable {
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
         logStart()
-        // What is inside keeps the mode it was made with: who cannot enter the folder cannot read it either.
+        // Files inside keep their modes: a user who cannot enter the folder cannot read them either.
         guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
             throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
         }
@@ -134,24 +131,24 @@ package struct Agent: Sendable {
                 "generation": "\(report.generation ?? 0)", "ready": "\(report.icons.ready)",
                 "failed": "\(report.icons.failed)",
             ])
-        // Else what was stored may be left in the log of the database.
+        // Without this, the last changes may stay in the log of the database.
         try? await store.close()
         return report
     }
 
-    /// Takes in what earlier runs left.
+    /// Restores what earlier runs left, and builds the plan from it.
     ///
-    /// Nothing of it is kept but the plan, which has one owner.
+    /// The plan alone keeps the restored data, and has one owner.
     private func begin(
         in folder: CacheFolder, once: Bool, listsMode: FilePermissions, clock: AgentClock
     ) async throws -> (
         plan: Handover<Reconciler>, known: [ListName: KnownList], old: Set<ListName>, store: StateStore,
         partials: [PartialDownload]
     ) {
-        // The one reads the cache while the other reads the database.
+        // Opens the database while the cache is read.
         async let opening = StateStore(folder: folders.state, clock: clock, logger: logger)
         var restored = try StartUpRecovery.run(folder, logger: logger)
-        // A lists folder that is missing is made only where nothing was ever published: else it may be unmounted.
+        // Creates a missing lists folder only if nothing was ever published: otherwise it may just be unmounted.
         if restored.manifests.isEmpty {
             do throws(FileError) {
                 try AgentFolders.make(folders.lists, mode: listsMode)
@@ -191,7 +188,6 @@ package struct Agent: Sendable {
         _ progress: (@Sendable (SyncReport) -> Void)?
     ) async throws -> StatusReport {
         async let end = loop.run(plan, untilSettled: true)
-        // Cancelled when this returns.
         async let _: Void = loop.followSync(progress)
         await lists.lookOnce { loop.post(.scanned($0)) }
         return await end

@@ -2,9 +2,9 @@
 package import CacheFormat
 import Glibc
 
-/// The time as the agent counts it: the wall clock at its start, and from there on a clock that nobody sets.
+/// The agent's clock: the wall clock at the start, then a clock that nobody can set.
 ///
-/// A jump of the wall clock while the agent runs cuts no grace short and makes no icon stale.
+/// A jump of the wall clock thus neither shortens a grace period nor makes an icon stale.
 package struct AgentClock: Sendable {
     private let start: ContinuousClock.Instant
     private let wall: Timestamp
@@ -14,7 +14,7 @@ package struct AgentClock: Sendable {
         wall = Self.wallTime
     }
 
-    /// The time by the wall clock, which may be set at any moment.
+    /// The wall-clock time, which can jump at any moment.
     package static var wallTime: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -23,14 +23,13 @@ package struct AgentClock: Sendable {
 
     package var now: Timestamp { wall + (ContinuousClock.now - start) }
 
-    /// The time since the system booted, suspended or not (`CLOCK_BOOTTIME`).
+    /// The time since boot, including suspension (`CLOCK_BOOTTIME`).
     package static var timeSinceBoot: Duration { time(by: CLOCK_BOOTTIME) }
 
-    /// How long the system has been awake since it booted (`CLOCK_MONOTONIC`).
+    /// The time since boot, excluding suspension (`CLOCK_MONOTONIC`).
     package static var timeAwake: Duration { time(by: CLOCK_MONOTONIC) }
 
-    /// How long this process has run on processors, its own code and the system's for it (`CLOCK_PROCESS_CPUTIME_ID`); `nil`
-    /// if the system does not tell.
+    /// The user and system CPU time of this process (`CLOCK_PROCESS_CPUTIME_ID`); `nil` if the system does not give it.
     package static var processTime: Duration? {
         var time = timespec()
         return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 ? Duration(time) : nil
@@ -42,7 +41,7 @@ package struct AgentClock: Sendable {
         return Duration(time)
     }
 
-    /// Returns at the given time, or at once if it has passed; throws when the task is cancelled.
+    /// Returns at the given time, or at once if it has passed; throws if the task is cancelled.
     package func sleep(until time: Timestamp) async throws {
         try await Task.sleep(until: start + (time - wall), clock: ContinuousClock())
     }

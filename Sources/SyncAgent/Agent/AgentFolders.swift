@@ -2,15 +2,12 @@
 import Glibc
 package import SystemPackage
 
-/// The folders and files that an agent works with.
 package struct AgentFolders: Equatable, Sendable {
-    /// Where people drop app lists.
+    /// Where users drop app lists.
     package var lists: FilePath
-    /// What readers read.
+    /// Where readers find icons.
     package var cache: FilePath
-    /// What only the agent reads.
     package var state: FilePath
-    /// Where the agent answers.
     package var socket: FilePath
 
     package init(lists: FilePath, cache: FilePath, state: FilePath, socket: FilePath) {
@@ -20,7 +17,6 @@ package struct AgentFolders: Equatable, Sendable {
         self.socket = socket
     }
 
-    /// Makes a folder and those above it, as far as they are missing.
     package static func make(_ path: FilePath, mode: FilePermissions) throws(FileError) {
         var status = stat()
         if stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }

@@ -8,17 +8,15 @@ package import Reports
 package import SyncPlan
 import Synchronization
 
-/// The one loop of the agent: events go in, the plan decides, the effects do what it says, and what comes of that is events.
+/// The agent's main loop: the plan turns events into actions, and effects carry them out and post new events.
 package final class AgentLoop: Sendable {
     private enum Message: Sendable {
-        /// What happened at once.
         case events([Reconciler.Event])
         case alarm
-        /// Something that somebody wants to know of the plan; there is none any more when the loop has ended.
+        /// A question to the plan; called with `nil` once the loop has ended.
         case question(@Sendable (Reconciler?) -> Void)
-        /// What is to be stored, is to be stored now.
         case store(done: @Sendable () -> Void)
-        /// What others than the plan have to tell.
+        /// Events from outside the plan.
         case told([AgentEvent])
     }
 
@@ -33,11 +31,9 @@ package final class AgentLoop: Sendable {
     /// Why the state cannot be stored; `nil` if it can.
     let storageTrouble = Mutex<String?>(nil)
 
-    /// - Parameters:
-    ///   - clock: What tells the time.
-    ///   - logger: Where it is said what happened.
-    ///   - journal: Where events are kept for readers; closed at the end. By default they are not kept.
-    ///   - effects: Makes what carries out the decisions, with a function that posts events which happened at once.
+    /// Creates a loop, which closes the journal at its end.
+    ///
+    /// `effects` makes the effects, given a function that posts events to be handled together.
     package init(
         clock: AgentClock, logger: Logger, journal: EventJournal? = nil,
         effects: (_ post: @escaping @Sendable ([Reconciler.Event]) -> Void) -> any AgentEffects
@@ -50,17 +46,16 @@ package final class AgentLoop: Sendable {
         self.effects = effects { mailbox.yield(.events($0)) }
     }
 
-    /// Takes note of something that happened outside.
     package func post(_ event: Reconciler.Event) {
         mailbox.yield(.events([event]))
     }
 
-    /// Has an event told that does not come from the plan, such as that the configuration was read again.
+    /// Logs and journals an event from outside the plan, such as a reloaded configuration.
     package func tell(_ event: AgentEvent) {
         mailbox.yield(.told([event]))
     }
 
-    /// What the plan has to say; `nil` if the loop has ended.
+    /// Puts a question to the plan; returns `nil` if the loop has ended.
     package func ask<Answer: Sendable>(_ question: @escaping @Sendable (Reconciler) -> Answer) async -> Answer? {
         await withCheckedContinuation { continuation in
             let message = Message.question { continuation.resume(returning: $0.map(question)) }
@@ -68,7 +63,7 @@ package final class AgentLoop: Sendable {
         }
     }
 
-    /// Has everything stored that the plan has taken in; returns when it is, or when it is known that it cannot be.
+    /// Stores all changes that the plan has handled; returns when they are stored or storing has failed.
     package func store() async {
         await withCheckedContinuation { continuation in
             let message = Message.store { continuation.resume() }
@@ -76,16 +71,12 @@ package final class AgentLoop: Sendable {
         }
     }
 
-    /// Runs until its task is cancelled or, if asked to, until nothing is left to do now.
+    /// Runs until its task is cancelled or, with `untilSettled`, until nothing is left to do now.
     ///
-    /// At the end no download is begun any more, those under way are cancelled, and what was downloaded is published.
-    ///
-    /// - Parameters:
-    ///   - plan: The plan to begin with, which nobody else keeps: what it holds at the start may be forgotten later.
-    ///   - untilSettled: Whether to end when nothing is left to do now.
-    /// - Returns: The state at the end.
+    /// At the end it starts no download, cancels those in flight, and publishes what was downloaded. Only the loop keeps
+    /// the plan, so that its initial data can be freed later. Returns the state at the end.
     package func run(_ plan: Handover<Reconciler>, untilSettled: Bool) async -> StatusReport {
-        // A stream ends for a task that is cancelled, and with it what is still to come through it.
+        // A cancelled task ends its stream and loses the messages still queued: so the loop runs in a task of its own.
         let work = Task {
             let (queue, background) = AsyncStream.makeStream(of: BackgroundWork.Piece.self)
             let worker = BackgroundWork(
@@ -139,14 +130,14 @@ package final class AgentLoop: Sendable {
             case .events(let happened):
                 events = happened
             }
-            // All at once: what one of them would begin may be cancelled by the next.
+            // Handled together: what one event would start, the next may cancel.
             if let time = sleep.read() { events.insert(.slept(time), at: 0) }
             if let offset = wall.read() { events.insert(.clockSet(offset: offset), at: 0) }
             log.note(events, before: plan, now: clock.now)
             let actions = plan.handle(events, now: clock.now)
             latestStatus.noteChange { plan.status }
             perform(actions, background: background, log)
-            // Also an agent that has nothing to store notices so that its state was removed.
+            // So an agent with nothing to store also notices that its state was removed.
             if events.contains(where: \.isScan) { background.yield(.task(.remember(MemoChanges()))) }
             let told = plan.takeEvents()
             journal?.append(told, at: clock.now)
@@ -175,7 +166,6 @@ package final class AgentLoop: Sendable {
         return report
     }
 
-    /// Carries out what was decided; what takes its time ends with an event.
     private func perform(
         _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog
     ) {
@@ -197,15 +187,15 @@ package final class AgentLoop: Sendable {
 }
 
 extension Reconciler.Event {
-    /// How much memory the event leaves to return to the system, counted in finished downloads.
+    /// How much memory the event frees for the system, in units of finished downloads.
     fileprivate var weight: Int {
         switch self {
-        // What lists took to be read goes when they are taken in.
+        // The memory used to read lists is freed once the plan has them.
         case .scanned(.listed(_, present: _, let changed)):
             changed.values.reduce(1) { sum, reading in
                 if case .success(let list) = reading.verdict { sum + list.entries.count } else { sum }
             }
-        // A complete look goes through all images.
+        // A complete inspection goes through all images.
         case .inspected(let found): found.latestGeneration > 0 ? HeapTrimmer.leastChanges : 1
         default: 1
         }

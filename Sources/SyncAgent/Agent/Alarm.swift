@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// One time to wait for, which can be moved.
+/// A timer for a single time, which can be moved.
 ///
-/// It may ring before its time, as where it was moved to a later one: who is rung for nothing sets it again.
+/// It may ring early, for example after a move to a later time; the owner then sets it again.
 package struct Alarm: ~Copyable {
-    /// The longest that it sleeps at once: what sleeps keeps its memory until its time, also once it was cancelled.
+    /// The longest single sleep: a sleeping task keeps its memory until its time, even when cancelled.
     private static let longest: Duration = .seconds(60)
 
     private let clock: AgentClock
     private let ring: @Sendable () -> Void
     private var task: Task<Void, Never>?
-    /// When it rings.
     private var time: Timestamp?
 
-    /// An alarm that is not set.
-    ///
-    /// - Parameters:
-    ///   - clock: What tells the time.
-    ///   - ring: Called when the time has come.
     package init(clock: AgentClock, ring: @escaping @Sendable () -> Void) {
         self.clock = clock
         self.ring = ring
@@ -28,7 +22,6 @@ package struct Alarm: ~Copyable {
         task?.cancel()
     }
 
-    /// Sets the alarm, in place of the time that it was set to; `nil` turns it off.
     package mutating func set(_ wanted: Timestamp?) {
         guard let wanted else {
             task?.cancel()
@@ -36,7 +29,7 @@ package struct Alarm: ~Copyable {
             return
         }
         let time = min(wanted, clock.now + Self.longest)
-        // Times are moved far more often than they come.
+        // Times are moved far more often than they are reached, so a move to a later time starts no new task.
         if let earlier = self.time, earlier <= time { return }
         task?.cancel()
         self.time = time
@@ -46,9 +39,9 @@ package struct Alarm: ~Copyable {
         }
     }
 
-    /// Notes that the alarm rang: it is not set any more.
+    /// Turns the alarm off after it rang.
     ///
-    /// It may have been set to another time before this was noticed.
+    /// It may have been set to another time before the ring was noticed.
     package mutating func rang() {
         set(nil)
     }

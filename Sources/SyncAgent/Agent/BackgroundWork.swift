@@ -3,22 +3,20 @@ import Logging
 import Reports
 import SyncPlan
 
-/// Does the work that nothing waits for, one piece after the other.
+/// Does work that nothing waits for, one piece after the other.
 struct BackgroundWork: Sendable {
     enum Piece: Sendable {
         case task(Reconciler.BackgroundTask)
-        /// Called when what came before it is done.
+        /// Called when all earlier pieces are done.
         case reached(@Sendable () -> Void)
     }
 
     let effects: any AgentEffects
     let logger: Logger
-    /// Called when what was stored before is lost.
     let noteMemoryLost: @Sendable (StateLoss) -> Void
-    /// Called with the reason why nothing can be stored, and with `nil` when it can again.
+    /// Called with the reason why nothing can be stored, and with `nil` when storing works again.
     let noteTrouble: @Sendable (String?) -> Void
 
-    /// Works until the queue has ended and is empty.
     func run(_ queue: AsyncStream<Piece>) async {
         var unstored = MemoChanges()
         var isFailing = false
@@ -34,7 +32,7 @@ struct BackgroundWork: Sendable {
         }
     }
 
-    /// Stores changes, together with those that could not be stored before, for example on a full disk.
+    /// Stores changes, together with those that failed to be stored before, for example on a full disk.
     private func store(_ unstored: inout MemoChanges, _ isFailing: inout Bool) async {
         let result = await effects.store(unstored)
         if case .failed(let reason) = result {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Tells any number of watchers that something has changed.
+/// Notifies any number of watchers of changes.
 ///
-/// A change costs the one who notes it a lock, and a wake-up for each watcher that waits at that moment. Those who are busy
-/// see all changes since they last looked as one.
+/// Noting a change costs one lock, and one wake-up for each waiting watcher. A busy watcher sees all changes since its
+/// last look as one.
 package final class ChangeFeed: Sendable {
     private struct State {
-        /// The number of the newest change; `nil` after the last one.
+        /// The number of the newest change; `nil` once the feed has ended.
         var newest: Int? = 0
         var waiting: [Int: CheckedContinuation<Int?, Never>] = [:]
         var lastWatcher = 0
@@ -17,15 +17,13 @@ package final class ChangeFeed: Sendable {
 
     package init() {}
 
-    /// The number of the newest change; `nil` after the last one.
+    /// The number of the newest change; `nil` once the feed has ended.
     package var newest: Int? { state.withLock(\.newest) }
 
-    /// Notes a change.
     package func note() {
         wake { $0.newest = $0.newest.map { $0 + 1 } }
     }
 
-    /// Notes that there will be no more changes.
     package func end() {
         wake { $0.newest = nil }
     }
@@ -39,9 +37,9 @@ package final class ChangeFeed: Sendable {
         for watcher in waiting.values { watcher.resume(returning: newest) }
     }
 
-    /// Returns the number of the newest change, once it is another than the one that was seen.
+    /// Waits until the newest change differs from the one seen, and returns its number.
     ///
-    /// - Returns: `nil` if there is no other change any more, or the task was cancelled.
+    /// - Returns: `nil` if the feed has ended or the task was cancelled.
     package func next(after seen: Int?) async -> Int? {
         let watcher = state.withLock { state in
             state.lastWatcher += 1
@@ -64,7 +62,7 @@ package final class ChangeFeed: Sendable {
 }
 
 extension ChangeFeed {
-    /// An element at once, and whenever something changed since the last one.
+    /// An element at once, and one whenever something changed since the last.
     package struct Changes: AsyncSequence, Sendable {
         let feed: ChangeFeed
 

@@ -7,16 +7,14 @@ import Logging
 import Reports
 import SyncPlan
 
-/// Logs what happened: lists, failures and conditions one by one, downloads and publications by their counts.
+/// Logs events: lists, failures and conditions one by one, downloads and publications by count.
 struct EventLog: Sendable {
-    /// What was downloaded since the last line about it.
     private struct Batch {
         var icons = 0
         var bytes = 0
         var begun: Timestamp
     }
 
-    /// What was published since the last line about it.
     private struct Publications {
         var count = 0
         var generation = 0
@@ -24,16 +22,14 @@ struct EventLog: Sendable {
         var images = 0
     }
 
-    /// The least time between two lines about publications, and between two about downloads.
+    /// The shortest time between two lines about publications, and between two about downloads.
     private static let pace: Duration = .seconds(1)
-    /// The longest time that a batch of downloads takes.
     private static let longestBatch: Duration = .seconds(10)
 
     private let logger: Logger
     private var scans: ScanLog
     private var batch: Batch?
     private var publications = Publications()
-    /// When there was a line about downloads, and about publications.
     private var lastLine = (downloads: Timestamp.distantPast, publications: Timestamp.distantPast)
 
     init(logger: Logger) {
@@ -41,10 +37,9 @@ struct EventLog: Sendable {
         scans = ScanLog(logger: logger)
     }
 
-    /// When something is to be logged that waits; `nil` if nothing does.
+    /// When the next delayed line is due; `nil` if there is none.
     private(set) var due: Timestamp?
 
-    /// Notes events that the plan is about to take in.
     mutating func note(_ events: [Reconciler.Event], before plan: borrowing Reconciler, now: Timestamp) {
         for event in events {
             switch event {
@@ -61,14 +56,13 @@ struct EventLog: Sendable {
         }
     }
 
-    /// Notes events that the plan has taken in, and what came of them.
     mutating func note(
         _ events: [Reconciler.Event], told: [AgentEvent], after plan: borrowing Reconciler, now: Timestamp
     ) {
         for case .scanned(let scan) in events { scans.note(scan, trouble: plan.unavailable) }
         let trouble = plan.unavailable
         for event in told {
-            // The look at the folder has said so.
+            // The scan log has said so.
             if case .evictionSuspended(let reason) = event, reason == trouble { continue }
             note(event)
         }
@@ -77,19 +71,17 @@ struct EventLog: Sendable {
         writeDue(isDownloading: plan.isDownloading, now: now)
     }
 
-    /// Notes a download that is about to begin.
     func note(_ request: FetchRequest) {
         logger.debug(
             "icon requested", metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
     }
 
-    /// Logs what waits, at the end.
     mutating func finish(now: Timestamp) {
         writeDownloads(now: now)
         writePublications(now: now)
     }
 
-    // MARK: What waits
+    // MARK: Delayed lines
 
     private func note(_ told: [AgentEvent], where isMeant: (AgentEvent.Kind) -> Bool) -> Int? {
         let count = told.count { isMeant($0.kind) }
@@ -131,7 +123,7 @@ struct EventLog: Sendable {
         (publications, lastLine.publications) = (Publications(), now)
     }
 
-    // MARK: One by one
+    // MARK: Single events
 
     private mutating func note(_ outcome: FetchOutcome, of url: IconURL, now: Timestamp) {
         switch outcome {

@@ -4,39 +4,34 @@ import CacheFormat
 import Dispatch
 import Synchronization
 
-/// Gives the system back what is free on the heap (`malloc_trim(3)`): by itself the C library does so only with what is
-/// free at its end.
+/// Returns free heap memory to the system with `malloc_trim(3)`.
+///
+/// By itself the C library returns only what is free at the end of the heap.
 package struct HeapTrimmer {
-    /// The least time from one to the next, once the agent is at rest, and while it is not.
+    /// The shortest time between two trims, when the agent is at rest and when it is not.
     private static let pauses: (atRest: Duration, atWork: Duration) = (.seconds(10), .seconds(60))
-    /// How much has to be done in between.
     static let leastChanges = 100
 
-    /// A queue of its own: threads of the global ones have libdispatch look at them every second from then on.
+    // A queue of its own: libdispatch checks the threads of the global queues every second once they have been used.
     private static let queue = DispatchQueue(label: "syncagent.heap", qos: .background)
 
-    /// When it was done last; at the start there is more to give back than ever after.
+    /// The time of the last trim; `nil` at the start, when there is more to free than ever after.
     private var last: Timestamp?
     private var changes = leastChanges
 
-    /// Takes note that something was done.
-    ///
-    /// - Parameters:
-    ///   - count: How much.
-    ///   - isAtRest: Whether nothing more is to be done for now.
-    ///   - now: The present time.
+    /// Counts changes, and trims the heap when it is due.
     mutating func note(changes count: Int, isAtRest: Bool, now: Timestamp) {
         changes += count
         let pause = isAtRest ? Self.pauses.atRest : Self.pauses.atWork
         guard changes >= Self.leastChanges, last.map({ now >= $0 + pause }) ?? isAtRest else { return }
         (last, changes) = (now, 0)
-        // It takes some milliseconds, for which nobody is to wait, and what was done last is to be freed by then.
+        // Trims later on another thread: it takes some milliseconds, and the latest work must be freed first.
         Self.queue.asyncAfter(deadline: .now() + 1) { malloc_trim(0) }
     }
 
     private static let isDue = Mutex(false)
 
-    /// Does it a moment after much memory was freed; whoever asks for it until then is served by the same.
+    /// Trims the heap in 5 s, after much memory was freed; calls until then share one trim.
     package static func trimSoon() {
         let wasDue = isDue.withLock { isDue in
             defer { isDue = true }

@@ -3,20 +3,18 @@ import Reports
 import SyncPlan
 import Synchronization
 
-/// The status after the last change that the plan has taken in, so that nobody waits for the change that it works on.
+/// The status after the last change that the plan has handled, so that nobody waits for the change in progress.
 ///
-/// It is built at most once after a change, and only while somebody asks.
+/// It is built at most once per change, and only while somebody asks.
 final class LatestStatus: Sendable {
     private struct State {
-        /// `nil` if it has not been built since the last change.
         var status: StatusReport?
-        /// Whether somebody asked since the last change.
         var isWanted = false
     }
 
     private let state = Mutex(State())
 
-    /// The status, as far as it is built; from then on it is built after the next change.
+    /// The status, if it is built; asking also has it built after the next change.
     var current: StatusReport? {
         state.withLock { state in
             state.isWanted = true
@@ -24,7 +22,6 @@ final class LatestStatus: Sendable {
         }
     }
 
-    /// The status, which is built if it is not yet.
     func get(build: () -> StatusReport) -> StatusReport {
         if let status = state.withLock(\.status) { return status }
         let status = build()
@@ -32,7 +29,7 @@ final class LatestStatus: Sendable {
         return status
     }
 
-    /// Notes that there was a change: before anybody can see what comes of it.
+    /// Records a change; must be called before anybody can see its results.
     func noteChange(build: () -> StatusReport) {
         let isWanted = state.withLock { state in
             if !state.isWanted { state.status = nil }

@@ -9,17 +9,15 @@ import SystemPackage
 package final class Listeners: Sendable {
     private let states = Mutex<[String: StatusReport.Listener]>([:])
 
-    /// Those that the settings name, sorted by name.
     var all: [StatusReport.Listener] { states.withLock { $0.values.sorted { $0.name < $1.name } } }
 
-    /// Notes how a listener fares.
     package func set(_ name: String, at address: ListenAddress, error: String?) {
         states.withLock {
             $0[name] = StatusReport.Listener(name: name, address: address.description, error: error)
         }
     }
 
-    /// Notes why the metrics cannot be written to their file; `nil` if they are.
+    /// Records why the metrics textfile cannot be written; `nil` if it can.
     func setTextfile(_ path: FilePath, error: String?) {
         let state = error.map { StatusReport.Listener(name: "textfile", address: path.string, error: $0) }
         states.withLock { $0["textfile"] = state }

@@ -7,36 +7,26 @@ package import SyncPlan
 import Synchronization
 package import SystemPackage
 
-/// The agent while it runs, as its servers see it: what they may ask, and what they may have it do.
+/// The running agent as its servers see it: what they may ask and do.
 ///
 /// An answer is `nil` when the agent is about to end.
 package struct RunningAgent: Sendable {
-    /// How long an answer may wait for what was asked for; clients wait a little longer.
+    /// How long an answer may wait for its work; clients wait a little longer.
     private static let patience: Duration = .seconds(8)
 
     let loop: AgentLoop
     let lists: ListService
     let scrubber: Scrubber
     let latestSettings: LatestSettings
-    /// What is counted where it happens.
     package let counts: AgentMetrics
     let space: SpaceMetrics
     private let damagedState: @Sendable () -> FilePath?
+    /// Why readers' leases may be invisible; `nil` if all are visible.
     private let leaseDoubt: @Sendable () -> LeaseDoubt?
-    /// Where the agent's servers listen, for the status.
     package let listeners = Listeners()
     private let listening = Milestone()
     private let probe: LoopProbe
 
-    /// - Parameters:
-    ///   - loop: What decides.
-    ///   - lists: What looks at the lists folder.
-    ///   - scrubber: What reads images that are said to be damaged.
-    ///   - settings: The settings in force.
-    ///   - counts: What is counted where it happens.
-    ///   - space: What tells of the file system of the cache. Nothing by default.
-    ///   - damagedState: Where the damaged state database is that was set aside. By default there is none.
-    ///   - leaseDoubt: Why leases of readers may be unseen. By default all are seen.
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
         counts: AgentMetrics = AgentMetrics(), space: SpaceMetrics = SpaceMetrics(),
@@ -54,37 +44,35 @@ package struct RunningAgent: Sendable {
         self.scrubber = scrubber
     }
 
-    // MARK: How far it is
+    // MARK: Readiness
 
-    /// Notes that clients can connect to the control socket.
     package func noteListening() { listening.reach() }
 
-    /// Returns when the agent has looked at the whole lists folder for the first time and clients can connect, or when the
-    /// task is cancelled.
+    /// Returns when the whole lists folder was scanned once and clients can connect, or when the task is cancelled.
     func waitUntilReady() async {
         await lists.firstLook.wait()
         await listening.wait()
     }
 
-    /// Whether the agent has not looked at the whole lists folder yet.
+    /// Whether the first complete scan of the lists folder is still to come.
     var isStarting: Bool { !lists.firstLook.isReached }
 
-    /// Whether the agent's loop has ended; returns as soon as it has, or when the time is over.
+    /// Waits until the loop ends or the time is over, and returns whether it has ended.
     func hasEnded(within limit: Duration) async -> Bool {
         await wait(atMost: limit) { [loop] in for await _ in loop.changes {} }
         return loop.feed.newest == nil
     }
 
-    // MARK: What is asked
+    // MARK: Questions
 
-    /// Whether the loop answers within a time: it does not if it hangs.
+    /// Whether the loop answers within a time; it does not if it hangs.
     package func isResponding(within limit: Duration) async -> Bool {
         await probe.isAnswered(within: limit)
     }
 
-    /// An element at once and whenever something may have changed that the status tells; ends with the agent.
+    /// An element at once, and one whenever the status may have changed; ends with the agent.
     ///
-    /// Elements that are not taken become one.
+    /// Elements that are not taken merge into one.
     package var changes: ChangeFeed.Changes { loop.changes }
 
     package func status() async -> StatusReport? {
@@ -100,24 +88,24 @@ package struct RunningAgent: Sendable {
         return report
     }
 
-    /// The settings in force, and where each one came from.
+    /// The settings in force, with their origins.
     package var settings: SettingsReport {
         var report = latestSettings.current
         report.pid = Int(getpid())
         return report
     }
 
-    /// Everything known of one URL; `.some(nil)` if it is unknown.
+    /// Everything known about a URL; `.some(nil)` if it is unknown.
     package func report(on url: IconURL) async -> IconReport?? {
         await loop.ask { [now = loop.now] in $0.report(on: url, now: now) }
     }
 
-    /// What is evicted and what stays: of one icon, or of all that no list names.
+    /// Reports what is evicted and what stays: for one icon, or for all unreferenced ones.
     package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
         await loop.evictionReport(on: url)
     }
 
-    /// How far the icons of some lists are; of all, if none is named.
+    /// The sync progress of some lists; of all, if none is named.
     package func syncReport(of names: [ListName]) async -> SyncReport? {
         await loop.ask { $0.syncReport(of: names) }
     }
@@ -127,34 +115,33 @@ package struct RunningAgent: Sendable {
         await loop.ask { $0.flaw(inPin: url) } ?? nil
     }
 
-    /// The icons that stay although no list names them.
     package func pinReport() async -> PinReport? { await loop.ask(\.pinReport) }
-    /// Since when the icon is not fresh any more whose refresh fails for longest, and the present time by the same clock;
-    /// `.some(nil)` if no refresh fails.
+    /// Since when the icon that has been stale for longest is stale, and the current time, both by the agent's clock.
+    ///
+    /// It is `.some(nil)` if no refresh fails.
     func staleTime() async -> (since: Timestamp, now: Timestamp)?? {
         await loop.ask { [now = loop.now] in $0.oldestStaleTime(now: now).map { ($0, now) } }
     }
 
-    /// Some events of the journal, without waiting for others; `nil` if it keeps none.
+    /// Events of the journal, without waiting for new ones; `nil` if there is no journal.
     package func events(from start: EventStart, limit: Int) async -> EventPage? {
         guard let journal = loop.journal else { return nil }
         return await EventPage.read(from: start, limit: limit, of: journal)
     }
 
-    /// A reader of the journal, which can wait for events and costs nothing while it does; `nil` if it keeps none.
+    /// A reader of the journal, which can wait for events at no cost; `nil` if there is no journal.
     package func eventFollower(from start: EventStart) -> EventFollower? { loop.journal?.follower(from: start) }
 
-    /// Who names what; `.some(nil)` if that is what it was at this version.
+    /// All list entries and retired icons; `.some(nil)` if unchanged since this version.
     package func mentions(after version: Int?) async -> IconMentions?? {
         await loop.ask { $0.mentionsVersion == version ? nil : $0.mentions }
     }
 
-    /// What there is to tell of some icons, without their names.
     package func summaries(of urls: [IconURL]) async -> [IconSummary]? {
         await loop.ask { [now = loop.now] in $0.summaries(of: urls, now: now) }
     }
 
-    /// How many icons a list names, or all lists, and how many are in a state; `.some(nil)` if there is no such list.
+    /// How many icons of a list, or of all lists, are in a state, or in any; `.some(nil)` if there is no such list.
     package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) async -> Int?? {
         await loop.ask { plan in
             if let list, !plan.knows(list: list) { return nil }
@@ -162,21 +149,21 @@ package struct RunningAgent: Sendable {
         }
     }
 
-    // MARK: What it is to do
+    // MARK: Commands
 
-    /// How many icons are requested in one turn of the loop: it takes about 20 µs for each.
+    /// How many icons are requested in one turn of the loop, at about 20 µs each.
     private static let requestedAtOnce = 500
 
-    /// Requests icons now that failed; for a refresh, also those that are fresh.
+    /// Requests failed and delayed icons now; for a refresh, also those that have an image.
     ///
-    /// Many are requested in parts, between which the loop does what others want of it.
+    /// Large selections are requested in parts, so that the loop can do other work in between.
     ///
-    /// - Returns: How many they are, and what was selected that there is not.
+    /// - Returns: How many icons are requested, and which selected ones do not exist.
     package func request(_ selection: IconSelection, isRefresh: Bool) async -> SelectionReport? {
         guard let selected = await loop.ask({ $0.selected(by: selection) }) else { return nil }
         let parts = selected.parts(of: Self.requestedAtOnce)
         var report = selected.report
-        // Before the first one is requested, which also ends the wait of its origin for the others.
+        // Counts all before requesting any: a request also ends the backoff of its origin, and so changes the count.
         for part in parts {
             report.icons += await loop.ask { $0.countDue(part, isRefresh: isRefresh) } ?? 0
         }
@@ -184,46 +171,42 @@ package struct RunningAgent: Sendable {
         return report
     }
 
-    /// Forgets and removes everything but the lists, and downloads it anew.
+    /// Removes and forgets everything but the lists, and downloads it anew.
     ///
-    /// What readers hold a lease on goes when the last of these ends.
+    /// Files under a reader's lease go when the last such lease ends.
     ///
-    /// - Returns: What came of it; that it is under way if that takes longer than the answer may wait.
+    /// - Returns: The result; one that says it is still running if it takes longer than the answer may wait.
     package func purge() async -> PurgeReport? {
         await loop.post(.purge, andWaitUntil: { !$0.isPurging }, atMost: Self.patience)
         return await loop.ask(\.purgeReport) ?? nil
     }
 
-    /// Has the lists folder looked at.
     package func lookAgain() { lists.lookAgain() }
 
-    /// Has the lists folder looked at, and returns when that is done or when the time is over.
     func lookAgain(atMost limit: Duration) async {
         await waitWithoutCancelling(atMost: limit) { [lists] in await lists.look() }
     }
 
-    /// Looks at the lists folder, and has the icons of some lists go before all others.
+    /// Rescans the lists folder, and moves the icons of some lists to the front of the queue.
     package func look(for names: [ListName]) async {
         await lists.look()
         await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
 
-    /// Has downloads begun no more, or again; returns when that is stored, or the status says why it cannot be.
+    /// Pauses or resumes new downloads; returns when that is stored, or when the status says why it cannot be.
     package func setPaused(_ isPaused: Bool) async {
         await loop.hand(.paused(isPaused))
         await waitWithoutCancelling(atMost: Self.patience) { [loop] in await loop.store() }
     }
 
-    /// Has what is retired removed without its grace; if it is confirmed, also what is held.
+    /// Evicts retired icons without the grace period; if confirmed, also those held back.
     package func evict(isConfirmed: Bool) async {
         await loop.post(
             .evict(isConfirmed: isConfirmed), andWaitUntil: { [loop] in $0.isEvictionSettled(at: loop.now) },
             atMost: Self.patience)
     }
 
-    /// Has an icon kept although no list names it, or no more.
-    ///
-    /// - Returns: All that are kept so.
+    /// Pins or unpins an icon, and returns all pins.
     package func pin(_ url: IconURL, _ isPinned: Bool) async -> PinReport? {
         await loop.post(
             .pin(url: url, isPinned: isPinned),
@@ -232,14 +215,14 @@ package struct RunningAgent: Sendable {
         return await loop.ask(\.pinReport)
     }
 
-    /// Has images fetched again that are damaged, if they are: whoever says so may be wrong.
+    /// Rereads images reported as damaged, and refetches those that are: the report may be wrong.
     ///
-    /// To read them all may take longer than the answer may wait.
+    /// Returns early if reading takes longer than the answer may wait.
     package func recheck(_ suspects: Set<Digest>) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         Task { [loop, scrubber] in
             if await scrubber.read(suspects, report: { loop.post(.damaged($0)) }) { loop.post(.suspected) }
-            // The status that follows tells of it.
+            // So the next status shows the result.
             _ = await loop.ask { _ in }
             end.finish()
         }

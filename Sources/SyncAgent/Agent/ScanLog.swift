@@ -4,10 +4,9 @@ import CacheFormat
 import Logging
 import SyncPlan
 
-/// Logs what looks at the lists folder showed beside what the plan tells of it, and the same trouble only once.
+/// Logs the results of scans that the plan does not report, and each trouble only once.
 struct ScanLog: Sendable {
     private let logger: Logger
-    /// Why the folder is not taken for the lists folder; `nil` if it is.
     private var trouble: String?
     private var others: Set<ListName> = []
 
@@ -15,11 +14,7 @@ struct ScanLog: Sendable {
         self.logger = logger
     }
 
-    /// Notes a look that the plan has taken in.
-    ///
-    /// - Parameters:
-    ///   - scan: What it showed.
-    ///   - trouble: Why the plan does not take it for the lists folder; `nil` if it does.
+    /// Logs a scan that the plan has handled, and changes of `trouble`, the reason why the lists folder is unavailable.
     mutating func note(_ scan: ListScan, trouble: String?) {
         if trouble != self.trouble { note(trouble) }
         self.trouble = trouble

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long the system slept, from one look to the next: what `CLOCK_BOOTTIME` counts and `CLOCK_MONOTONIC` does not.
+/// Measures how long the system slept: the time that `CLOCK_BOOTTIME` counts and `CLOCK_MONOTONIC` does not.
 package struct SleepMeter {
-    /// What is not worth to be told; it is told together with what comes later.
+    /// The shortest sleep that is reported; shorter ones are added to the next.
     private static let shortest: Duration = .seconds(1)
 
-    /// How long the system had slept since its boot at the last look.
+    /// The total sleep since boot at the last report.
     private var asleep: Duration
 
     package init() {
@@ -16,9 +16,9 @@ package struct SleepMeter {
         asleep = sinceBoot - awake
     }
 
-    /// How long the system slept since the last time that this told something; `nil` if it did not sleep for a second.
+    /// How long the system slept since the last report; `nil` if for less than a second.
     package mutating func read() -> Duration? {
-        // In this order: what passes between the two calls, even a sleep, makes the difference smaller until the next look.
+        // In this order: a pause or sleep between the two calls makes the difference too small, until the next reading.
         let sinceBoot = AgentClock.timeSinceBoot
         return read(sinceBoot: sinceBoot, awake: AgentClock.timeAwake)
     }

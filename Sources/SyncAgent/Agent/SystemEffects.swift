@@ -5,7 +5,6 @@ import HTTPRules
 import Reports
 import SyncPlan
 
-/// The effects of an agent on the network, the cache folder and the database.
 struct SystemEffects: AgentEffects {
     let downloads: Downloads
     let staging: Staging
@@ -47,7 +46,7 @@ struct SystemEffects: AgentEffects {
     func discard(_ names: [String]) async { await publisher.discard(names) }
     func discardPartials(of urls: Set<IconURL>) async { await staging.discardPartials(of: urls) }
 
-    /// Throws no error on: it would come back on the thread of the database (Swift 6.3, optimized).
+    /// Throws nothing: an error would come back on the thread of the database (Swift 6.3, optimized).
     func store(_ changes: MemoChanges) async -> StoreResult {
         do {
             return try await database.apply(changes).map(StoreResult.storedInNewDatabase) ?? .stored

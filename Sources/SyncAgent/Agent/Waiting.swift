@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Returns when something is done, or when the time is over: then its task is cancelled, and has to end by that.
+/// Returns when the work is done; at the time limit, cancels it and waits for it to end.
 func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async {
     await withTaskGroup { group in
         group.addTask { await work() }
@@ -10,7 +10,7 @@ func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void
     }
 }
 
-/// Returns when something is done that cannot be cancelled, or when the time is over: then it goes on.
+/// Returns when the work is done, or at the time limit; the work then goes on.
 func waitWithoutCancelling(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async {
     let isDone = Milestone()
     Task {

@@ -5,42 +5,39 @@ import SyncPlan
 import Synchronization
 import SystemPackage
 
-/// An event, or a gap, as it is handed on.
+/// An event or a gap, as readers get it.
 package struct EventLine: Equatable, Sendable {
-    /// The number that a reader resumes after.
+    /// The number to resume after.
     package var id: Int
     /// One JSON object, without a newline.
     package var text: String
     package var isGap = false
 }
 
-/// Where a reader begins.
 package enum EventStart: Equatable, Sendable {
-    /// With the event behind the one of this number; with the oldest one if it is 0.
+    /// After the event with this number; at the oldest one if it is 0.
     case after(Int)
-    /// With so many of the newest ones.
+    /// With this many of the newest lines.
     case last(Int)
-    /// With what happens from now on.
+    /// With the next event.
     case now
 }
 
 /// A reader of the journal: a position in its files, which costs nothing while it waits.
 package struct EventFollower: Sendable {
-    /// How much is read at once, in bytes; no line is as long.
+    /// How much is read at once, in bytes; every line is shorter.
     private static let chunkBytes = 1 << 16
 
     private let journal: EventJournal
-    /// The number of the next event.
     private var next: Int
-    /// The file, and where in it the next line begins.
+    /// The segment, and the offset of the next line in it.
     private var place: (serial: Int, offset: Int)?
-    /// Why the events before the next one are missing, if they are.
+    /// Why events before the next one are missing, if they are.
     private var cause: EventGap.Cause?
-    /// Whether it takes whatever event comes first.
+    /// Whether the first event may have any number, with no gap reported before it.
     private var isBeginning = false
-    /// How many of the newest lines it is to begin with; `nil` if its place is known.
+    /// How many of the newest lines to start with; `nil` if the position is known.
     private var last: Int?
-    /// A gap before anything else.
     private var gap: EventGap?
 
     init(_ journal: EventJournal, from start: EventStart) {
@@ -54,17 +51,15 @@ package struct EventFollower: Sendable {
         case .after(let id) where id > newest:
             gap = EventGap(from: newest + 1, through: id, cause: .unknownPosition)
             next = oldest
-        // Who asks for everything does not miss what is gone.
+        // A reader that starts at 0 gets no gap for events that were rotated out.
         case .after(let id): next = id <= 0 ? oldest : id + 1
         }
     }
 
-    /// Returns the lines that there are, once there are some.
+    /// Returns the available lines, and waits until there are some.
     ///
-    /// - Parameters:
-    ///   - limit: The most lines. The default is as many as are read at once.
-    ///   - patience: How long to wait for the first one; `nil` is for ever.
-    /// - Returns: None if the time is over; `nil` if no event comes any more, or the task was cancelled.
+    /// It waits for the first line without a limit if `patience` is `nil`. It returns no lines if the time is over, and
+    /// `nil` if the journal has ended or the task was cancelled.
     package mutating func lines(limit: Int = .max, atMost patience: Duration?) async -> [EventLine]? {
         while true {
             let seen = journal.feed.newest
@@ -80,7 +75,7 @@ package struct EventFollower: Sendable {
         }
     }
 
-    /// Reads what there is, on the journal's thread for readers.
+    /// Reads available lines on the journal's reader thread.
     private mutating func read(limit: Int) async -> [EventLine] {
         let (lines, follower) = await withCheckedContinuation { continuation in
             journal.reading.async { [self] in
@@ -109,20 +104,20 @@ package struct EventFollower: Sendable {
                 continue
             }
             if bytes.isEmpty {
-                // Somebody else cut the file: what was behind is gone.
+                // Another program cut the file: the rest is lost.
                 place = (segment.serial, segment.bytes)
                 cause = .damaged
                 continue
             }
             let (lines, used) = take(bytes, limit: limit)
-            // No line is as long as what was read: somebody else wrote there.
+            // A whole chunk without a newline is not the agent's, since every line is shorter: skip it.
             place = (segment.serial, offset + (used > 0 || !lines.isEmpty ? used : bytes.count))
             if !lines.isEmpty { return lines }
         }
         return []
     }
 
-    /// Goes to the event from which there are so many lines to the end: numbers leave gaps, which are lines too.
+    /// Moves to the event that starts the last `count` lines; gaps in the numbers count as lines too.
     private mutating func goBack(_ count: Int) {
         let (segments, newest) = journal.ring.withLock { ($0.segments, $0.newest) }
         var (left, following) = (count, newest + 1)
@@ -134,9 +129,8 @@ package struct EventFollower: Sendable {
                 guard let bytes = read(segment, at: start, count: length) else { return }
                 for (id, offset) in Self.events(in: bytes).reversed() where id < following {
                     left -= id + 1 < following ? 2 : 1
-                    // The newest event is given in any case.
                     guard left >= 0 || !isBeginning else { return }
-                    // Numbers that were left out before all of them are not told.
+                    // Numbers missing before the first returned event are not reported.
                     (next, following, isBeginning) = (id, id, true)
                     place = (segment.serial, start + offset)
                     if left <= 0 { return }
@@ -145,7 +139,7 @@ package struct EventFollower: Sendable {
         }
     }
 
-    /// The numbers of the events in a part of a file, and where their lines begin.
+    /// The numbers of the events in a part of a file, and the offsets of their lines.
     private static func events(in bytes: [UInt8]) -> [(id: Int, offset: Int)] {
         var events: [(id: Int, offset: Int)] = []
         bytes[...].forEachLine { line, _ in
@@ -154,7 +148,7 @@ package struct EventFollower: Sendable {
         return events
     }
 
-    /// The file with the next line, and where that begins; `nil` if there is no file.
+    /// Finds the segment and the offset of the next line; `nil` if there is no segment.
     private mutating func findPlace() -> (EventRing.Segment, Int)? {
         let segments = journal.ring.withLock(\.segments)
         guard let oldest = segments.first else { return nil }
@@ -172,7 +166,7 @@ package struct EventFollower: Sendable {
         journal.ring.withLock { $0.segments.contains { $0.serial == segment.serial } }
     }
 
-    /// Reads in a file, if that is still the one that it was.
+    /// Reads a part of a segment; `nil` if it has been removed since.
     private func read(_ segment: EventRing.Segment, at offset: Int, count: Int) -> [UInt8]? {
         let path = EventRing.path(ofSlot: segment.slot, in: journal.folder)
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.noFollow, .closeOnExec]) else {
@@ -184,9 +178,7 @@ package struct EventFollower: Sendable {
         }
     }
 
-    /// Takes lines out of what was read.
-    ///
-    /// - Returns: The lines, and how many bytes are done with.
+    /// Parses lines out of a chunk, and returns them with the number of bytes used.
     private mutating func take(_ bytes: [UInt8], limit: Int) -> (lines: [EventLine], used: Int) {
         var lines: [EventLine] = []
         var used = 0
@@ -223,10 +215,9 @@ package struct EventFollower: Sendable {
 }
 
 extension EventJournal {
-    /// A reader of its own.
     package func follower(from start: EventStart) -> EventFollower { EventFollower(self, from: start) }
 
-    /// Whether there is something new since a change was seen, or it ended, before the time is over.
+    /// Whether the journal changed or ended since a change was seen, before the time is over.
     func hasChange(after seen: Int, atMost limit: Duration) async -> Bool {
         let isChanged = Mutex(false)
         await wait(atMost: limit) { [feed] in
@@ -237,16 +228,13 @@ extension EventJournal {
     }
 }
 
-/// Some events, as an answer has them.
 package struct EventPage: Sendable {
-    /// The most events of one.
     package static let longest = 1000
 
     package var lines: [EventLine]
-    /// The number to ask with for what comes after.
+    /// The number to request the following events with.
     package var next: Int
 
-    /// Reads some events without waiting for others.
     package static func read(from start: EventStart, limit: Int, of journal: EventJournal) async -> EventPage {
         let limit = min(max(1, limit), longest)
         var lines: [EventLine] = []
@@ -264,7 +252,7 @@ package struct EventPage: Sendable {
         return EventPage(lines: lines, next: next)
     }
 
-    /// `{"format": 1, "events": […], "next": 42, "gap": false}`, with one event a line.
+    /// `{"format": 1, "events": […], "next": 42, "gap": false}`, with one event per line.
     package var text: String {
         let rows = lines.map { "\n    \($0.text)" }.joined(separator: ",")
         let events = rows.isEmpty ? "[]" : "[\(rows)\n  ]"

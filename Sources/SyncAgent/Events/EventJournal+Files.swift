@@ -5,9 +5,9 @@ import SyncPlan
 import Synchronization
 import SystemPackage
 
-// The files that the writing thread writes.
+// Files, as the writing thread uses them.
 extension EventJournal {
-    /// Opens the newest file, or begins one if it is full.
+    /// Opens the newest file, or starts a new one if it is full or was tampered with.
     func open(_ output: inout Output) throws {
         let newest = ring.withLock(\.segments.last)
         if let newest, let file = output.file {
@@ -30,7 +30,7 @@ extension EventJournal {
         }
     }
 
-    /// Reserves all numbers up to that of the newest event, and records the newest file, before anybody can see them.
+    /// Durably reserves numbers up to the newest event, and records the newest file, before readers can see them.
     func reserveNumbers(_ output: inout Output) throws {
         let newest = output.next - 1
         if let limit = output.limit, newest <= limit { return }
@@ -40,9 +40,9 @@ extension EventJournal {
         output.limit = limit
     }
 
-    /// Opens a file to go on behind its last whole line: what is there was being written when an agent ended.
+    /// Opens a file to append to it, and cuts the partial line of an agent that was killed.
     ///
-    /// - Returns: `nil` if somebody cut the file before that.
+    /// - Returns: `nil` if the file is shorter than its whole lines were.
     private func reopen(_ segment: EventRing.Segment) throws -> FileDescriptor? {
         let path = EventRing.path(ofSlot: segment.slot, in: folder)
         let file = try FileDescriptor.open(path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
@@ -58,18 +58,17 @@ extension EventJournal {
         return file
     }
 
-    /// Begins the first file again: the newest one was removed.
     private func beginAnew(_ output: inout Output) throws {
         ring.withLock { $0.segments = [] }
         try begin(after: nil, because: .removed, &output)
     }
 
-    /// What others did to a file of the journal.
+    /// What other programs did to a file of the journal.
     private enum FileState {
         case whole
-        /// It has another size than was written to it.
+        /// Its size differs from what was written to it.
         case cut
-        /// Nobody would find what is written to it.
+        /// It was removed or replaced: readers would not find new lines.
         case gone
     }
 
@@ -85,7 +84,7 @@ extension EventJournal {
         return Int(open.st_size) == segment.bytes ? .whole : .cut
     }
 
-    /// Begins a file, in place of the oldest one if there are all.
+    /// Starts a new file; replaces the oldest one if all names are in use.
     private func begin(
         after newest: EventRing.Segment?, because cause: EventGap.Cause? = nil, _ output: inout Output
     ) throws {
@@ -93,7 +92,7 @@ extension EventJournal {
         if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
         let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
         let path = EventRing.path(ofSlot: slot, in: folder)
-        // Readers find out that it is gone before it is.
+        // Readers must learn that the file is gone before it is.
         ring.withLock { $0.segments.removeAll { $0.slot == slot } }
         guard unlink(path.string) == 0 || errno == ENOENT else {
             throw FileError("replace", path.string, Errno(rawValue: errno))
@@ -103,7 +102,7 @@ extension EventJournal {
         let header = output.mark ?? EventMark(first: output.first, boot: boot)
         do {
             try file.writeAll(header.line.utf8)
-            // With all files, a power failure would take the numbers that were given.
+            // The only file: if a power failure took it, its numbers would be used again.
             if newest == nil { try flush(file) }
         } catch {
             try? file.close()

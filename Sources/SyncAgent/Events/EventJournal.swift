@@ -8,44 +8,36 @@ import SyncPlan
 import Synchronization
 package import SystemPackage
 
-/// The events of the agent: the newest few megabytes of them, in files of the state folder that survive a restart.
+/// The event journal: the newest few megabytes of events, in files of the state folder that survive a restart.
 ///
-/// Events are written on a thread of its own, and nobody sees one that is not written. Nothing is kept in memory for
-/// readers: each is a position in the files. Numbers grow for ever. If events are missing, so are their numbers, and readers
-/// are told (``EventGap``). If the files cannot be written, the agent goes on without.
+/// A thread of its own writes events, and readers see an event only once it is written. Readers use no memory here:
+/// each is a position in the files. Numbers grow for ever; missing events leave their numbers out, and readers get a
+/// gap (``EventGap``). If the files cannot be written, the agent goes on without them.
 package final class EventJournal: Sendable {
-    /// The names of its files in the state folder.
     package static let files = EventRing.names + [EventNumbers.file]
-    /// How large a file becomes before the next one is begun, in bytes.
+    /// The size at which the next file is started, in bytes.
     package static let segmentBytes = 2 << 20
-    /// How many events may wait to be written before those of icons are dropped.
+    /// How many events may wait to be written before icon events are dropped.
     package static let mostPending = 100_000
-    /// How many bytes are written at once, more or less.
     private static let batchBytes = 1 << 16
 
-    /// What waits to be written.
     private struct Pending {
-        /// Events, each with how many were dropped before them.
+        /// Events, each batch with the number of events dropped before it.
         var batches: [(time: Timestamp, events: [AgentEvent], dropped: Int)] = []
         var count = 0
-        /// How many were dropped since the last batch.
         var dropped = 0
         var isScheduled = false
     }
 
-    /// What only the writing thread uses.
     struct Output {
-        /// The newest file; `nil` if it is to be opened.
+        /// The newest file; `nil` if it must be opened.
         var file: FileDescriptor?
-        /// The number of the next event.
         var next: Int
-        /// That of the first one that is about to be written.
+        /// The number of the first event in the next write.
         var first = 0
-        /// The mark that has to be written before it.
         var mark: EventMark?
         /// The highest reserved number; `nil` if the reservation must be written again.
         var limit: Int?
-        /// Whether the last write failed.
         var isFailing = false
         var isClosed = false
     }
@@ -53,25 +45,18 @@ package final class EventJournal: Sendable {
     let folder: FilePath
     let segmentBytes: Int
     private let mostPending: Int
+    /// The kernel's boot ID; `nil` if it is unknown.
     let boot: String?
     private let logger: Logger
     let ring: Mutex<EventRing>
     let feed = ChangeFeed()
-    /// Why events cannot be written; `nil` if they can.
     private let trouble = Mutex<String?>(nil)
     private let pending = Mutex(Pending())
     private let output: Mutex<Output>
     let writing = DispatchQueue(label: "syncagent.events")
     let reading = DispatchQueue(label: "syncagent.events.read")
 
-    /// Opens the journal in a folder, to write to it; nobody else must.
-    ///
-    /// - Parameters:
-    ///   - folder: The state folder.
-    ///   - segmentBytes: How large a file becomes. The default is 2 MiB.
-    ///   - mostPending: How many events may wait before those of icons are dropped. The default is 100,000.
-    ///   - boot: The run of the kernel; the default is the present one.
-    ///   - logger: Where it is said that events cannot be written.
+    /// Opens the journal for writing; there must be only one writer.
     package init(
         in folder: FilePath, segmentBytes: Int = segmentBytes, mostPending: Int = mostPending,
         boot: String?? = .none, logger: Logger
@@ -92,7 +77,7 @@ package final class EventJournal: Sendable {
         output = Mutex(Output(next: mark.first, mark: mark))
     }
 
-    /// Opens the journal of an agent that does not run, to read it.
+    /// Opens the journal of an agent that is not running, for reading.
     package init(reading folder: FilePath) {
         self.folder = folder
         (segmentBytes, mostPending, boot) = (Self.segmentBytes, Self.mostPending, nil)
@@ -103,13 +88,12 @@ package final class EventJournal: Sendable {
         feed.end()
     }
 
-    /// The size of the largest file that is taken for one of its own.
+    /// The largest file that is accepted as a segment, in bytes.
     private static let limit = 4 * segmentBytes
 
-    /// Whether there is an event.
     package var isEmpty: Bool { ring.withLock { $0.segments.isEmpty } }
 
-    /// Why no event is written, as a clause; `nil` if they are.
+    /// Why events cannot be written, as a clause; `nil` if they can.
     package var failure: String? { trouble.withLock(\.self) }
 
     /// The number of the newest event; 0 if there never was one.
@@ -117,14 +101,14 @@ package final class EventJournal: Sendable {
 
     // MARK: Writing
 
-    /// Has events written, as of this time.
+    /// Queues events for writing.
     ///
-    /// If too many wait already, those of single icons are dropped; and all of them on a disk that hangs for long.
+    /// If too many wait, icon events are dropped; if twice as many wait, for example because a disk hangs, all are.
     package func append(_ events: [AgentEvent], at time: Timestamp) {
         guard !events.isEmpty else { return }
         let isFirst = pending.withLock { pending in
             var kept = events
-            // One turn of the plan may have more than may wait: it is written whole.
+            // A single large turn of the plan may exceed the limit: it is written whole.
             if pending.count > 0, pending.count + events.count > mostPending {
                 kept = pending.count < 2 * mostPending ? events.filter { !$0.kind.isOfIcon } : []
             }
@@ -141,9 +125,9 @@ package final class EventJournal: Sendable {
         if isFirst { writing.async { [self] in writePending() } }
     }
 
-    /// Writes what waits, and notes that nothing is missing; readers come to their end.
+    /// Writes queued events, marks the journal as complete, and ends its readers.
     ///
-    /// It waits for a second at most: a disk that hangs must not keep the agent from ending.
+    /// It waits for at most one second: a hung disk must not keep the agent from ending.
     package func close() async {
         await wait(atMost: .seconds(1)) { [self] in
             let (done, end) = AsyncStream.makeStream(of: Void.self)
@@ -184,7 +168,7 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Leaves out the numbers of events that were dropped, and has readers told at once.
+    /// Skips the numbers of dropped events, and writes a mark that tells readers at once.
     private func skip(_ dropped: Int, _ text: inout [UInt8], _ output: inout Output) {
         guard dropped > 0 else { return }
         output.next += dropped
@@ -192,7 +176,7 @@ package final class EventJournal: Sendable {
         text.append(contentsOf: EventMark(first: output.next, boot: boot, after: .tooMany).line.utf8)
     }
 
-    /// Writes whole lines, and lets readers see them; if that cannot be done, they are dropped.
+    /// Writes whole lines and shows them to readers; drops them on failure.
     private func write(_ text: inout [UInt8], _ output: inout Output) {
         guard !text.isEmpty else { return }
         defer { text.removeAll(keepingCapacity: true) }
@@ -224,9 +208,9 @@ package final class EventJournal: Sendable {
         do {
             try file.writeAll(bytes)
         } catch {
-            // Half a line would become one with what comes next.
+            // A partial line would merge with the next one.
             let end = ring.withLock { $0.segments.last?.bytes ?? 0 }
-            // If it cannot be cut now, it is when the file is opened again.
+            // If it cannot be cut now, it is when the file is reopened.
             if ftruncate(file.rawValue, off_t(end)) != 0 { close(&output) }
             throw error
         }
@@ -240,7 +224,7 @@ package final class EventJournal: Sendable {
         guard !output.isClosed else { return }
         output.isClosed = true
         if let file = output.file, !output.isFailing {
-            // Flushed before, so that the mark is true also after a power failure.
+            // Flush before the mark, so that the mark is true even after a power failure.
             if fdatasync(file.rawValue) == 0 { try? append(EventMark.end + [UInt8(ascii: "\n")], &output) }
             fdatasync(file.rawValue)
         }

@@ -4,25 +4,22 @@ import FoundationEssentials
 import Reports
 import SyncPlan
 
-/// A line of the journal that is no event: each file begins with one, and so does each run of the agent.
+/// A journal line that is not an event; each file and each run of the agent begins with one.
 struct EventMark: Codable, Equatable {
     static let currentFormat = 1
 
     var format = currentFormat
-    /// The number of the next event.
     var first: Int
-    /// The run of the kernel; `nil` if that is not known.
+    /// The kernel's boot ID; `nil` if it is unknown.
     var boot: String?
-    /// Why events before this one may be missing; `nil` if none are.
+    /// Why events before this mark may be missing; `nil` if none are.
     var after: EventGap.Cause?
 
-    /// How its line begins.
     static let beginning = Array("{ \"format\": ".utf8)
 
-    /// The line with which the agent closes the journal: nothing is missing before it.
+    /// The line that closes the journal: nothing is missing before it.
     static let end = Array("{ \"end\": true }".utf8)
 
-    /// Its line, with its newline.
     var line: String {
         JSON.object([
             ("format", .number(format)), ("first", .number(first)), ("boot", .string(orNull: boot)),
@@ -34,7 +31,7 @@ struct EventMark: Codable, Equatable {
         (self.first, self.boot, self.after) = (first, boot, after)
     }
 
-    /// Reads a line, without its newline; `nil` if it is no mark of this format.
+    /// Parses a line without its newline; `nil` if it is no mark of this format.
     init?(_ line: some Sequence<UInt8>) {
         guard let mark = try? JSONDecoder().decode(EventMark.self, from: Data(line)),
             mark.format == Self.currentFormat, mark.first > 0
@@ -43,7 +40,6 @@ struct EventMark: Codable, Equatable {
     }
 }
 
-/// What a line of the journal is.
 enum JournalLine {
     case event(id: Int)
     case mark(EventMark)
@@ -51,7 +47,7 @@ enum JournalLine {
 
     private static let eventBeginning = Array(AgentEvent.beginning.utf8)
 
-    /// Reads a line, without its newline; `nil` if no agent wrote it so.
+    /// Parses a line without its newline; `nil` if no agent wrote it.
     init?(_ line: ArraySlice<UInt8>) {
         if line.starts(with: Self.eventBeginning) {
             let digits = line.dropFirst(Self.eventBeginning.count).prefix { (0x30...0x39).contains($0) }
@@ -69,7 +65,7 @@ enum JournalLine {
 }
 
 extension ArraySlice<UInt8> {
-    /// The lines up to the last newline, without it, each with the index behind it.
+    /// Calls `body` with each complete line, without its newline, and the index after the newline.
     func forEachLine(_ body: (_ line: ArraySlice<UInt8>, _ end: Int) -> Void) {
         var start = startIndex
         while start < endIndex, let end = self[start...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -5,31 +5,29 @@ import Glibc
 import IconCache
 import SystemPackage
 
-/// Which numbers events may have, in a file beside those of the journal: whatever happens to them, no number is given twice.
+/// Reserved event numbers, in a file beside the journal, so that no number is used twice even if the journal is lost.
 ///
-/// It is durable before any of the numbers is given. Numbers are taken by the million, so it is seldom written.
+/// The reservation is durable before any of its numbers is used. It covers up to a million numbers, so it is seldom
+/// written.
 struct EventNumbers: Codable, Equatable {
-    /// The name of its file in the state folder.
     static let file = "events-numbers.json"
     private static let currentFormat = 1
     private static let longest = 4096
 
     private var format = currentFormat
-    /// The number of the first event of the newest file.
     var first: Int
-    /// No event has a higher number.
     var limit: Int
 
     init(first: Int, limit: Int) { (self.first, self.limit) = (first, limit) }
 
-    /// The end of the million that a number is in.
+    /// The last number of the block of one million that contains `id`.
     static func limit(for id: Int) -> Int { EventRing.jump(after: max(0, id - 1)) - 1 }
 
     private var text: String {
         JSON.object([("format", .number(format)), ("first", .number(first)), ("limit", .number(limit))]).line + "\n"
     }
 
-    /// Reads them; `nil` if there is no such file, or it is damaged.
+    /// Reads the reservation; `nil` if the file is missing or damaged.
     static func read(in folder: FilePath) -> EventNumbers? {
         guard let bytes = try? FileBytes.read(folder.appending(file)), bytes.count <= longest,
             let numbers = try? JSONDecoder().decode(EventNumbers.self, from: Data(bytes)),
@@ -39,7 +37,7 @@ struct EventNumbers: Codable, Equatable {
         return numbers
     }
 
-    /// Writes them, and returns when they are durable.
+    /// Writes the reservation durably.
     func write(in folder: FilePath) throws {
         let directory = try FileDescriptor.openFolder(folder)
         defer { try? directory.close() }

@@ -5,54 +5,49 @@ import Reports
 import SyncPlan
 import SystemPackage
 
-/// The files of the journal, and what is in them.
 struct EventRing: Sendable {
-    /// A file with consecutive events.
+    /// A file of the journal.
     struct Segment: Equatable, Sendable {
-        /// Which of the names it has.
+        /// The index of its name in `names`.
         var slot: Int
-        /// No other segment of this journal has or had it.
+        /// Unique within this journal, also among removed segments.
         var serial: Int
-        /// The number of its first event, or of the first one that it will have.
+        /// The number of its first event, or of the first one to come.
         var first: Int
         /// How many bytes readers may read.
         var bytes: Int
     }
 
-    /// The oldest first.
+    /// Oldest first.
     var segments: [Segment] = []
     /// The number of the newest event; 0 if there never was one.
     var newest = 0
-    /// The serial of the newest segment.
     var lastSerial = 0
 
-    /// The names of the files.
     static let names = (0..<4).map { "events-\($0).ndjson" }
 
     static func path(ofSlot slot: Int, in folder: FilePath) -> FilePath { folder.appending(names[slot]) }
 
-    /// Where the number of the first event goes on if it is not certain which ones were given.
+    /// The first number to use when it is uncertain which ones were used: the start of the next million.
     static func jump(after id: Int) -> Int { (id / 1_000_000 + 1) * 1_000_000 + 1 }
 
-    /// The highest number that is taken for one: a line with a higher one was written by no agent.
+    /// The highest valid number: a line with a higher one was not written by an agent.
     static let highest = 1 << 53
 }
 
 extension EventRing {
-    /// How an earlier run left the journal.
     struct Found {
         var ring = EventRing()
-        /// Whether the agent closed it, so that nothing is missing.
+        /// Whether the agent closed the journal, so that nothing is missing.
         var isClosed = true
-        /// Whether there was something that no agent wrote, or the newest file is gone.
+        /// Whether it has contents that no agent wrote, or the newest file is missing.
         var isDamaged = false
-        /// Which numbers may have been given; `nil` if that is not known.
         var numbers: EventNumbers?
-        /// The run of the kernel in which the newest event was written.
+        /// The boot ID with which the newest event was written.
         var boot: String?
     }
 
-    /// Reads what is in a folder; files that are no segments are passed over.
+    /// Reads the journal in a folder; skips files that are not segments.
     static func find(in folder: FilePath, limit: Int) -> Found {
         var found = Found()
         for slot in names.indices {
@@ -71,7 +66,7 @@ extension EventRing {
         found.ring.lastSerial = found.ring.segments.count
         if let newest = found.ring.segments.popLast() { found.readNewest(newest, in: folder, limit: limit) }
         found.numbers = EventNumbers.read(in: folder)
-        // Without it, the numbers that its events had would be given again.
+        // The newest file is missing: the numbers of its events must not be used again.
         if let numbers = found.numbers, numbers.first > found.ring.segments.last?.first ?? 0 { found.isDamaged = true }
         return found
     }
@@ -89,7 +84,6 @@ extension EventRing {
 }
 
 extension FileDescriptor {
-    /// Reads bytes at an offset; fewer if the file ends before.
     func read(at offset: Int, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, total in
             while total < count {
@@ -103,7 +97,7 @@ extension FileDescriptor {
 }
 
 extension EventRing.Found {
-    /// Finds the newest event, and the end of what an agent wrote: what comes behind it was cut by its end.
+    /// Finds the newest event and the end of the last valid line; anything behind was cut off when the agent ended.
     fileprivate mutating func readNewest(_ newest: EventRing.Segment, in folder: FilePath, limit: Int) {
         var segment = newest
         (isClosed, ring.newest, segment.bytes) = (false, newest.first - 1, 0)
@@ -122,15 +116,15 @@ extension EventRing.Found {
         ring.segments.append(segment)
     }
 
-    /// The mark with which another run begins.
+    /// The mark that starts the next run.
     func mark(boot: String?) -> EventMark {
         let newest = ring.newest
-        // What was lost may have had any of the numbers that were taken.
+        // Lost events may have used any of the reserved numbers.
         let unused = max(EventRing.jump(after: newest), (numbers?.limit ?? 0) + 1)
         if isDamaged { return EventMark(first: unused, boot: boot, after: .damaged) }
         if isClosed { return EventMark(first: newest + 1, boot: boot) }
         if let boot, boot == self.boot {
-            // The number between stands for what may not have been written.
+            // The skipped number stands for events that may not have been written.
             return EventMark(first: newest + 2, boot: boot, after: .agentKilled)
         }
         return EventMark(first: unused, boot: boot, after: .machineStopped)

@@ -6,17 +6,16 @@ import HTTPRules
 import SyncPlan
 import Transfers
 
-/// A download under way, with what has come of its body.
+/// A download in flight, with what has arrived of its body.
 ///
-/// It belongs to the thread of the downloads.
+/// It is confined to the thread of the downloads.
 final class ActiveDownload: TransferReceiver {
-    /// How much of a body that nobody wants is read, so that its connection can be used again, and for how long.
+    /// How much of an unwanted body is read, and for how long, so that its connection can be reused.
     private static let drainLimit = (bytes: 64 << 10, time: Duration.seconds(1))
-    /// How much of a body is held in memory; more goes to a file.
+    /// How much of a body is held in memory; larger ones go to a file.
     private static let heldLimit = PartialDownload.smallest.bytes
 
     let request: FetchRequest
-    /// When it is given up.
     let deadline: ContinuousClock.Instant
     let begun = ContinuousClock.now
     let limits: RequestLimits
@@ -24,34 +23,32 @@ final class ActiveDownload: TransferReceiver {
     private let clock: AgentClock
     private let turn: TurnRequests
 
-    /// What is decided of it; `nil` for an image that its URL carries.
+    /// The state of its requests and redirects; `nil` for an image that its URL carries.
     var steps: Download?
-    /// The transfer under way.
     var transfer: (any Transfer)?
-    /// Whether a request went out again because its connection had been kept for too long.
+    /// Whether a request was repeated because its reused connection was stale.
     var hasRetried = false
     /// Why it was given up, if it was.
     var givenUp: (any Error)?
-    /// Whether it has ended, whatever is still to come of it.
+    /// Whether it has ended; later data is ignored.
     var hasEnded = false
 
-    // MARK: The present answer
+    // MARK: The current response
 
-    /// What follows from the head of the answer; `nil` as long as there is none.
+    /// The next step after the head of the response; `nil` until it arrives.
     private(set) var step: Download.Step?
-    /// When the step is taken even if a body that nobody wants goes on.
+    /// When the step is taken even if an unwanted body still goes on.
     private(set) var drainEnd: ContinuousClock.Instant?
     private var drained = 0
 
-    /// What has come of the body, and is in no file.
+    /// Body bytes that are not in a file yet.
     private(set) var held: [UInt8] = []
-    /// How many bytes there are, those of earlier attempts included.
+    /// Bytes of the image so far, including those of earlier attempts.
     private(set) var count = 0
-    /// How many bytes of bodies came, of all answers.
+    /// Body bytes received in all responses.
     private(set) var received = 0
-    /// Whether the body goes to a file.
     private(set) var isStreamed = false
-    /// How the body ended; `nil` as long as it goes on.
+    /// How the body ended; `nil` while it goes on.
     private(set) var bodyEnd: Result<Void, any Error>?
     private var waiter: CheckedContinuation<Void, Never>?
 
@@ -67,7 +64,6 @@ final class ActiveDownload: TransferReceiver {
 
     var url: IconURL { request.url }
 
-    /// Gets ready for the next request.
     func restart() {
         step = nil
         drainEnd = nil
@@ -78,9 +74,7 @@ final class ActiveDownload: TransferReceiver {
         bodyEnd = nil
     }
 
-    /// Has the whole image asked for, where the rest of one was.
-    ///
-    /// - Returns: Whether it may be.
+    /// Switches from requesting the rest of an image to the whole; returns whether that is possible.
     func askForWhole() -> Bool {
         guard givenUp == nil, let next = try? steps?.askForWhole() else { return false }
         step = next
@@ -125,7 +119,7 @@ final class ActiveDownload: TransferReceiver {
         received += bytes.count
         count += bytes.count
         guard count <= limit.bytes else {
-            // What is longer than an upstream's manifest says is another file.
+            // A file longer than the upstream's manifest says is another file.
             let isOther = request.copy.map { $0.bytes == limit.bytes } ?? false
             endBody(.failure(isOther ? FetchFailure.copyMismatch : FetchFailure.tooLarge(limit: limit)))
             return .refused
@@ -135,19 +129,18 @@ final class ActiveDownload: TransferReceiver {
         return .taken
     }
 
-    /// Takes note that no more of the body comes; what ended it first counts.
+    /// Records how the body ended; the first end counts.
     func endBody(_ end: Result<Void, any Error>) {
         if bodyEnd == nil { bodyEnd = end }
         wake()
     }
 
-    /// Takes what has come and is in no file.
     func takeHeld() -> [UInt8] {
         defer { held = [] }
         return held
     }
 
-    /// Waits until there is enough to write, or the body has ended.
+    /// Waits until there are bytes to write or the body has ended.
     func more(isolation: isolated Downloads) async {
         guard bodyEnd == nil, held.isEmpty else { return }
         await withCheckedContinuation { waiter = $0 }
@@ -159,10 +152,9 @@ final class ActiveDownload: TransferReceiver {
     }
 }
 
-/// What the downloads want of the next turn.
+/// What the downloads need from the next turn.
 final class TurnRequests {
-    /// Those that turned out to be too large for the memory.
+    /// Downloads that became too large for memory.
     var streams: [ActiveDownload] = []
-    /// When the limits on time are to be looked at.
     var check: ContinuousClock.Instant?
 }

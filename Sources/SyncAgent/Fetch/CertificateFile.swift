@@ -3,12 +3,11 @@ import CCrypto
 import Glibc
 package import SystemPackage
 
-/// The file of `fetch.caFile`: the certificates that those of servers are checked against.
+/// The file of `fetch.caFile`, with the certificates that servers are verified against.
 package enum CertificateFile {
-    /// What is wrong with it.
     package enum Flaw: Error, Equatable, CustomStringConvertible {
         case unreadable(path: String, errno: Errno)
-        /// It is a folder or a device, or too large.
+        /// A folder or a device, or too large.
         case notAFile(path: String)
         case noCertificate(path: String)
 
@@ -21,12 +20,12 @@ package enum CertificateFile {
         }
     }
 
-    /// The largest file that is read: the system's own has a quarter of a megabyte.
+    /// The largest accepted file, in bytes; the system's own has a quarter of a megabyte.
     private static let longest = 16 << 20
 
-    /// Returns if there is a certificate in the file.
+    /// Checks that the file has a certificate.
     ///
-    /// With none at all no server would be trusted, and each icon of a secure one would fail.
+    /// Without one, no server would be trusted and every icon from an HTTPS server would fail.
     package static func check(_ path: String) throws(Flaw) {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else {

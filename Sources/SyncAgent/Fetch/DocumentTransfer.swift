@@ -4,18 +4,15 @@ import HTTPRules
 import SyncPlan
 import Transfers
 
-/// A request for a document of an upstream, whose body is held in memory.
+/// A request for an upstream's document, with the body in memory.
 ///
-/// It belongs to the thread of the downloads.
+/// It is confined to the thread of the downloads.
 final class DocumentTransfer: TransferReceiver {
     let limits: RequestLimits
-    /// When it is given up.
     let deadline: ContinuousClock.Instant
     private let clock: AgentClock
     private let sent: Timestamp
-    /// The most bytes that are taken.
     private let maxBytes: Int
-    /// The transfer under way; `nil` before and after.
     var transfer: (any Transfer)?
     private var head: ResponseHead?
     private var body: [UInt8] = []
@@ -35,7 +32,7 @@ final class DocumentTransfer: TransferReceiver {
 
     func take(_ head: ResponseHead) -> Bool {
         self.head = head
-        // The bodies of other responses are not read, so nothing that their heads say of them counts.
+        // Bodies of other responses are not read, so what their heads say about them is ignored.
         guard head.status == 200 else { return false }
         do throws(FetchFailure) {
             if let length = try head.bodyLength() {
@@ -60,7 +57,7 @@ final class DocumentTransfer: TransferReceiver {
         FetchFailure(.tooLarge, "the document is larger than \(maxBytes >> 20) MiB", .passing)
     }
 
-    /// Its transfer ended, with this failure if it is not complete.
+    /// Ends the request after its transfer, with a failure if that is incomplete.
     func finish(_ failure: (any Error)?) {
         if let refusal {
             finish(.failure(refusal))
@@ -87,7 +84,6 @@ final class DocumentTransfer: TransferReceiver {
         waiter = nil
     }
 
-    /// Waits for the end.
     func wait(isolation: isolated Downloads) async throws -> Downloads.Document {
         if let end { return try end.get() }
         return try await withCheckedThrowingContinuation { waiter = $0 }

@@ -6,7 +6,7 @@ import SyncPlan
 import Transfers
 
 extension Downloads {
-    /// Makes an image of a body that came as a whole.
+    /// Makes an image of a body that arrived in memory.
     func finish(_ download: ActiveDownload, _ body: Download.Body) {
         let bytes = download.takeHeld()
         do {
@@ -21,7 +21,6 @@ extension Downloads {
         }
     }
 
-    /// Has the bytes of an image wait to be published.
     func keep(
         _ bytes: [UInt8], _ image: AppListDocument.Image, _ response: StoredResponse, of download: ActiveDownload
     ) async {
@@ -34,7 +33,7 @@ extension Downloads {
         }
     }
 
-    /// Writes a body to a file as it comes, and makes an image of it when it has come.
+    /// Writes a body to a file as it arrives, and makes an image of it at the end.
     func stream(_ download: ActiveDownload) async {
         guard case .take(let body) = download.step else { preconditionFailure("only a body is streamed") }
         var file: String?
@@ -80,12 +79,11 @@ extension Downloads {
         do {
             return try await staging.end(file) { [inspector] in try inspector.image(of: $0, for: request) }
         } catch is ImageRejection where body.length != nil {
-            // Together the two parts are no image: that says nothing of what the server has.
+            // The two parts together are no image, which says nothing about the image on the server.
             throw NotTheRest()
         }
     }
 
-    /// Keeps or removes what has come, after an error.
     private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async
     {
         let isCut = error is CancellationError || (error as? FetchFailure)?.leavesPart == true
@@ -98,18 +96,18 @@ extension Downloads {
     }
 }
 
-/// What was asked for as the rest of an image is none: the whole image is to be asked for.
+/// The response is not the rest of the partial image; the whole image must be requested.
 private struct NotTheRest: Error {}
 
 extension ImageInspector {
-    /// What the bytes are as an image of the cache.
+    /// Inspects the bytes as an image for the cache.
     ///
-    /// - Throws: ``ImageRejection``, or ``FetchFailure/copyMismatch`` if they are not the image that was asked for.
+    /// - Throws: ``ImageRejection``, or ``FetchFailure/upstreamMismatch`` if they are not the requested image.
     func image(of bytes: [UInt8], for request: FetchRequest) throws -> AppListDocument.Image {
         do {
             return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
         } catch {
-            // What an upstream damaged says nothing of the image that it has.
+            // If an upstream sent damaged bytes, the rejection says nothing about the image that it has.
             if let copy = request.copy, Digest.of(bytes) != copy.sha256 {
                 throw FetchFailure.copyMismatch
             }
@@ -119,7 +117,6 @@ extension ImageInspector {
 }
 
 extension AppListDocument.Image {
-    /// The image that the bytes are, of which the inspection told this.
     init(of bytes: [UInt8], _ info: ImageInfo) {
         let digest = Digest.of(bytes)
         self.init(
@@ -129,7 +126,7 @@ extension AppListDocument.Image {
 }
 
 extension Shortage {
-    /// What an error says of room for an image of so many bytes; `nil` if it is about something else.
+    /// The shortage behind an error for an image of `bytes` bytes; `nil` if the error has another cause.
     fileprivate init?(_ error: any Error, of bytes: Int) {
         if let error = error as? FileError, error.isOutOfSpace {
             self.init(bytes: bytes, isGeneral: true, reason: "\(error)")

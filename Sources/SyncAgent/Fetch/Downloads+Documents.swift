@@ -7,27 +7,22 @@ import HTTPRules
 import SyncPlan
 import Transfers
 
-// The documents of upstreams: requests beside the downloads, with the same transport, addresses and proxies.
+// Documents of upstreams, which share the transport, addresses and proxies of the downloads.
 extension Downloads {
-    /// The largest manifest and the largest document accepted: that of a list with 50,000 entries has about 20 MiB.
+    /// The largest accepted manifest and document, in bytes; a list with 50,000 entries has about 20 MiB.
     private static let maxBytes = (manifest: 8 << 20, document: 32 << 20)
 
-    /// A response with its whole body.
     struct Document: Sendable {
         var head: ResponseHead
-        /// Empty for other statuses than 200.
+        /// Empty for statuses other than 200.
         var body: [UInt8]
         /// When the request was sent, and when the response was complete.
         var sent, received: Timestamp
     }
 
-    /// Requests a document of an upstream.
+    /// Requests a document of an upstream; `path` is relative to its folder.
     ///
-    /// - Parameters:
-    ///   - path: Its path in the folder.
-    ///   - upstream: The upstream.
-    ///   - fields: The fields of the request.
-    /// - Returns: The response, or why there is no complete one; errors do not leave the thread of the downloads.
+    /// Failures are returned, not thrown: errors must not leave the thread of the downloads.
     func document(
         _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)]
     ) async -> Result<Document, UpstreamFailure> {
@@ -44,7 +39,7 @@ extension Downloads {
     private func request(
         _ target: FetchTarget, _ fields: [(name: String, value: String)], maxBytes: Int
     ) async -> Result<Document, UpstreamFailure> {
-        // Nobody gives it up any more.
+        // Nothing would cancel it.
         if isShutDown { return .failure(UpstreamFailure(agent: "the agent is stopping")) }
         let document = DocumentTransfer(
             limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock)
@@ -52,7 +47,7 @@ extension Downloads {
         documents[id] = document
         defer { documents[id] = nil }
         check(by: document.deadline)
-        // A name server may take longer than the request has: nobody waits for it then.
+        // Not awaited: a name lookup may outlast the request's deadline.
         Task { await begin(document, target, fields) }
         do {
             return .success(try await document.wait(isolation: self))
@@ -84,17 +79,15 @@ extension Downloads {
         }
     }
 
-    /// The transfer of a document ended.
     func end(_ document: DocumentTransfer, _ failure: (any Error)?) {
         document.transfer = nil
         document.finish(failure)
     }
 
-    /// Gives a document up.
     func giveUp(_ document: DocumentTransfer, because error: any Error) {
         if let transfer = document.transfer { transport.cancel(transfer) }
         document.transfer = nil
-        // Its name may still be resolved: nobody waits for that.
+        // A name lookup may still run; nothing waits for it.
         documents[ObjectIdentifier(document)] = nil
         document.finish(.failure(error))
     }

@@ -7,7 +7,6 @@ import SystemPackage
 import Transfers
 
 extension FetchOutcome {
-    /// How a download ends because of an error.
     init(_ error: any Error) {
         switch error {
         case let failure as FetchFailure: self = .failed(failure)
@@ -27,9 +26,10 @@ extension FetchOutcome {
 }
 
 extension CurlMulti.Options {
-    /// What the settings say of transfers.
+    /// The transfer options from the settings.
     ///
-    /// With a proxy, what counts as a host may be the proxy, for all servers.
+    /// With a proxy, libcurl may count the proxy as the host of all servers; the limit per host is then the total
+    /// limit.
     init(_ fetch: Settings.Fetch, isProxied: Bool = false) {
         self.init()
         userAgent = fetch.userAgent

@@ -9,9 +9,7 @@ import Transfers
 
 // The requests of a download, one after the other.
 extension Downloads {
-    /// Begins a download for which nothing need be waited for, as most.
-    ///
-    /// - Returns: `false` if something must be, and nothing was done.
+    /// Starts a download that need not wait for anything, as most; returns `false`, and does nothing, if it must wait.
     func beginAtOnce(_ download: ActiveDownload) -> Bool {
         let request = download.request
         guard case .server(let target) = request.source, !request.mayResume, staging.hasRoom(for: nil) else {
@@ -50,9 +48,8 @@ extension Downloads {
         }
     }
 
-    /// Sends the next request of a download.
     private func ask(_ download: ActiveDownload) async throws {
-        // While something was waited for, it may have been given up.
+        // It may have been given up during a wait.
         if let error = download.givenUp { throw error }
         let (target, proxy) = beginRequest(of: download)
         let route = try await resolver.route(
@@ -61,7 +58,7 @@ extension Downloads {
         send(download, to: target, through: proxy, by: route)
     }
 
-    /// Sends the next request of a download, if the way there is known.
+    /// Sends the next request of a download if its route is known; returns whether it did.
     private func askAtOnce(_ download: ActiveDownload) -> Bool {
         let (target, proxy) = beginRequest(of: download)
         guard proxy == nil, let route = resolver.knownRoute(to: target, isConfigured: download.request.copy != nil)
@@ -70,7 +67,7 @@ extension Downloads {
         return true
     }
 
-    /// Takes note that a download has a request next, and where that goes.
+    /// Records that a request comes next, and returns where it goes.
     private func beginRequest(of download: ActiveDownload) -> (target: FetchTarget, proxy: Proxy?) {
         guard let target = download.steps?.target else {
             preconditionFailure("an image that is there is not asked for")
@@ -91,7 +88,7 @@ extension Downloads {
         check(by: .now + min(download.limits.idleTimeout, download.limits.connectTimeout))
     }
 
-    /// Sends the next request of a download, whose last answer called for one.
+    /// Sends the next request of a download after a response that requires one.
     func askAgain(_ download: ActiveDownload) async {
         do {
             if case .discardPartial = download.step { await staging.discardPartials(of: [download.url]) }

@@ -4,12 +4,11 @@ import SyncPlan
 import Transfers
 
 extension Downloads {
-    /// Has the limits on time looked at again by then.
+    /// Schedules the next check of timeouts, at `time` at the latest.
     func check(by time: ContinuousClock.Instant) {
         nextCheck = nextCheck.map { min($0, time) } ?? time
     }
 
-    /// Ends what takes too long.
     func checkTimes(_ now: ContinuousClock.Instant) {
         nextCheck = nil
         for download in active.values where download.givenUp == nil {
@@ -18,7 +17,7 @@ extension Downloads {
         for document in documents.values { if let due = checkTimes(of: document, now) { check(by: due) } }
     }
 
-    /// - Returns: When the next limit applies; `nil` if none does any more.
+    /// - Returns: When the next limit applies; `nil` if none does.
     private func checkTimes(of download: ActiveDownload, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard download.deadline > now else {
             giveUp(download, because: FetchFailure.timeout("\(download.limits.table).totalTimeout"))
@@ -40,7 +39,6 @@ extension Downloads {
         return nil
     }
 
-    /// The same for a document.
     private func checkTimes(of document: DocumentTransfer, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard document.deadline > now else {
             giveUp(document, because: FetchFailure.timeout("\(document.limits.table).totalTimeout"))
@@ -55,7 +53,7 @@ extension Downloads {
         return nil
     }
 
-    /// When a transfer has been silent for too long; while it connects, another limit counts.
+    /// When a transfer will have been idle for too long; another limit applies while it connects.
     private func idleEnd(
         of transfer: any Transfer, _ limits: RequestLimits, _ now: ContinuousClock.Instant
     ) -> ContinuousClock.Instant {

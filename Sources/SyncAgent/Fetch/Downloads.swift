@@ -9,18 +9,17 @@ import SyncPlan
 import Synchronization
 package import Transfers
 
-/// All downloads, on one thread: from a request to an image that waits to be published.
+/// All downloads, on one thread: from a request to an image that waits for publication.
 ///
-/// A download crosses to another thread only for what may take long: a name that was not resolved of late, and a file.
-/// The thread ends with ``shutdown()``.
+/// Only slow work goes to other threads: name lookups that are not cached, and files. The thread ends with
+/// ``shutdown()``.
 package actor Downloads {
-    /// How a download ended.
     package struct End: Sendable {
         package var url: IconURL
         package var outcome: FetchOutcome
-        /// The way there, if it was not straight.
+        /// Its redirects, proxies and permissions, unless it went straight to a public address.
         package var trail: FetchTrail?
-        /// Whether every answer came over HTTP/2; `nil` if there was none.
+        /// Whether every response came over HTTP/2; `nil` if there was none.
         package var isMultiplexed: Bool?
     }
 
@@ -32,7 +31,6 @@ package actor Downloads {
 
     private nonisolated let thread = TransferThread()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
-    /// What was asked for since the last turn, in order.
     private nonisolated let commands = Mutex<[Command]>([])
 
     private(set) var settings: Settings
@@ -43,34 +41,24 @@ package actor Downloads {
     let clock: AgentClock
     private(set) var inspector: ImageInspector
     let metrics: AgentMetrics
+    /// How long unused connections are kept.
     private let idleTime: Duration
+    /// Called with the downloads that have ended, several at a time.
     private let report: @Sendable ([End]) -> Void
 
     let transport: any Transport
     private let nextTurn = TurnRequests()
     var http1Origins = HTTP1Origins()
     private(set) var active: [IconURL: ActiveDownload] = [:]
-    /// The documents of upstreams that are under way.
     var documents: [ObjectIdentifier: DocumentTransfer] = [:]
     private var ended: [End] = []
-    /// When the limits on time are looked at again; `nil` if they apply to nothing.
+    /// When timeouts are checked next; `nil` if none applies.
     var nextCheck: ContinuousClock.Instant?
-    /// When the connections are closed if there is no request before.
+    /// When idle connections are closed.
     private var closing: ContinuousClock.Instant?
-    /// Whether nothing begins any more.
     private(set) var isShutDown = false
-    /// Waits until nothing is under way.
     private var shutdownWaiter: CheckedContinuation<Void, Never>?
 
-    /// - Parameters:
-    ///   - settings: What was configured.
-    ///   - proxies: Which requests go through a proxy.
-    ///   - transport: What sends the requests; `nil` for libcurl.
-    ///   - staging: Where images wait to be published.
-    ///   - clock: What tells the time of requests and answers.
-    ///   - idleTime: How long connections are kept that nothing is asked over. The default is 60 s.
-    ///   - metrics: Where downloads are counted.
-    ///   - report: Gets what has ended, several at a time.
     package init(
         settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), transport: sending (any Transport)? = nil,
         staging: Staging, clock: AgentClock, idleTime: Duration = .seconds(60), metrics: AgentMetrics = AgentMetrics(),
@@ -90,19 +78,19 @@ package actor Downloads {
         thread.start { self.assumeIsolated { $0.turn() } }
     }
 
-    // MARK: Begin and end
+    // MARK: Start and end
 
-    /// Begins downloads, each of another URL than those under way.
+    /// Starts downloads; their URLs must differ from those in flight.
     package nonisolated func begin(_ requests: [FetchRequest]) {
         post(.begin(requests))
     }
 
-    /// Gives a download up; it ends as ``FetchOutcome/cancelled``.
+    /// Cancels a download; it ends as ``FetchOutcome/cancelled``.
     package nonisolated func cancel(_ url: IconURL) {
         post(.cancel(url))
     }
 
-    /// Goes on with other settings: downloads that begin from now on follow them.
+    /// Applies new settings to downloads that start from now on.
     package nonisolated func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
         post(.configure(settings, proxies))
     }
@@ -112,7 +100,7 @@ package actor Downloads {
         thread.ring()
     }
 
-    /// Gives up what is under way, closes all connections and ends the thread; what begins later has no end.
+    /// Cancels all work, closes all connections and ends the thread; downloads started later never end.
     package func shutdown() async {
         isShutDown = true
         for download in active.values { giveUp(download, because: CancellationError()) }
@@ -138,7 +126,7 @@ package actor Downloads {
     }
 
     private func take(_ settings: Settings, _ proxies: ProxyPolicy) {
-        // What was resolved was judged by the networks that were allowed.
+        // Cached routes were judged by the old allowed networks.
         if settings.network != self.settings.network { resolver = Resolver(policy: settings.network) }
         self.settings = settings
         self.proxies = proxies
@@ -148,7 +136,6 @@ package actor Downloads {
         (transport as? CurlMulti)?.configure(options)
     }
 
-    /// Ends a download before its time, and what has come of its body.
     func giveUp(_ download: ActiveDownload, because error: any Error) {
         stop(download)
         if download.givenUp == nil { download.givenUp = error }
@@ -156,7 +143,6 @@ package actor Downloads {
         download.endBody(.failure(error))
     }
 
-    /// Ends the transfer of a download.
     func stop(_ download: ActiveDownload) {
         if let transfer = download.transfer { transport.cancel(transfer) }
         download.transfer = nil
@@ -167,7 +153,7 @@ package actor Downloads {
     }
 
     func end(_ download: ActiveDownload, _ outcome: FetchOutcome) {
-        // An error that a function brought from another actor came here on that one's thread (Swift 6.3, optimized).
+        // With Swift 6.3, optimized, an error thrown by another actor's function resumed here on that actor's thread.
         preconditionIsolated("a download ends on the thread of the downloads")
         guard !download.hasEnded else { return }
         download.hasEnded = true
@@ -183,12 +169,11 @@ package actor Downloads {
         }
     }
 
-    /// The place of an upstream in the settings.
     func place(of folder: FetchTarget) -> Int? { settings.upstream.urls.firstIndex { $0.folder == folder } }
 
-    // MARK: Go on
+    // MARK: Turns
 
-    /// Takes what was asked for, lets all transfers go on, does what follows, and waits until there is more to do.
+    /// Handles commands, advances all transfers, acts on the results, and waits until there is more to do.
     private func turn() {
         for command in commands.withLock({ commands in
             defer { commands = [] }
@@ -227,7 +212,6 @@ package actor Downloads {
         transport.wait(for: thread.bell, atMost: due.map { now.duration(to: $0) })
     }
 
-    /// Closes the connections when nothing was asked for a while.
     private func closeUnused(_ now: ContinuousClock.Instant) {
         if !transport.isIdle {
             closing = nil
@@ -239,7 +223,6 @@ package actor Downloads {
         }
     }
 
-    /// Goes on when a transfer has ended.
     func goOn(with download: ActiveDownload, after failure: (any Error)?) {
         switch download.step {
         case .ask, .discardPartial: Task { await askAgain(download) }
@@ -258,14 +241,15 @@ package actor Downloads {
         }
     }
 
-    /// Whether a request may go out once more at once: it went over a connection that was kept, and nothing came of it.
+    /// Whether to repeat a request at once: it used a kept connection, and no response came.
     private func isStale(_ transfer: any Transfer, _ failure: any Error, _ download: ActiveDownload) -> Bool {
         download.step == nil && !download.hasRetried && transfer.mayBeStale
             && (failure as? FetchFailure)?.code == .fetch(.connectionClosed)
     }
 
-    /// Has an origin asked by HTTP/1.1 the next time if nothing at all came over a new connection to it; or by HTTP/2
-    /// again, if HTTP/1.1 is not better.
+    /// Switches an origin to HTTP/1.1 for the next request if a new connection to it brought nothing at all.
+    ///
+    /// If HTTP/1.1 fails as well, switches back to HTTP/2.
     func note(_ failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
             case .fetch(let cause)? = (failure as? FetchFailure)?.code,

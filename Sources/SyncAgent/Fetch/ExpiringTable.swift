@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values that are used again for some time.
+/// A table whose values expire.
 ///
-/// Those whose time is over are removed when there are twice as many as were left the last time, so that each insertion takes
-/// constant time on average, however many are valid at once.
+/// Expired entries are removed once the table has doubled since the last cleanup, so that an insertion takes amortised
+/// constant time, however many entries are valid.
 struct ExpiringTable<Key: Hashable, Value> {
-    /// How many there are before any is removed.
+    /// The size below which nothing is removed.
     private static var least: Int { 1000 }
 
     private var entries: [Key: (value: Value, end: ContinuousClock.Instant)] = [:]
     private var limit = Self.least
-    /// How many entries were looked at to see whether their time is over.
+    /// How many entries all cleanups have visited.
     private(set) var looks = 0
 
     var count: Int { entries.count }
 
-    /// The value of a key; `nil` if there is none, or its time is over.
     func value(of key: Key, at now: ContinuousClock.Instant) -> (value: Value, end: ContinuousClock.Instant)? {
         entries[key].flatMap { $0.end > now ? $0 : nil }
     }

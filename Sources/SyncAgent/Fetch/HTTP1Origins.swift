@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The secure origins that are asked by HTTP/1.1 alone for a while, because HTTP/2 has come to nothing.
+/// Secure origins that are limited to HTTP/1.1 for a while, because HTTP/2 failed.
 struct HTTP1Origins {
     private static let lifetime: Duration = .seconds(3600)
 
     private var ends: [String: ContinuousClock.Instant] = [:]
-    /// How many there are before those are looked for whose time is over.
+    /// The size above which expired origins are removed.
     private var limit = 1024
 
     func contains(_ origin: String) -> Bool {

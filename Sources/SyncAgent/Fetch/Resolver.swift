@@ -7,11 +7,11 @@ import SyncPlan
 import Synchronization
 import Transfers
 
-/// Judges a host by the addresses it resolves to, before anything connects to it.
+/// Resolves hosts, and checks their addresses before anything connects to them.
 ///
-/// Addresses are judged, never spellings: `127.1`, `2130706433` and `[::ffff:127.0.0.1]` all are loopback.
+/// It checks addresses, never spellings: `127.1`, `2130706433` and `[::ffff:127.0.0.1]` all are loopback.
 final class Resolver: Sendable {
-    /// How long an answer of the system's resolver is used again.
+    /// How long an answer of the system's resolver is cached.
     private static let lifetime: Duration = .seconds(30)
 
     private typealias Answer = Task<SystemResolver.Answer, Never>
@@ -19,7 +19,7 @@ final class Resolver: Sendable {
     private struct Destination: Hashable {
         var host: String
         var port: Int
-        /// Whether it is that of an upstream, which may be in a local network.
+        /// Whether it is an upstream, which may be in a local network.
         var isConfigured: Bool
 
         init(_ target: FetchTarget, isConfigured: Bool) {
@@ -32,7 +32,7 @@ final class Resolver: Sendable {
         var expires: ContinuousClock.Instant
     }
 
-    /// How long what is known of the network's translation to IPv4 counts.
+    /// How long the NAT64 prefixes of the network are cached.
     private static let discoveryLifetime: Duration = .seconds(3600)
 
     private struct Discovery {
@@ -43,33 +43,31 @@ final class Resolver: Sendable {
     private let policy: Settings.Network
     private let answers = Mutex(ExpiringTable<String, Answer>())
     private let discovery = Mutex<Discovery?>(nil)
-    /// The ways that were judged by an answer, for as long as that is used again.
+    /// Checked routes, each cached for as long as the answer that it is based on.
     private let routes = Mutex<[Destination: JudgedRoute]>([:])
 
     init(policy: Settings.Network) {
         self.policy = policy
     }
 
-    /// The way of a request without a proxy, if it was judged for another one a moment ago.
+    /// The route of a request without a proxy, if one is cached.
     func knownRoute(to target: FetchTarget, isConfigured: Bool = false) -> Route? {
         let known = routes.withLock { $0[Destination(target, isConfigured: isConfigured)] }
         return known.flatMap { $0.expires > .now ? $0.route : nil }
     }
 
-    /// Finds out where a request goes, if it may.
+    /// Resolves and checks the route of a request.
     ///
-    /// - Parameters:
-    ///   - target: What is asked for.
-    ///   - proxy: The proxy that it is asked through, which resolves names: then only addresses are judged.
-    ///   - isConfigured: Whether it is an upstream, which may be in a local network: the administrator named it.
-    /// - Returns: The way, whose addresses have been judged.
-    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if the system has not the means
-    ///   to look.
+    /// A proxy resolves names itself: then only numeric addresses are checked. An upstream may be in a local network,
+    /// because the administrator named it.
+    ///
+    /// - Throws: A ``FetchFailure`` with code `address-refused` or `dns`, or a `Shortage` if resources for a lookup
+    ///   are short.
     func route(to target: FetchTarget, through proxy: Proxy?, isConfigured: Bool = false) async throws -> Route {
         if proxy == nil, let known = knownRoute(to: target, isConfigured: isConfigured) { return known }
         var policy = policy.addresses(for: target.host)
         if isConfigured { policy.localSetting = "upstream.urls" }
-        // RFC 6761, section 6.3: these are loopback, and no name server is asked.
+        // RFC 6761, section 6.3: these names are loopback, and no name server is asked.
         if Self.isLocalhost(target.host) {
             let refusals = Self.loopback.compactMap(policy.refusal)
             if refusals.count == Self.loopback.count, let refusal = refusals.first {
@@ -78,13 +76,13 @@ final class Resolver: Sendable {
         }
         guard let proxy else {
             let (addresses, expires) = try await addresses(of: target.host)
-            // Only where an address looks public can a prefix that nobody else knows hide another one.
+            // Only an IPv6 address that looks public can hide another one behind the network's own NAT64 prefix.
             let mayBeTranslated = addresses.contains { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }
             if mayBeTranslated { policy.translations = await translations() }
             let setting = try Self.judge(addresses, of: target.host, by: policy)
             let route = Route(
                 host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
-            // What the network translates may become known before that.
+            // Otherwise not cached: the network's prefixes may become known before the route expires.
             if !mayBeTranslated { keep(route, to: target, isConfigured: isConfigured, until: expires) }
             return route
         }
@@ -103,7 +101,7 @@ final class Resolver: Sendable {
         }
     }
 
-    /// - Returns: The setting without which an address would be refused; `nil` if none would.
+    /// - Returns: The setting without which an address would be refused; `nil` if all addresses are public.
     private static func judge(
         _ addresses: [IPAddress], of host: String, by policy: AddressPolicy
     ) throws(FetchFailure) -> String? {
@@ -127,12 +125,12 @@ final class Resolver: Sendable {
         return labels.last == "localhost"
     }
 
-    /// - Returns: The addresses, and how long they are used again.
+    /// - Returns: The addresses, and when their cache entry expires.
     private func addresses(of host: String) async throws -> (list: [IPAddress], expires: ContinuousClock.Instant) {
         let answer: SystemResolver.Answer
         let expires: ContinuousClock.Instant
         if FetchTarget.isNoName(host) {
-            // Nobody is asked for it, and nothing takes its time.
+            // Numeric: needs no name server, and takes no time.
             (answer, expires) = (SystemResolver.lookUp(host), .now + Self.lifetime)
         } else {
             let asked = lookUp(host)
@@ -147,9 +145,10 @@ final class Resolver: Sendable {
         throw FetchFailure(.dns, "the host name \(host) cannot be resolved")
     }
 
-    /// The prefixes by which the network translates to IPv4 (RFC 7050); none if it does not, or does not tell.
+    /// The NAT64 prefixes of the network (RFC 7050); none if it has none or its resolver does not tell.
     ///
-    /// They are asked for once an hour. The first answer is waited for; later on, what was known counts until there is one.
+    /// They are looked up once an hour. The first answer is awaited; later lookups use the old answer until there is a
+    /// new one.
     private func translations() async -> [NAT64Prefix] {
         let now = ContinuousClock.now
         let task = discovery.withLock { discovery in

@@ -4,7 +4,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The thread of an actor that waits for sockets, and takes the actor's jobs in between.
+/// The thread of an actor that waits for sockets, and runs the actor's jobs in between.
 final class TransferThread: SerialExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -14,7 +14,7 @@ final class TransferThread: SerialExecutor {
     }
 
     private let state = Mutex(State())
-    /// Takes the jobs that come when the thread has ended: of what waited for something else meanwhile.
+    /// Runs jobs that are enqueued after the thread has ended, by work that was still waiting elsewhere.
     private let late = DispatchQueue(label: "syncagent.transfers")
     /// Readable when there are jobs (eventfd(2)).
     let bell: Int32
@@ -41,7 +41,6 @@ final class TransferThread: SerialExecutor {
         }
     }
 
-    /// Has the thread take a turn.
     func ring() {
         eventfd_write(bell, 1)
     }
@@ -50,9 +49,9 @@ final class TransferThread: SerialExecutor {
         precondition(state.withLock { $0.thread == pthread_self() }, "not on the thread of the transfers")
     }
 
-    /// Starts the thread; it takes one turn after the other, the jobs in between, until it is stopped.
+    /// Starts the thread, which alternates between jobs and turns until it is stopped.
     ///
-    /// - Parameter turn: Does what is due, and returns when the bell rings.
+    /// - Parameter turn: Does what is due, and waits until the bell rings or the next time limit.
     func start(_ turn: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Work(executor: self, turn: turn))
         var thread = pthread_t()
@@ -66,7 +65,7 @@ final class TransferThread: SerialExecutor {
         pthread_detach(thread)
     }
 
-    /// Ends the thread after the jobs that are there.
+    /// Ends the thread after all queued jobs.
     func stop() {
         state.withLock { $0.isStopping = true }
         ring()

@@ -6,25 +6,19 @@ package import HTTPRules
 import SyncPlan
 package import SystemPackage
 
-/// Downloads icons to see what comes, as the agent would download them, and keeps none of them.
+/// Downloads icons as the agent would, to see the results, and keeps none of them.
 package enum TrialDownloads {
-    /// How many are under way at once.
     private static let concurrency = 8
 
-    /// What came of one icon.
     package struct Result: Sendable {
         package var url: IconURL
         package var outcome: FetchOutcome
     }
 
-    /// Tries icons; what is large is written to a folder for as long as it takes.
+    /// Downloads icons and reports each result as it arrives; `urls` must have no duplicates.
     ///
-    /// - Parameters:
-    ///   - urls: The icons, each once.
-    ///   - settings: What was configured.
-    ///   - proxies: Which requests go through a proxy.
-    ///   - folder: An empty folder that is removed afterwards by whoever made it.
-    ///   - report: Gets each result as it comes.
+    /// Large images are written to `folder` meanwhile, an empty folder that the caller removes.
+    ///
     /// - Throws: ``FileError`` if the folder cannot be used.
     package static func run(
         _ urls: [IconURL], settings: Settings, proxies: ProxyPolicy, in folder: FilePath,

@@ -5,23 +5,20 @@ import SyncPlan
 
 /// Copies one generation of a cache to a place that other agents can use as an upstream.
 ///
-/// The order keeps the target a valid upstream at every instant, however the export ends: icons and lists, then the
-/// signature, then the manifest, and deletions last. It can be repeated at any time, and does what is left to do.
+/// The order keeps the target a valid upstream at every instant: icons and lists first, then the signature, then the
+/// manifest, and deletions last. An interrupted export can be repeated at any time and does what is left to do.
 package struct Export: Sendable {
-    /// What came of it.
     package struct Report: Equatable, Sendable {
         package var generation = 0
-        /// Whether the target had this generation already.
         package var isUnchanged = false
-        /// How many icons and lists were copied, and their bytes.
+        /// How many icons and lists were copied, and their total size in bytes.
         package var icons = 0
         package var lists = 0
         package var bytes = 0
-        /// Whether a signature was written; it may be there already.
+        /// Whether a signature was written; `false` also if it was there already.
         package var isSigned = false
-        /// How many files were removed.
         package var removed = 0
-        /// How many files are no longer named and stay for now.
+        /// How many unnamed files stay for now.
         package var unnamed = 0
     }
 
@@ -31,10 +28,10 @@ package struct Export: Sendable {
     private let verifies: Bool
 
     /// - Parameters:
-    ///   - source: The generation.
-    ///   - signature: A signature of its manifest; `nil` if it is not to be signed.
+    ///   - source: The generation to export.
+    ///   - signature: A signature of its manifest; `nil` to export without one.
     ///   - keep: How long a file stays after the last export that named it.
-    ///   - verifies: Whether files at the target are compared with their digests, and not only with their sizes.
+    ///   - verifies: Whether to compare files at the target by digest, and not only by size.
     package init(of source: ExportSource, signature: [UInt8]?, keep: Duration, verifies: Bool) {
         self.source = source
         self.signature = signature
@@ -42,12 +39,8 @@ package struct Export: Sendable {
         self.verifies = verifies
     }
 
-    /// Exports.
+    /// Exports the generation; on return, the target has all files that the manifest names.
     ///
-    /// - Parameters:
-    ///   - target: Where to.
-    ///   - now: The time.
-    /// - Returns: What was done. All files that the exported manifest names are at the target.
     /// - Throws: ``ExportError``, or what the target throws.
     package func run(to target: some ExportTarget, at now: Timestamp) async throws -> Report {
         var report = Report(generation: source.manifest.generation)
@@ -76,10 +69,10 @@ package struct Export: Sendable {
             }
         }
 
-        // An export that was interrupted, or that could not flush, may have left any of these.
+        // Any of these may not be durable yet, after an export that was interrupted or could not flush.
         let named = source.files.map(\.path) + (signature == nil ? [] : [signaturePath])
         try await target.settle(named + (contents.sizes[CacheLayout.manifest] == nil ? [] : [CacheLayout.manifest]))
-        // Another export may have been faster.
+        // Another export may have replaced the manifest meanwhile.
         report.isUnchanged = try await order(at: target, contents) == .same
         if !report.isUnchanged {
             try await target.put(source.text, at: CacheLayout.manifest)
@@ -92,7 +85,6 @@ package struct Export: Sendable {
         return report
     }
 
-    /// The files to copy.
     private func missing(at target: some ExportTarget, _ contents: ExportContents) async throws -> [ExportFile] {
         for file in source.files { try check(file.path, at: target, contents) }
         let missing = contents.missing(of: source.files)
@@ -105,9 +97,9 @@ package struct Export: Sendable {
         if let kind = contents.others[path] { throw .wrongKind(target: target.name, path: path, isA: kind) }
     }
 
-    /// Compares with the manifest at the target.
+    /// Compares the manifest with the one at the target.
     ///
-    /// - Throws: ``ExportError`` if that must not be replaced.
+    /// - Throws: ``ExportError`` if the target's manifest must not be replaced.
     private func order(at target: some ExportTarget, _ contents: ExportContents) async throws -> ManifestOrder {
         try check(CacheLayout.manifest, at: target, contents)
         guard let bytes = try await target.read(CacheLayout.manifest) else { return .newer }
@@ -138,7 +130,7 @@ package struct Export: Sendable {
         }
     }
 
-    /// Removes what was not named for long enough, and notes what else is not named.
+    /// Removes files that have been unnamed for long enough, and records the other unnamed ones.
     private func retire(
         at target: some ExportTarget, _ contents: ExportContents, named: Set<String>, now: Timestamp
     ) async throws -> (removed: Int, unnamed: Int) {

@@ -4,27 +4,22 @@ import Fleet
 import SyncPlan
 package import SystemPackage
 
-/// Why a cache is not exported.
 package enum ExportError: Error, Equatable, Sendable {
-    /// The folder has something else in it.
+    /// The folder is not empty, and is not an earlier export.
     case foreign(FilePath)
-    /// The folder is the cache, or in it.
     case insideCache(FilePath, cache: FilePath)
-    /// Something at the target is no file, and is left alone; the kind is in words.
+    /// An entry at the target is not a regular file, and is left alone; the kind is in words.
     case wrongKind(target: String, path: String, isA: String)
     /// A file of the cache is missing or damaged; the reason is a clause.
     case damagedSource(path: String, reason: String)
-    /// Another export has put a newer manifest there.
     case newer(target: String, generation: Int, published: Timestamp, than: Int, of: Timestamp)
-    /// Another cache was exported there at the same time.
+    /// The target has another manifest of the same generation and time.
     case conflict(target: String, generation: Int, published: Timestamp)
-    /// The manifest at the target has a later format.
     case laterFormat(target: String, format: Int)
-    /// The manifest at the target is signed, and this export is not.
     case unsigned(target: String)
-    /// A file that was copied is not there, or has another size.
+    /// A copied file is missing, or has another size.
     case incomplete(target: String, path: String)
-    /// Another process exports to it; its number, if that is known.
+    /// Another process exports to the target; its ID, if known.
     case busy(target: String, by: Int?)
 }
 

@@ -7,35 +7,35 @@ import IconCache
 import SyncPlan
 package import SystemPackage
 
-/// A folder that a cache is exported to.
+/// A local folder as an export target.
 ///
-/// Files are copied, and never linked: a link would share what happens to the file in the cache, and a copy that is read
-/// and compared with its digest outlives damage there.
+/// Files are copied, never linked: a link would share later damage to the file in the cache. A copy that was compared
+/// with its digest does not.
 package final class ExportFolder: ExportTarget {
     let folder: CacheFolder
     private let barrier: Barrier
     private let lock: FolderLock
 
-    /// How many files are flushed together: an export that is interrupted goes on after them.
+    /// How many files are flushed together; a repeated export resumes after complete batches.
     private static let batch = 256
     private static let openMode = FilePermissions(rawValue: 0o755)
 
-    /// Opens the folder, or makes it, and keeps other exports out.
+    /// Opens or creates the folder, and locks out other exports.
     ///
     /// - Parameters:
-    ///   - path: Where it is; all but the last name must exist.
-    ///   - cache: The cache, which the folder must not be in.
-    /// - Throws: ``ExportError`` if it is not a folder for exports, or another export uses it; and ``FileError`` if it
+    ///   - path: The folder; its parent must exist.
+    ///   - cache: The cache, which must not contain the folder.
+    /// - Throws: ``ExportError`` if the folder is not for exports or is in use by another export; ``FileError`` if it
     ///   cannot be used.
     package init(_ path: FilePath, apartFrom cache: FilePath) throws {
         try Self.make(path, apartFrom: cache)
         folder = try CacheFolder(path)
         barrier = Barrier(folder)
         guard try !Self.isInside(folder.descriptor, cache) else { throw ExportError.insideCache(path, cache: cache) }
-        // A file system of its own has `lost+found` in its root.
+        // The root of a file system may have `lost+found`.
         let names = Set(try folder.names(in: ".").map(\.name)).subtracting(["lost+found"])
         guard names.isEmpty || names.contains(ExportLayout.own) else { throw ExportError.foreign(path) }
-        // Nobody but the next export needs what is in it.
+        // Private: only the next export needs its contents.
         try folder.makeFolder(ExportLayout.own, mode: .ownerReadWriteExecute)
         do {
             lock = try folder.inFolder(of: ExportLayout.record) { own, _ in
@@ -65,7 +65,7 @@ package final class ExportFolder: ExportTarget {
         do {
             return try folder.names(in: name).map(\.name)
         } catch {
-            // Something else at its place is said when it is written to.
+            // An entry of another kind is reported when it is written to.
             guard error.saysMissing else { throw error }
             return []
         }
@@ -118,9 +118,9 @@ package final class ExportFolder: ExportTarget {
         try barrier.pass(names: [path])
     }
 
-    /// Writes files under temporary names, flushes them together, and then gives them their names.
+    /// Writes files under temporary names, flushes them together, then renames them.
     ///
-    /// If something fails, the temporary files are removed: they may be what fills the disk.
+    /// On failure the temporary files are removed: they may be what fills the disk.
     private func write(
         _ paths: [String], after older: stat? = nil, bytes: (Int) throws -> [UInt8]
     ) throws {
@@ -141,10 +141,10 @@ package final class ExportFolder: ExportTarget {
         }
     }
 
-    /// Gives a file another time of modification, in whole seconds, than the file that it replaces.
+    /// Sets a modification time, in whole seconds, later than that of the replaced file.
     ///
-    /// Web servers make the validator of a file of its time in seconds and its size. Two manifests of one second often have
-    /// the same size, and clients would be told that nothing changed.
+    /// Web servers derive validators from a file's time in seconds and its size. Two manifests of the same second often
+    /// have the same size, and clients would get "not modified".
     private func makeLater(_ name: String, than older: stat) throws(FileError) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -175,7 +175,7 @@ package final class ExportFolder: ExportTarget {
 }
 
 extension ExportFolder {
-    /// Makes the folder if it is not there, and the one that it is in outlasts a power loss.
+    /// Creates the folder if it is missing, and flushes its parent so that it survives a power failure.
     private static func make(_ path: FilePath, apartFrom cache: FilePath) throws {
         guard access(path.string, F_OK) != 0, errno == ENOENT else { return }
         let parent = try FileDescriptor.openFolder(path.removingLastComponent())
@@ -186,13 +186,13 @@ extension ExportFolder {
         }
         guard fsync(parent.rawValue) == 0 else {
             let error = FileError("fsync", path.removingLastComponent().string, Errno(rawValue: errno))
-            // The next export makes it again, and flushes that.
+            // So that the next export creates it again and flushes the parent.
             rmdir(path.string)
             throw error
         }
     }
 
-    /// Whether an open folder is another one, or somewhere in it, whatever links lead there.
+    /// Whether an open folder is `other` or inside it, regardless of links.
     private static func isInside(_ descriptor: FileDescriptor, _ other: FilePath) throws(FileError) -> Bool {
         var (outer, here) = (stat(), stat())
         guard stat(other.string, &outer) == 0 else { return false }

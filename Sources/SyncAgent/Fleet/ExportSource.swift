@@ -5,18 +5,15 @@ package import IconCache
 import SyncPlan
 import SystemPackage
 
-/// One generation of a cache, under a lease, as an export copies it.
 package struct ExportSource: Sendable {
-    /// The cache.
     package let cache: IconCache
     package let manifest: Manifest
-    /// The bytes of the manifest.
     package let text: [UInt8]
-    /// All files that the manifest leads to, sorted by path.
+    /// All files that the manifest references, sorted by path.
     package let files: [ExportFile]
     private let snapshot: Snapshot
 
-    /// Reads the newest generation, and takes a lease on it.
+    /// Reads the newest generation and takes a lease on it.
     ///
     /// - Throws: ``IconCacheError`` if it cannot be read.
     package init(_ cache: IconCache) throws(IconCacheError) {
@@ -46,7 +43,7 @@ package struct ExportSource: Sendable {
         self.files = files.sorted { $0.path < $1.path }
     }
 
-    /// Reads a file, and compares it with its digest: an export never spreads damage.
+    /// Reads a file and checks its digest, so that an export never spreads damage.
     ///
     /// - Throws: ``ExportError/damagedSource(path:reason:)``.
     package func bytes(of file: ExportFile) throws(ExportError) -> [UInt8] {
@@ -63,6 +60,5 @@ package struct ExportSource: Sendable {
         return bytes
     }
 
-    /// Ends the lease.
     package func end() { snapshot.end() }
 }

@@ -2,14 +2,11 @@
 package import Fleet
 import SyncPlan
 
-/// Where a cache is exported to.
-///
-/// ``Export`` decides what is done in which order.
+/// A place to export a cache to; ``Export`` decides what is done there, and in which order.
 package protocol ExportTarget: Sendable {
-    /// What messages call it.
+    /// The target's name in messages.
     var name: String { get }
 
-    /// Lists what is there, with sizes.
     func contents() async throws -> ExportContents
 
     /// Reads a small file; `nil` if there is none.
@@ -18,15 +15,14 @@ package protocol ExportTarget: Sendable {
     /// Copies files from the cache and replaces existing ones. Their names become durable with ``settle(_:)``.
     func add(_ files: [ExportFile], from source: ExportSource) async throws
 
-    /// Makes the names of files durable that are there, also of those that an interrupted export has written.
+    /// Makes the names of existing files durable, including those that an interrupted export wrote.
     func settle(_ paths: [String]) async throws
 
-    /// Writes a file, in place of whatever has its name. When it returns, it is durable.
+    /// Writes a file durably and replaces any existing one.
     func put(_ bytes: [UInt8], at path: String) async throws
 
-    /// Removes files.
     func remove(_ paths: [String]) async throws
 
-    /// The files whose bytes are not those that the manifest names.
+    /// The files whose digests do not match the manifest.
     func damaged(among files: [ExportFile], of source: ExportSource) async throws -> [ExportFile]
 }

@@ -5,23 +5,22 @@ import Fleet
 import HTTPRules
 import SyncPlan
 
-/// Looks at upstreams: requests a manifest, its signature, and the documents that are not known.
+/// Polls upstreams: requests a manifest, its signature, and the documents that are not known yet.
 struct UpstreamPoller: Sendable {
-    /// How many documents are requested at once.
     private static let concurrency = 4
-    /// An upstream must not fill the memory, nor keep other polls away.
+    /// Limits, so that an upstream can neither fill the memory nor hold up other polls.
     struct Limits: Sendable {
-        /// The most entries of all documents of a manifest.
+        /// The most entries in all documents of a manifest.
         var entries = 500_000
-        /// The most bytes of documents that polls of one manifest bring.
+        /// The most bytes of documents per manifest, those kept from failed polls included.
         var bytes = 256 << 20
-        /// The most bytes of documents that are kept from a poll that failed to the next.
+        /// The most bytes of documents kept from a failed poll for the next.
         var keptBytes = 64 << 20
-        /// How long a poll may take.
+        /// The longest time to download all documents of a manifest.
         var time: Duration = .seconds(600)
     }
 
-    /// Reads one document at a time, whichever upstream it is of: that may take many times its size.
+    /// Parses one document at a time, of all upstreams: parsing may take many times the document's size.
     private actor Reader {
         func read(
             _ body: [UInt8], of list: Manifest.List, _ poll: UpstreamPoll
@@ -62,7 +61,7 @@ struct UpstreamPoller: Sendable {
             try await checkSignature(of: response.body, digest, poll)
             let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime)
             let (documents, failure) = await documents(of: manifest, poll)
-            // Reading them took several times what is kept of them.
+            // Parsing used several times the memory that is kept.
             if !documents.isEmpty || failure != nil { HeapTrimmer.trimSoon() }
             if let failure { return .failed(failure, found: documents) }
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
@@ -84,7 +83,7 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    /// The documents of a manifest that are not known; with the failure if some are missing.
+    /// Downloads the unknown documents of a manifest; returns the failure too if some are missing.
     private func documents(
         of manifest: Manifest, _ poll: UpstreamPoll
     ) async -> (found: [Digest: UpstreamDocument], failure: UpstreamFailure?) {
@@ -129,7 +128,7 @@ struct UpstreamPoller: Sendable {
         return (found, failure)
     }
 
-    /// Forgets documents of a poll that failed until the others are no more than what is kept.
+    /// Drops documents of a failed poll until the rest is within the limit.
     private func keep(_ found: inout [Digest: UpstreamDocument]) {
         var bytes = 0
         found = found.filter { document in
@@ -148,7 +147,6 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    /// A file that the manifest calls for.
     private func file(
         _ path: String, _ poll: UpstreamPoll, as refusal: UpstreamFailure.Refusal, _ message: String
     ) async throws(UpstreamFailure) -> [UInt8] {

@@ -73,7 +73,7 @@ extension MetricFamily {
     ]
 }
 
-// Read when metrics are asked for.
+// Read on request.
 extension MetricFamily {
     static let up = gauge("syncagent_up", "1 while the agent runs; 0 in the textfile of an agent that was stopped.")
     static let buildInfo = gauge(
@@ -151,7 +151,7 @@ extension MetricFamily {
     ]
 }
 
-// Of the process, under the names that Prometheus has for them.
+// Of the process, under Prometheus' standard names.
 extension MetricFamily {
     static let processCPU = counter(
         "process_cpu_seconds_total", "CPU time of the agent, user and system.", isVolatile: true)
@@ -167,6 +167,5 @@ extension MetricFamily {
         processCPU, processStart, processResident, processVirtual, processOpenFiles, processMaxFiles,
     ]
 
-    /// Every metric of the agent.
     static var all: [MetricFamily] { pushed + pulled + ofProcess }
 }

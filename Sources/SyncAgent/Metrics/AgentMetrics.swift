@@ -5,13 +5,13 @@ import HTTPRules
 import ImageChecks
 import SyncPlan
 
-/// What the agent counts where it happens.
+/// Counters and histograms that the agent updates where things happen.
 ///
-/// What it knows anyway, such as the length of its queue, is read when somebody asks: see ``RunningAgent/metrics()``.
+/// Values that the agent keeps anyway, such as the length of its queue, are read on request: see
+/// ``RunningAgent/metrics()``.
 package final class AgentMetrics: Sendable {
     private let registry: MetricsRegistry
 
-    /// By outcome.
     private let downloads: [MetricLabel.Outcome: Counters<MetricLabel.Origin>]
     private let downloadFailures: Counters<String>
     private let downloadResponses: Counters<MetricLabel.HTTPVersion>
@@ -31,7 +31,6 @@ package final class AgentMetrics: Sendable {
     private let listReads: Counters<MetricLabel.Verdict>
     private let parserFailures: Counters<MetricLabel.ParserFailure>
     private let watcherFailures: Counter
-    /// By method.
     private let controlRequests: [MetricLabel.Method: Counters<MetricLabel.Status>]
 
     package init() {
@@ -72,20 +71,13 @@ package final class AgentMetrics: Sendable {
             })
     }
 
-    /// The present values.
     func read() -> [MetricReading] { registry.read() }
 
     // MARK: Downloads
 
-    /// Notes a download that ended.
+    /// Counts a download that ended, with the bytes of all response bodies.
     ///
-    /// - Parameters:
-    ///   - outcome: How it ended.
-    ///   - request: What was asked for.
-    ///   - trail: The way there, if it was not straight.
-    ///   - isMultiplexed: Whether every answer came over HTTP/2; `nil` if there was none.
-    ///   - bytes: How much of response bodies came.
-    ///   - time: How long it took.
+    /// `trail` is `nil` if it went straight to a public address; `isMultiplexed` is `nil` if there was no response.
     func noteDownload(
         _ outcome: FetchOutcome, of request: FetchRequest, by trail: FetchTrail?, isMultiplexed: Bool?, bytes: Int,
         in time: Duration
@@ -107,13 +99,7 @@ package final class AgentMetrics: Sendable {
         if request.copy == nil, case .server = request.source { originDownloads.increment(request.reason) }
     }
 
-    /// Notes a request to an upstream that ended.
-    ///
-    /// - Parameters:
-    ///   - place: The place of the upstream in `upstream.urls`, from 0; `nil` if it is there no more.
-    ///   - file: What was requested.
-    ///   - result: What came of it.
-    ///   - bytes: How much of the body came.
+    /// Counts a request to an upstream that ended; `place` is its index in `upstream.urls`, `nil` if no longer there.
     func noteUpstream(_ place: Int?, _ file: MetricLabel.UpstreamFile, _ result: MetricLabel.UpstreamResult, bytes: Int)
     {
         guard let place, upstreamRequests.indices.contains(place) else { return }
@@ -131,7 +117,6 @@ package final class AgentMetrics: Sendable {
 
     // MARK: The cache
 
-    /// Notes a publication that ended, and how long it took.
     func notePublication(_ result: PublicationResult, in time: Duration) {
         let outcome: MetricLabel.Publication =
             switch result {
@@ -143,24 +128,20 @@ package final class AgentMetrics: Sendable {
         publicationDuration.record(time)
     }
 
-    /// Notes a flush, and how long it took.
     func noteFlush(isWhole: Bool, in time: Duration) {
         flushDuration.record(time)
         if !isWhole { flushFailures.increment() }
     }
 
-    /// Notes images that were removed, and files that could not be.
     func noteEviction(images: Int, areDamaged: Bool, failures: Int) {
         evictedImages.increment(areDamaged ? .damaged : .retired, by: images)
         if failures > 0 { evictionFailures.increment(by: failures) }
     }
 
-    /// Notes that a superseded generation was removed.
     func noteRelease(ignoringLease: Bool) { evictedGenerations.increment(ignoringLease ? .leaseExpired : .expired) }
 
     // MARK: Lists
 
-    /// Notes what came of parsing a list.
     func noteVerdict(_ verdict: ListVerdict) {
         switch verdict {
         case .success: listReads.increment(.accepted)
@@ -173,25 +154,20 @@ package final class AgentMetrics: Sendable {
         }
     }
 
-    /// Notes what the watcher says.
     func note(_ signal: WatchSignal) {
         if signal.isLast { watcherFailures.increment() }
     }
 
     // MARK: The control socket
 
-    /// Notes a request on the control socket that was answered.
-    ///
-    /// - Parameters:
-    ///   - method: The method of the request, in capitals.
-    ///   - status: The status of the answer.
+    /// Counts a request on the control socket; the method must be in capitals.
     package func noteControlRequest(method: String, status: Int) {
         let method: MetricLabel.Method = method == "GET" ? .get : method == "POST" ? .post : .other
         controlRequests[method]?.increment(MetricLabel.Status(status))
     }
 }
 
-/// A counter for each value of the last label of a metric.
+/// One counter for each value of the last label of a metric.
 private struct Counters<Key: Hashable & Sendable>: Sendable {
     private let counters: [Key: Counter]
 
@@ -199,10 +175,6 @@ private struct Counters<Key: Hashable & Sendable>: Sendable {
 }
 
 extension Counters where Key: CaseIterable & RawRepresentable<String> {
-    /// - Parameters:
-    ///   - family: The metric.
-    ///   - labels: The values of its other labels.
-    ///   - registry: Where it is counted.
     init(_ family: MetricFamily, after labels: [String] = [], _ registry: MetricsRegistry) {
         counters = Dictionary(
             uniqueKeysWithValues: Key.allCases.map { ($0, Counter(family, labels + [$0.rawValue], registry)) })

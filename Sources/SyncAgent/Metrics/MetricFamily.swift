@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A metric as it is declared: its name, its type, and every label that it can have.
+/// The declaration of a metric: its name, its type, and all its labels.
 ///
-/// The values of labels are declared too. So the number of series is known and small, whatever lists and servers send.
+/// Label values are declared too, so the number of series is fixed and small, whatever lists and servers send.
 struct MetricFamily: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case counter
         case gauge
-        /// A distribution over fixed buckets, with their upper bounds in ascending order, in the unit of the metric.
+        /// A distribution over fixed buckets; their upper bounds are in ascending order, in the unit of the metric.
         case histogram(bounds: [Double])
     }
 
     struct Label: Equatable, Sendable {
         var name: String
-        /// All values that it can have.
         var values: [String]
     }
 
-    /// The whole name, with unit and `_total`: `syncagent_received_bytes_total`.
+    /// The full name, with unit and `_total`: `syncagent_received_bytes_total`.
     let name: String
     let kind: Kind
-    /// What it measures, in one sentence.
     let help: String
     let labels: [Label]
-    /// Whether it changes although nothing happened, as a clock does.
+    /// Whether it changes even if nothing happens, as a clock does.
     let isVolatile: Bool
 
     private init(_ name: String, _ kind: Kind, _ help: String, _ labels: [Label], isVolatile: Bool = false) {
@@ -31,45 +29,38 @@ struct MetricFamily: Equatable, Sendable {
         self.isVolatile = isVolatile
     }
 
-    /// A number that only grows.
     static func counter(_ name: String, _ help: String, _ labels: Label..., isVolatile: Bool = false) -> MetricFamily {
         MetricFamily(name, .counter, help, labels, isVolatile: isVolatile)
     }
 
-    /// A number that is read when metrics are.
     static func gauge(_ name: String, _ help: String, _ labels: Label..., isVolatile: Bool = false) -> MetricFamily {
         MetricFamily(name, .gauge, help, labels, isVolatile: isVolatile)
     }
 
-    /// A distribution of durations.
     static func histogram(_ name: String, _ help: String, bounds: [Double], _ labels: Label...) -> MetricFamily {
         MetricFamily(name, .histogram(bounds: bounds), help, labels)
     }
 
-    /// Every set of label values that it can have.
     var labelSets: [[String]] {
         labels.reduce([[]]) { sets, label in sets.flatMap { set in label.values.map { set + [$0] } } }
     }
 }
 
 extension MetricFamily.Label {
-    /// A label that has the values of a type.
     init<Value: CaseIterable & RawRepresentable<String>>(_ name: String, _ type: Value.Type) {
         self.init(name: name, values: type.allCases.map(\.rawValue))
     }
 }
 
-/// A metric with its values at one moment.
 struct MetricReading: Equatable, Sendable {
     enum Value: Equatable, Sendable {
         case number(Double)
-        /// How many values were at most as large as each bound, and more than the one before; the last ones were larger
-        /// than all bounds.
+        /// The count of values in each bucket, not cumulative; the last bucket has the values above all bounds.
         case distribution(counts: [Int], sum: Double)
     }
 
     struct Series: Equatable, Sendable {
-        /// The values of the labels, in the order of the family.
+        /// In the order of the family's labels.
         var labels: [String]
         var value: Value
     }
@@ -81,12 +72,10 @@ struct MetricReading: Equatable, Sendable {
         (self.family, self.series) = (family, series)
     }
 
-    /// A metric without labels.
     init(_ family: MetricFamily, _ value: Double) {
         self.init(family, [Series(labels: [], value: .number(value))])
     }
 
-    /// A metric with one label.
     init(_ family: MetricFamily, _ values: KeyValuePairs<String, Double>) {
         self.init(family, values.map { Series(labels: [$0], value: .number($1)) })
     }

@@ -6,9 +6,8 @@ import HTTPRules
 import ImageChecks
 import SyncPlan
 
-/// The values of labels: none of them is a URL, a host or the name of a list.
+/// The label values; none of them is a URL, a host or the name of a list.
 enum MetricLabel {
-    /// How a download ended.
     enum Outcome: String, CaseIterable, Sendable {
         case downloaded
         case notModified = "not-modified"
@@ -17,7 +16,7 @@ enum MetricLabel {
         case cancelled
     }
 
-    /// Which rule let a download out.
+    /// Which rule permitted the address of a download.
     enum Origin: String, CaseIterable, Sendable {
         /// A public address, without a proxy.
         case `public`
@@ -26,32 +25,27 @@ enum MetricLabel {
         case proxied
         /// No server: the URL carries the image.
         case inline
-        /// One that `upstream.urls` names.
+        /// A server in `upstream.urls`.
         case upstream
     }
 
-    /// The place of an upstream in `upstream.urls`.
+    /// The places in `upstream.urls`, from 1.
     static let upstreams = (1...Settings.Upstream.maxCount).map(String.init)
 
-    /// What is requested from an upstream.
     enum UpstreamFile: String, CaseIterable, Sendable {
         case manifest
-        /// A list document, or a signature.
+        /// A list document or a signature.
         case document
         case icon
     }
 
-    /// What came of a request to an upstream.
     enum UpstreamResult: String, CaseIterable, Sendable {
         case ok
         case notModified = "not-modified"
-        /// The file is not there.
         case miss
-        /// The upstream refuses this machine.
         case refused
-        /// It asks to wait.
         case throttled
-        /// It does not answer, or with something else.
+        /// The upstream sends no answer, or no valid one.
         case unavailable
         case cancelled
 
@@ -76,7 +70,7 @@ enum MetricLabel {
         }
     }
 
-    /// The version of HTTP that all servers of a download answered with.
+    /// The HTTP version that all servers of a download answered with.
     enum HTTPVersion: String, CaseIterable, Sendable {
         case http1 = "1.1"
         case http2 = "2"
@@ -84,14 +78,14 @@ enum MetricLabel {
 
     enum Publication: String, CaseIterable, Sendable {
         case published
-        /// It is in force, but its last flush failed.
+        /// In force, but its last flush failed.
         case undurable
         case noRoom = "no-room"
         case failed
     }
 
     enum Eviction: String, CaseIterable, Sendable {
-        /// No list names the image, and no generation that is kept.
+        /// Neither a list nor a kept generation names the image.
         case retired
         case damaged
     }
@@ -99,7 +93,7 @@ enum MetricLabel {
     enum Release: String, CaseIterable, Sendable {
         /// The grace period is over, and no reader holds a lease.
         case expired
-        /// A reader holds a lease that is older than `cache.leaseMax`.
+        /// A reader holds a lease older than `cache.leaseMax`.
         case leaseExpired = "lease-expired"
     }
 
@@ -107,7 +101,6 @@ enum MetricLabel {
         case accepted, rejected
     }
 
-    /// Why a parser process gave no verdict on a list.
     enum ParserFailure: String, CaseIterable, Sendable {
         case died, killed, failed, timeout, nonsense, unavailable
 
@@ -145,7 +138,7 @@ enum MetricLabel {
         }
     }
 
-    /// The code of a failed download, with one value for all HTTP statuses of a class.
+    /// The code of a failed download, with one value per class of HTTP status.
     static func code(of failure: FetchFailure.Code) -> String {
         guard case .http(let status) = failure else { return failure.rawValue }
         return (300..<600).contains(status) ? "http-\(status / 100)xx" : "http-other"

@@ -2,10 +2,10 @@
 import CoreMetrics
 import Synchronization
 
-/// A backend of swift-metrics that keeps counters and histograms until Prometheus asks for them.
+/// A backend of swift-metrics that keeps counters and histograms until Prometheus requests them.
 ///
-/// Every series exists from the start, with the value 0, and none is added later: a name or a label value that is not
-/// declared is not recorded. To record costs an atomic addition or an uncontended lock; nothing runs by itself.
+/// Every series exists from the start with the value 0. None is added later: an undeclared name or label value is not
+/// recorded. Recording costs an atomic addition or an uncontended lock; there is no background work.
 final class MetricsRegistry: MetricsFactory, Sendable {
     private enum Cell: Sendable {
         case counter(CounterCell)
@@ -45,7 +45,7 @@ final class MetricsRegistry: MetricsFactory, Sendable {
         self.cells = cells
     }
 
-    /// The present values, in the order in which the metrics were declared.
+    /// The current values, in the order of declaration.
     func read() -> [MetricReading] {
         families.map { family in
             MetricReading(
@@ -56,7 +56,6 @@ final class MetricsRegistry: MetricsFactory, Sendable {
         }
     }
 
-    /// The cell of a series; `nil` if the series is not declared.
     private func cell(_ name: String, _ dimensions: [(String, String)]) -> Cell? {
         guard let family = families.first(where: { $0.name == name }), dimensions.count == family.labels.count else {
             return nil
@@ -90,7 +89,7 @@ final class MetricsRegistry: MetricsFactory, Sendable {
         return cell
     }
 
-    // A series that was exposed once stays: a counter that vanishes and comes back looks like a restart.
+    // An exposed series stays: a counter that vanishes and comes back looks like a restart.
 
     func destroyCounter(_ handler: any CounterHandler) {}
     func destroyMeter(_ handler: any MeterHandler) {}
@@ -103,7 +102,7 @@ private final class CounterCell: CounterHandler, Sendable {
 
     var value: Double { Double(count.load(ordering: .relaxed)) }
 
-    /// Adds to the count; a negative amount is ignored, because a counter only grows.
+    /// Adds to the count; ignores a negative amount, because a counter only grows.
     func increment(by amount: Int64) {
         if amount > 0 { count.wrappingAdd(amount, ordering: .relaxed) }
     }
@@ -126,7 +125,6 @@ private final class GaugeCell: MeterHandler, RecorderHandler, Sendable {
 
 private final class HistogramCell: TimerHandler, RecorderHandler, Sendable {
     private struct State {
-        /// One more than there are bounds.
         var counts: [Int]
         var sum = 0.0
     }
@@ -141,11 +139,11 @@ private final class HistogramCell: TimerHandler, RecorderHandler, Sendable {
 
     var value: MetricReading.Value { state.withLock { .distribution(counts: $0.counts, sum: $0.sum) } }
 
-    /// Records a duration in seconds; one below zero, as after a step of a clock, counts as none.
+    /// Records a duration in seconds; a negative one, as after a clock step, counts as 0.
     func recordNanoseconds(_ duration: Int64) { record(Double(max(0, duration)) / 1e9) }
     func record(_ value: Int64) { record(Double(value)) }
 
-    /// Records a value; one that is not a number is ignored: the sum would be lost for ever.
+    /// Records a value; ignores one that is not finite, because it would ruin the sum for good.
     func record(_ value: Double) {
         guard value.isFinite else { return }
         let place = bounds.firstIndex { value <= $0 } ?? bounds.count

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Metrics in the text format of Prometheus, version 0.0.4.
+/// Writes metrics in the Prometheus text format, version 0.0.4.
 package enum MetricsText {
-    /// The media type of the text.
     package static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Writes metrics, each with its help and its type.
-    ///
-    /// - Parameters:
-    ///   - readings: The metrics.
-    ///   - rename: Gives a metric another name.
-    /// - Returns: The text, which ends with a newline.
+    /// Writes metrics with their help and type; `rename` maps their names; the text ends with a newline.
     static func write(_ readings: [MetricReading], rename: (String) -> String = { $0 }) -> String {
         var text = ""
         for reading in readings where !reading.series.isEmpty {
@@ -39,7 +33,7 @@ package enum MetricsText {
         return pairs.isEmpty ? "\(name) \(format(value))\n" : "\(name){\(pairs)} \(format(value))\n"
     }
 
-    /// Escapes a backslash and a newline; and quotes in the values of labels.
+    /// Escapes backslashes and newlines; with `quotes`, as in label values, also quotes.
     static func escaped(_ text: String, quotes: Bool = false) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -53,11 +47,11 @@ package enum MetricsText {
         return result
     }
 
-    /// Writes a number: the shortest text that is read as the same number.
+    /// Formats a number as the shortest text that reads back as the same number.
     static func format(_ number: Double) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number > 0 ? "+Inf" : "-Inf" }
-        // Up to there each whole number has a `Double` of its own.
+        // Up to there a `Double` represents every whole number.
         if number.magnitude < 9e15, number == number.rounded() { return String(Int(number)) }
         return "\(number)"
     }

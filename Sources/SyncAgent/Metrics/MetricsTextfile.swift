@@ -8,13 +8,13 @@ import SystemPackage
 
 /// Writes metrics to a file for the textfile collector of node_exporter (`metrics.textfile`).
 ///
-/// The file is replaced whenever something changed, at most every ``pace``; and every ``beat``, so that its age tells
-/// whether the agent lives. At the end it says `syncagent_up 0`, which tells an agent that was stopped from one that was
-/// killed, and from one that was never there.
+/// The file is replaced on changes, at most every ``pace``; and at least every ``beat``, so that its age shows whether
+/// the agent lives. At the end it says `syncagent_up 0`: this distinguishes a stopped agent from one that was killed or
+/// never ran.
 struct MetricsTextfile: Sendable {
-    /// The least time from one file to the next.
+    /// The shortest time between two writes.
     static let pace: Duration = .seconds(15)
-    /// The longest time from one file to the next.
+    /// The longest time between two writes.
     static let beat: Duration = .seconds(60)
 
     private let path: FilePath
@@ -30,7 +30,6 @@ struct MetricsTextfile: Sendable {
         (self.pace, self.beat) = (pace, beat)
     }
 
-    /// Writes until the task is cancelled, or the agent ends.
     func run() async {
         var last: [MetricReading] = []
         var next = ContinuousClock.now
@@ -56,7 +55,7 @@ struct MetricsTextfile: Sendable {
     }
 
     private func write(_ readings: [MetricReading], _ trouble: inout String?) async {
-        // node_exporter has metrics of its own process under the common names.
+        // node_exporter exports metrics of its own process under the standard names.
         let text = MetricsText.write(readings) { $0.starts(withBytes: "syncagent_") ? $0 : "syncagent_\($0)" }
         let error = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
         defer { trouble = error }
@@ -71,11 +70,9 @@ struct MetricsTextfile: Sendable {
         }
     }
 
-    /// Puts a new file in the place of what is there; node_exporter sees the one or the other.
-    ///
-    /// - Returns: Why that failed.
+    /// Replaces the file atomically for node_exporter; returns the error if that fails.
     static func replace(_ path: FilePath, by text: String) -> FileError? {
-        // node_exporter reads what ends in .prom.
+        // Hidden from node_exporter, which only reads names that end in .prom.
         let temporary = path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "").new").string
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
@@ -84,7 +81,7 @@ struct MetricsTextfile: Sendable {
             let descriptor = FileDescriptor(rawValue: file)
             try descriptor.closeAfter {
                 _ = try descriptor.writeAll(text.utf8)
-                // Whatever the mask of the process is.
+                // Regardless of the umask.
                 guard fchmod(file, 0o644) == 0 else { throw Errno(rawValue: errno) }
             }
         } catch {

@@ -4,9 +4,8 @@ import Glibc
 import IconCache
 import SystemPackage
 
-/// What this process takes of the system.
 enum ProcessUsage {
-    /// What can be told at the moment; what the system does not say is left out.
+    /// The current usage, without values that the system does not give.
     static func read() -> [MetricReading] {
         var readings: [MetricReading] = []
         if let time = AgentClock.processTime {
@@ -14,7 +13,7 @@ enum ProcessUsage {
             readings.append(MetricReading(.processCPU, seconds))
         }
         if let startTime { readings.append(MetricReading(.processStart, startTime)) }
-        // proc_pid_statm(5): the whole size and the resident one, in pages.
+        // proc_pid_statm(5): total and resident size, in pages.
         let pages = text("/proc/self/statm").split(atByte: " ").compactMap { Double($0) }
         if pages.count > 1 {
             let size = Double(sysconf(Int32(_SC_PAGESIZE)))
@@ -24,7 +23,7 @@ enum ProcessUsage {
         if let folder = try? FileDescriptor.openFolder("/proc/self/fd"),
             let files = try? FolderListing.names(in: folder.rawValue)
         {
-            // One is that of the listing.
+            // The listing itself uses one.
             readings.append(MetricReading(.processOpenFiles, Double(files.count - 1)))
         }
         var limit = rlimit()
@@ -34,10 +33,10 @@ enum ProcessUsage {
         return readings
     }
 
-    /// When the process started, since 1970, in whole seconds; `nil` if that cannot be told.
+    /// The start time of the process, in whole seconds since 1970; `nil` if it is unknown.
     private static let startTime: Double? = {
         let stat = text("/proc/self/stat")
-        // After the name, which may have anything in it; the 22nd field is the start, in ticks since boot
+        // Fields are counted after the name, which may contain anything; the 22nd is the start, in ticks since boot
         // (proc_pid_stat(5)).
         let fields = stat[(stat.utf8.lastIndex(of: UInt8(ascii: ")")) ?? stat.startIndex)...].split(atByte: " ")
         guard fields.count > 20, let ticks = Double(fields[20]) else { return nil }

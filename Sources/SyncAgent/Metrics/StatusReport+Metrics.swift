@@ -6,7 +6,6 @@ import Reports
 import SyncPlan
 
 extension StatusReport {
-    /// What the status says, as metrics.
     var metrics: [MetricReading] {
         let states = Dictionary(grouping: lists, by: \.state).mapValues(\.count)
         var readings: [MetricReading] = [
@@ -14,7 +13,6 @@ extension StatusReport {
             MetricReading(.buildInfo, [Version.current: 1]),
             MetricReading(.paused, state == .paused),
             MetricReading(.inSync, inSync),
-            // There is no configuration file yet that could be refused.
             MetricReading(.configurationOK, configuration.error == nil),
             MetricReading(
                 .lists, MetricFamily.lists.labels[0].values.map { ($0, Double(states[$0] ?? 0)) }),
@@ -39,7 +37,7 @@ extension StatusReport {
             MetricReading(.awaitingUpstream, Double(downloads.awaitingUpstream ?? 0)),
         ]
         readings += upstreamMetrics
-        // Without a generation there is nothing to tell: a time of 0 would look like a very old one.
+        // No generation, no value: a time of 0 would look like a very old publication.
         if let generation { readings.append(MetricReading(.generation, Double(generation))) }
         if let time = published.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastPublication, time)) }
         if let time = watch.lastScan.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastScan, time)) }
@@ -48,7 +46,6 @@ extension StatusReport {
 }
 
 extension StatusReport {
-    /// What there is to tell of each upstream.
     private var upstreamMetrics: [MetricReading] {
         let upstreams = zip(MetricLabel.upstreams, upstreams ?? [])
         func reading(_ family: MetricFamily, _ value: (Upstream) -> Double?) -> MetricReading {
@@ -72,7 +69,7 @@ extension MetricReading {
     init(_ family: MetricFamily, _ isTrue: Bool) { self.init(family, isTrue ? 1 : 0) }
 
     init(_ family: MetricFamily, _ time: Timestamp) {
-        // The quotient of two durations is not exact: 1763692797.9999998.
+        // Dividing two durations is inexact: 1763692797.9999998.
         let (seconds, attoseconds) = time.sinceEpoch.components
         self.init(family, Double(seconds) + Double(attoseconds) / 1e18)
     }

@@ -3,17 +3,17 @@ import Logging
 import Reports
 import SyncPlan
 
-/// Keeps the service manager informed while the agent runs.
+/// Notifies the service manager while the agent runs.
 struct AgentService: Sendable {
     let manager: ServiceManager
     let agent: RunningAgent
     let probes: PartProbes
     let logger: Logger
 
-    /// Informs the service manager until the task is cancelled, and then until the agent's loop has ended.
+    /// Notifies the service manager until the task is cancelled, and then until the agent's loop has ended.
     ///
-    /// The agent is ready when it has looked at the lists folder and answers on its socket. A folder that cannot be read is
-    /// no reason to wait: the status tells it.
+    /// The agent is ready when it has scanned the lists folder once and its socket accepts clients. An unreadable
+    /// folder does not delay this: the status shows it.
     func run() async {
         await withTaskCancellationHandler {
             await withTaskGroup { group in
@@ -22,14 +22,13 @@ struct AgentService: Sendable {
                 if let watchdog = manager.watchdog { group.addTask { await feed(every: watchdog) } }
             }
         } onCancel: {
-            // Now, whatever the others wait for.
+            // At once, whatever the other tasks wait for.
             Task { await manager.stopping() }
         }
         await manager.stopping()
         await Task { await tellStopping() }.value
     }
 
-    /// Has something reloaded, and tells when it begins and ends.
     func reload(_ work: () async -> Void) async {
         await manager.reloading()
         await work()
@@ -45,20 +44,19 @@ struct AgentService: Sendable {
     private func tellStatus() async {
         var told = ""
         for await _ in agent.changes {
-            // What comes together is told together.
+            // Groups changes that come together.
             guard (try? await Task.sleep(for: ServiceNotices.pace)) != nil else { return }
-            // A start that gets on may take as long as it takes.
+            // A start that makes progress may take as long as it needs.
             if agent.isStarting { await manager.stillStarting() }
             guard let status = await agent.status() else { return }
             let text = probes.trouble ?? status.serviceLine
-            // Most changes change none of it.
             if text == told { continue }
             told = text
             await tell(text)
         }
     }
 
-    /// Tells a status as soon as one may be told again.
+    /// Sends a status as soon as the rate limit allows.
     private func tell(_ text: String) async {
         guard (try? await Task.sleep(for: await manager.pause)) != nil else { return }
         await manager.status(text)
@@ -68,10 +66,10 @@ struct AgentService: Sendable {
         while await !agent.hasEnded(within: .seconds(1)) { await manager.stillStopping() }
     }
 
-    /// Feeds the watchdog at each interval in which every part of the agent has answered.
+    /// Feeds the watchdog at each interval in which all parts of the agent have answered.
     ///
-    /// After one in which a part has not, it is fed as soon as that answers. The service manager restarts the agent after
-    /// two intervals.
+    /// If a part is late, the watchdog is fed as soon as it answers. The service manager restarts the agent after two
+    /// intervals without a feed.
     private func feed(every interval: Duration) async {
         while true {
             probes.ask()
@@ -84,7 +82,7 @@ struct AgentService: Sendable {
         }
     }
 
-    /// Says which parts do not respond, and returns when all of them do.
+    /// Reports the parts that do not respond, and returns when all of them do.
     private func waitForAnswers(of parts: [String]) async {
         logger.error(
             "parts of the agent do not respond: the watchdog is not fed",

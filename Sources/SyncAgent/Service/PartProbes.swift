@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Asks the parts of the agent for a sign of life: a part that is idle answers at once, one that hangs does not.
+/// Checks that the parts of the agent respond: an idle part answers at once, a hung one does not.
 final class PartProbes: Sendable {
-    /// What asks one part, and returns with its answer.
+    /// Asks one part, and returns when it answers.
     typealias Probe = @Sendable () async -> Void
 
     private let probes: [String: Probe]
@@ -11,21 +11,20 @@ final class PartProbes: Sendable {
     private let answers = ChangeFeed()
     private let noted = Mutex<String?>(nil)
 
-    /// - Parameter probes: What asks each part, by the part's name.
     init(_ probes: [String: Probe]) {
         self.probes = probes
     }
 
-    /// The parts that have not answered since they were asked, sorted.
+    /// The parts that have not answered yet, sorted.
     var silent: [String] { unanswered.withLock { $0.sorted() } }
 
-    /// What has been noted last, as a clause; `nil` if all is well.
+    /// The last recorded trouble, as a clause; `nil` if all is well.
     var trouble: String? { noted.withLock(\.self) }
 
-    /// Notes that parts have been silent for too long; `nil` if none has.
+    /// Records that parts have been silent for too long; `nil` if none has.
     func noteTrouble(_ trouble: String?) { noted.withLock { $0 = trouble } }
 
-    /// Asks each part that does not owe an answer.
+    /// Asks each part that does not still owe an answer.
     func ask() {
         for (part, probe) in probes where unanswered.withLock({ $0.insert(part).inserted }) {
             Task { [self] in
@@ -36,14 +35,13 @@ final class PartProbes: Sendable {
         }
     }
 
-    /// Returns when each part has answered, or when the task is cancelled.
     func answered() async {
         for await _ in answers.changes where silent.isEmpty { return }
     }
 }
 
 extension PartProbes {
-    /// Asks the three parts without which nothing goes on.
+    /// Probes the three parts that the agent cannot work without.
     convenience init(loop: AgentLoop, lists: ListService, publisher: Publisher) {
         self.init([
             "loop": { _ = await loop.ask { _ in } },

@@ -8,26 +8,22 @@ package import Reports
 import SyncPlan
 package import SystemPackage
 
-/// The state of things as the folders show it, with no agent to ask: what the plan would say that an agent begins with.
+/// The status read from disk when no agent can be asked: what the plan of a starting agent would report.
 package struct DiskStatus: Sendable {
     private let folders: AgentFolders
     private let settings: Settings
     private let parser: ParseHelper
 
-    /// - Parameters:
-    ///   - folders: Where everything is.
-    ///   - settings: What was configured.
-    ///   - parser: The program `syncagent-parse`.
     package init(folders: AgentFolders, settings: Settings, parser: FilePath) {
         self.folders = folders
         self.settings = settings
         self.parser = ParseHelper(executable: parser, limits: ListLimits(settings.lists))
     }
 
-    /// What the folders show.
+    /// The status that the folders show.
     ///
-    /// Of an agent that runs and cannot be asked, the cache tells all there is: its lists folder and settings may be others
-    /// than those of whoever asks.
+    /// For a running agent that cannot be asked, only the cache counts: its lists folder and settings may differ from
+    /// the caller's.
     package func report(agent: LockState = .free) async -> StatusReport {
         var restored = restore()
         var report = StatusReport(state: .stopped)
@@ -36,7 +32,7 @@ package struct DiskStatus: Sendable {
         case .held(let process): (report.state, report.pid) = (.running, process)
         case .unknown: report.state = .unknown
         }
-        // Before the lists are taken in, which may end a hold whose generations are not known.
+        // Before the lists are read: they may end a hold whose generations are not restored here.
         let hold = restored.plan.evictionStatus
         let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
         let known = restored.plan.status
@@ -48,7 +44,7 @@ package struct DiskStatus: Sendable {
             if agent != .free {
                 .unknown
             } else if known.eviction.state == "suspended", known.generation != nil || restored.trouble != nil {
-                // Where nothing was ever published there are no lists to doubt.
+                // If nothing was ever published, there are no lists to doubt.
                 known.eviction
             } else {
                 report.icons.retired > 0 ? hold : .active
@@ -59,7 +55,7 @@ package struct DiskStatus: Sendable {
         return report
     }
 
-    /// Everything that the folders tell of one URL; `nil` if nothing does.
+    /// Everything that the folders show about a URL; `nil` if nothing.
     ///
     /// - Throws: ``IconCacheError`` if the cache cannot be read.
     package func report(on url: IconURL) throws -> IconReport? {
@@ -73,15 +69,14 @@ package struct DiskStatus: Sendable {
         return report
     }
 
-    /// The icons of a list whose last refresh failed.
     package func staleIcons(of list: ListName) -> Set<IconURL> { restore().plan.staleIcons(of: list) }
 
     private struct Restored {
-        /// The plan that an agent would begin with, but for older generations.
+        /// The plan that an agent would start with, except for older generations.
         var plan: Reconciler
-        /// What keeps readers from the newest generation, or from a part of it.
+        /// Why readers cannot read the newest generation, or a part of it.
         var trouble: IconCacheError?
-        /// Whether what is remembered beside the cache could be read.
+        /// Whether the state database could be read.
         var hasMemory: Bool
     }
 
@@ -111,29 +106,22 @@ package struct DiskStatus: Sendable {
         return Restored(plan: plan, trouble: trouble, hasMemory: memory != nil)
     }
 
-    /// Has the plan take in the lists that are in the folder now.
-    ///
-    /// - Returns: Whether what was published is what they say.
+    /// Feeds the current lists to the plan, and returns whether the published generation matches them.
     private func readLists(into plan: inout Reconciler) async -> Bool {
         var scanner = ListScanner(
             folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes, known: plan.knownLists)
         let scan = await scanner.look().scan
-        // Nobody carries out what follows from it.
         let now = AgentClock.wallTime
         _ = plan.handle([.scanned(scan)], now: now)
         guard case .listed(let folder, let present, let changed) = scan else { return false }
-        // An agent would look again before it takes a list for removed.
+        // An agent scans again before it treats a list as removed.
         let again = ListScan.listed(folder, present: present, changed: [:])
         let later = now + settings.lists.settleMax + AbsentLists.shortest
         _ = plan.handle([.scanned(again.listed(at: later))], now: later)
         return plan.isPublished && present.allSatisfy { changed[$0] != nil }
     }
 
-    /// Counts what is on disk: images, and names of URLs that no list names any more.
-    ///
-    /// - Parameters:
-    ///   - report: Where the numbers go.
-    ///   - images: How many images lists show.
+    /// Counts the images on disk, and the `by-url/` names that no list references, where lists show `images` images.
     private func countFiles(in report: inout StatusReport, showing images: Int) {
         guard let folder = try? CacheFolder(folders.cache) else { return }
         var urls = 0
@@ -147,7 +135,7 @@ package struct DiskStatus: Sendable {
                 }
             }
         }
-        // Without a manifest nobody knows which of them are referenced.
+        // Without a manifest, it is unknown which of them are referenced.
         let shown = report.icons.ready + (report.icons.previous ?? 0)
         if report.generation != nil {
             report.icons.retired = max(min(urls - shown, report.cache.images - images), 0)
@@ -156,11 +144,11 @@ package struct DiskStatus: Sendable {
 }
 
 extension Remembered {
-    /// What published documents tell of failures, where nothing is remembered beside them.
+    /// Restores failures from the published documents, without a state database.
     fileprivate init(failuresIn documents: [Digest: AppListDocument]) {
         self.init()
         for app in documents.values.lazy.flatMap(\.apps) {
-            // A later version may have codes that this one does not know.
+            // A later version may have unknown codes.
             guard let error = app.error, let code = FetchFailure.Code(rawValue: error) else { continue }
             let failure = IconRecord.Failure(
                 code: code, message: "the agent knows the details", attempts: 0, nextAttempt: .distantPast)
@@ -170,7 +158,7 @@ extension Remembered {
 }
 
 extension AppListDocument.App {
-    /// Why there is no image of the icon's own URL; `nil` if there is one, or nobody has tried.
+    /// Why the icon's own URL has no image; `nil` if it has one or was never tried.
     fileprivate var error: String? {
         if case .failed(let error) = state { error } else { previous?.error }
     }
