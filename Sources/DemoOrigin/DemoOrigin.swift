@@ -7,7 +7,6 @@ import LocalHTTP
 /// `/icons/NAME.png` is drawn from its name, for any name. `?side=128` sets its side in pixels, `?bytes=12288` pads the
 /// file to that size. Tests can set another response for a path, and hold responses back.
 package final class DemoOrigin: Sendable {
-    /// The port that the origin listens on.
     package let port: Int
 
     private let book: ReplyBook
@@ -21,14 +20,14 @@ package final class DemoOrigin: Sendable {
         self.ended = ended
     }
 
-    /// Runs an origin while `body` runs; when this returns or throws, the origin has stopped.
+    /// Runs an origin while `body` runs; it has stopped when this returns or throws.
     ///
     /// - Parameters:
     ///   - port: The port to listen on. The default is 0: the system chooses one. With the port of an origin that was
     ///     cut off, its URLs work again.
-    ///   - body: Receives the origin, which is listening.
+    ///   - body: Receives the listening origin.
     /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, or that of listening on the port.
+    /// - Throws: The error of `body`, or of listening on the port.
     @discardableResult
     package static func run<R>(port: Int = 0, _ body: (DemoOrigin) async throws -> R) async throws -> R {
         let book = ReplyBook()
@@ -65,20 +64,20 @@ package final class DemoOrigin: Sendable {
     /// `http://127.0.0.1:PORT`, without a trailing slash.
     package var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// The URL of the icon that is drawn from the name.
+    /// The URL of the icon drawn from a name.
     ///
     /// - Parameters:
     ///   - name: Any text.
     ///   - side: Width and height in pixels, one of ``IconDrawing/sides``. The default is 64.
-    ///   - bytes: The size that the file is padded to, one of ``IconDrawing/sizes``. The default is no padding.
-    /// - Returns: The URL, with a query for what differs from the defaults.
+    ///   - bytes: The size to pad the file to, one of ``IconDrawing/sizes``. The default is no padding.
+    /// - Returns: The URL, with a query for values other than the defaults.
     package func iconURL(_ name: String, side: Int? = nil, bytes: Int? = nil) -> String {
         let parameters = [side.map { "side=\($0)" }, bytes.map { "bytes=\($0)" }].compactMap(\.self)
         let query = parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&")
         return baseURL + Self.iconPath(name) + query
     }
 
-    /// The path of the icon that is drawn from the name: `/icons/NAME.png`, percent-encoded.
+    /// The path of the icon drawn from a name: `/icons/NAME.png`, percent-encoded.
     package static func iconPath(_ name: String) -> String {
         IconPath.path(for: name)
     }
@@ -93,13 +92,13 @@ package final class DemoOrigin: Sendable {
 }
 
 extension DemoOrigin {
-    /// The number of all requests received.
+    /// The number of requests received.
     package var requestCount: Int { book.tally.total }
 
     /// The number of requests received for a path, with any query.
     package func requestCount(for path: String) -> Int { book.tally.count(of: path) }
 
-    /// Waits until at least `count` requests were received for the path; with `nil`, for any path.
+    /// Waits for at least `count` requests for the path; with `nil`, for any path.
     ///
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
     package func received(_ count: Int = 1, for path: String? = nil) async throws {
@@ -108,24 +107,23 @@ extension DemoOrigin {
 
     /// Responds to every later request for a path with the result of a script.
     ///
-    /// The path is as sent: percent-encoded, without a query.
+    /// The path is as sent: percent-encoded, without the query.
     package func respond(to path: String, with script: @escaping @Sendable (OriginRequest) async -> OriginReply) {
         book.write(script, for: path)
     }
 
-    /// Responds to every later request for a path with a reply.
     package func respond(to path: String, with reply: OriginReply) {
         book.write({ _ in reply }, for: path)
     }
 
-    /// Holds back every response for a path, from its first byte, until it is released.
+    /// Holds back every response for a path, from its first byte, until ``release(_:)``.
     ///
     /// Requests are counted when they are received.
     package func hold(_ path: String) {
         book.hold(path)
     }
 
-    /// Sends the responses that are held back for a path, and holds back no more.
+    /// Sends the held responses for a path, and stops holding them back.
     package func release(_ path: String) {
         book.release(path)
     }

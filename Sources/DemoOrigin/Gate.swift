@@ -13,9 +13,7 @@ package final class Gate: Sendable {
 
     package init() {}
 
-    /// Opens the gate, and resumes all waiting tasks.
-    ///
-    /// Opening an open gate does nothing.
+    /// Opens the gate, and resumes all waiting tasks; does nothing if it is open.
     package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true

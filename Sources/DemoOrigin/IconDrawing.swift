@@ -10,22 +10,21 @@ package struct IconDrawing: Hashable, Sendable {
     /// The valid sizes of a padded file, in bytes.
     package static let sizes = 0...(64 << 20)
 
-    /// The text that determines the colour and the glyph.
     package let name: String
 
     /// Width and height in pixels.
     package let side: Int
 
-    /// The size that the file is padded to, in bytes.
+    /// The size to pad the file to, in bytes.
     package let paddedTo: Int
 
     /// Creates an icon.
     ///
     /// - Parameters:
-    ///   - name: Any text.
+    ///   - name: Any text; determines the colour and the glyph.
     ///   - side: Width and height in pixels. The default is 64.
-    ///   - paddedTo: The size of the file in bytes. The default is 0: no padding. A size below that of the drawing
-    ///     (2,244 bytes for a side of 64) and 12 bytes of padding adds nothing either.
+    ///   - paddedTo: The size to pad the file to, in bytes. The default is 0. A size less than 12 bytes above that of
+    ///     the drawing (2,244 bytes for a side of 64) adds nothing.
     package init(_ name: String, side: Int = 64, paddedTo: Int = 0) {
         precondition(Self.sides.contains(side), "side must be in \(Self.sides)")
         precondition(Self.sizes.contains(paddedTo), "paddedTo must be in \(Self.sizes)")
@@ -34,12 +33,11 @@ package struct IconDrawing: Hashable, Sendable {
         self.paddedTo = paddedTo
     }
 
-    /// A strong entity tag, with its quotes; it is the same for the same bytes.
+    /// A strong entity tag, with its quotes; equal for equal bytes.
     package var entityTag: String {
         "\"\(String(hash, radix: 16))-\(side)-\(paddedTo)\""
     }
 
-    /// The icon as a PNG file.
     package func png() -> [UInt8] {
         let corner = RoundedCorner(radius: side * 7 / 32)
         let glyph = Glyph(side: side, bits: hash)
@@ -83,16 +81,15 @@ extension PalettePNG.Colour {
     }
 }
 
-/// How much of a pixel a rounded corner covers, for a smooth edge.
+/// The coverage of pixels in a rounded corner, for smooth edges.
 private struct RoundedCorner {
-    /// The coverage of a pixel inside.
     static let full = 8
 
     private let radius: Int
 
     init(radius: Int) { self.radius = radius }
 
-    /// From 0 (outside) to ``full``, for a pixel that far from the nearest edges, by 16 samples.
+    /// The coverage of a pixel at this distance from the nearest edges, from 0 (outside) to ``full``, by 16 samples.
     func coverage(_ x: Int, _ y: Int) -> Int {
         guard x < radius, y < radius else { return Self.full }
         var inside = 0
@@ -108,13 +105,13 @@ private struct RoundedCorner {
     }
 }
 
-/// Five by five cells in the middle of the square, the right half the mirror of the left.
+/// Five by five cells in the middle of the square; the right half mirrors the left.
 private struct Glyph {
     private let margin: Int
     private let cell: Int
     private let bits: UInt64
 
-    /// A glyph from the first 15 neighbouring bits of the hash that are neither too many nor too few.
+    /// Uses the first 15 adjacent bits of the hash with 5 to 10 of them set.
     init(side: Int, bits: UInt64) {
         cell = side / 8
         margin = (side - 5 * cell) / 2

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 
-/// The path of a drawn icon, `/icons/NAME.png`, with the name percent-encoded (RFC 3986) so that the name can be any
-/// text.
+/// The path of a drawn icon, `/icons/NAME.png`; the name is percent-encoded (RFC 3986), so it can be any text.
 enum IconPath {
     private static let prefix = "/icons/"
     private static let suffix = ".png"

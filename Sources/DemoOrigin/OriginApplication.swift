@@ -39,7 +39,6 @@ func originApplication(
 
 let originLogger = Logger(label: "origin") { _ in SwiftLogNoOpLogHandler() }
 
-/// The connection of a request.
 private struct Connection: InitializableFromSource {
     let channel: any Channel
 

@@ -4,10 +4,10 @@
 ///
 /// `Content-Length` is added if it is missing, and `Date` always.
 package struct OriginReply: Sendable {
-    /// The status code, from 200 to 599.
+    /// From 200 to 599.
     package var status: Int
 
-    /// The names and values of the header fields, in the order in which they are sent.
+    /// The names and values of the header fields, in the order sent.
     package var headers: [(name: String, value: String)]
 
     package var body: [UInt8]
@@ -19,7 +19,7 @@ package struct OriginReply: Sendable {
         self.body = body
     }
 
-    /// A drawn icon, as a PNG with an entity tag and a modification date.
+    /// A drawn icon as a PNG, with an entity tag and a modification date.
     package static func icon(_ icon: IconDrawing) -> OriginReply {
         OriginReply(
             headers: [
@@ -30,10 +30,10 @@ package struct OriginReply: Sendable {
             body: icon.png())
     }
 
-    /// This response, or a `304` if the conditions of the request match it.
+    /// This response, or a `304` if the request's conditions match it.
     ///
-    /// Only a `200` becomes a `304`. `If-None-Match` takes precedence over `If-Modified-Since`, which must equal the
-    /// date in `Last-Modified`.
+    /// Only a `200` becomes a `304`. `If-None-Match` takes precedence over `If-Modified-Since`, which must equal
+    /// `Last-Modified`.
     package func revalidated(for request: OriginRequest) -> OriginReply {
         guard status == 200, isKnown(to: request) else { return self }
         let kept = ["etag", "last-modified", "cache-control", "expires", "vary", "content-location"]
@@ -55,7 +55,7 @@ package struct OriginReply: Sendable {
         headers.first { $0.name.lowercased() == name }?.value
     }
 
-    /// The tag without the prefix of weak ones, for the weak comparison.
+    /// The tag without the weakness prefix, for the weak comparison.
     private static func opaque(_ tag: Substring) -> Substring {
         tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
     }

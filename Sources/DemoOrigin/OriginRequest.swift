@@ -2,13 +2,13 @@
 
 /// A request that the origin received.
 package struct OriginRequest: Sendable {
-    /// The method as it was sent: `GET`.
+    /// As sent, such as `GET`.
     package var method: String
 
-    /// The path as it was sent: percent-encoded, without the query.
+    /// As sent: percent-encoded, without the query.
     package var path: String
 
-    /// The query as it was sent, without the `?`; `nil` if there was none.
+    /// As sent, without the `?`; `nil` if there is none.
     package var query: String?
 
     /// The values of each header field, joined with `, `, by lower-case name.
@@ -17,7 +17,6 @@ package struct OriginRequest: Sendable {
     /// The number of this request among those for its path, from 1.
     package var number: Int
 
-    /// The value of a query parameter; `nil` if there is none.
     func parameter(_ name: String) -> Substring? {
         for pair in query?.split(separator: "&") ?? [] {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ImageChecks
 
-/// A square PNG of at most 16 colours, without compression.
+/// An uncompressed square PNG with at most 16 colours.
 struct PalettePNG {
     struct Colour: Equatable {
         var red, green, blue: UInt8
@@ -32,11 +32,9 @@ struct PalettePNG {
         self.scanlines = scanlines
     }
 
-    /// The file's bytes.
+    /// The file, padded if wanted to a size with a private ancillary chunk, which decoders ignore.
     ///
-    /// - Parameter wanted: The size to pad the file to, with a private ancillary chunk, which decoders ignore. The
-    ///   chunk has at least 12 bytes; if fewer are missing, nothing is added.
-    /// - Returns: The file.
+    /// The chunk has at least 12 bytes; if fewer are missing, nothing is added.
     func file(paddedTo wanted: Int = 0) -> [UInt8] {
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let depth: UInt8 = 4, indexedColour: UInt8 = 3
@@ -64,7 +62,7 @@ private func bigEndian(_ value: Int) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
 }
 
-/// The bytes as a zlib stream of stored blocks (RFC 1950 and 1951).
+/// A zlib stream of stored blocks (RFC 1950 and 1951).
 private func stored(_ bytes: [UInt8]) -> [UInt8] {
     let longestBlock = 0xFFFF
     var stream: [UInt8] = [0x78, 0x01]

@@ -29,7 +29,7 @@ final class ReplyBook: Sendable {
         pages.withLock { $0.held.removeValue(forKey: path) }?.open()
     }
 
-    /// Counts a request, waits while its path is held, and returns the response that its script gives then.
+    /// Counts a request, waits while its path is held, and returns the response of the script set by then.
     ///
     /// - Throws: `CancellationError` if the origin ends while the path is held.
     func reply(method: String, target: String, headers: [String: String]) async throws -> OriginReply {

@@ -30,7 +30,6 @@ package final class Tally: Sendable {
 
     package init() {}
 
-    /// The count of all keys.
     package var total: Int { count(of: nil) }
 
     /// The count of a key; with `nil`, that of all keys.

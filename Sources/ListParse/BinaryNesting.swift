@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The nesting and the number of values of a binary property list.
+/// Measures the nesting and the number of values of a binary property list.
 ///
-/// The file ends with a trailer of 32 bytes that locates a table of offsets; containers refer to their members by
-/// indexes into that table. Containers can be shared, so that a small file expands to many values, and can contain
-/// themselves: then the nesting is endless.
+/// A trailer of 32 bytes locates a table of offsets; containers refer to their members by indexes into that table.
+/// Containers can be shared, so that a small file expands to many values, and can contain themselves: then the nesting
+/// is endless.
 struct BinaryNesting {
     private let bytes: [UInt8]
     private let offsetSize: Int
@@ -32,19 +32,19 @@ struct BinaryNesting {
         self.tableOffset = tableOffset
     }
 
-    /// The depth and the size of a container, including its members.
+    /// The size of a container, including its members.
     struct Extent: Equatable {
-        /// The nesting of containers, itself included.
+        /// The nesting depth of containers, itself included.
         var depth = 0
-        /// The number of values, each counted for every reference to it.
+        /// The number of values, counted once per reference.
         var values = 1
     }
 
     /// Measures the whole list; `nil` if it is nested deeper than the limit.
     ///
-    /// Each container is measured once, however often it is referred to. Containers can also share some of their
-    /// references, so that measuring all of them would take much longer than reading the file; it stops when the number
-    /// of values exceeds the limit, and the depth is incomplete then.
+    /// Each container is measured once. Containers can also share parts of their references, so that measuring all of
+    /// them would take far longer than reading the file: when the number of values exceeds the limit, it stops, with an
+    /// incomplete depth.
     func extent(maxDepth: Int, maxValues: Int) -> Extent? {
         var known: [Int: Extent] = [:]
         return measure(topObject, room: maxDepth, maxValues, &known)
@@ -78,7 +78,7 @@ struct BinaryNesting {
         return extent
     }
 
-    /// The range of a container's references; `nil` if the object is not a container, or not within the file.
+    /// The range of a container's references; `nil` if the object is not a container, or exceeds the file.
     private func members(of object: Int) -> Range<Int>? {
         guard let start = Self.number(bytes, at: tableOffset + object * offsetSize, size: offsetSize),
             start < tableOffset
@@ -103,7 +103,7 @@ struct BinaryNesting {
         return first..<first + count * perMember * referenceSize
     }
 
-    /// Reads a big-endian number; `nil` if it is not within the bytes, or larger than any file.
+    /// Reads a big-endian number; `nil` if it is out of range, or larger than any file.
     private static func number(_ bytes: [UInt8], at position: Int, size: Int) -> Int? {
         guard size <= 8, position <= bytes.count - size else { return nil }
         var number: UInt64 = 0

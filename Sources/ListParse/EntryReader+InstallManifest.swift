@@ -9,9 +9,10 @@ extension EntryReader {
     private static let titleKey = ListKey("title")
     private static let identifierKey = ListKey("bundle-identifier")
 
-    /// Adds the icons of an item of an over-the-air install manifest, and returns whether it is such an item.
+    /// Adds the icons of an over-the-air install manifest item: its `assets` of kind `display-image` and
+    /// `full-size-image`.
     ///
-    /// The icons are the `assets` of the kinds `display-image` and `full-size-image`.
+    /// Returns whether it is such an item.
     mutating func addInstallItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard var assets = try? item.nestedUnkeyedContainer(forKey: Self.assetsKey) else { return false }
         count(assets)

@@ -2,28 +2,28 @@
 import AppLists
 import CacheFormat
 
-/// A package in Munki (pkginfo): a file has one, and a catalog has many.
+/// A Munki package (pkginfo): a pkginfo file has one, a catalog has many.
 enum MunkiItem {
     static let iconNameKey = ListKey("icon_name")
     static let iconHashKey = ListKey("icon_hash")
     private static let catalogsKey = ListKey("catalogs")
 
-    /// Whether a dictionary is a package: it names its icon, or the catalogs that it is in.
+    /// Whether a dictionary is a package: it names its icon, or its catalogs.
     static func isItem(_ dictionary: KeyedDecodingContainer<ListKey>) -> Bool {
         dictionary.contains(iconNameKey) || dictionary.contains(iconHashKey)
             || dictionary.contains(catalogsKey) && dictionary.contains(EntryReader.nameKey)
     }
 
-    /// The suffixes of images that Munki knows.
+    /// The image suffixes that Munki knows.
     private static let suffixes: Set = [
         "bmp", "gif", "icns", "jpg", "jpeg", "png", "psd", "tga", "tif", "tiff", "yuv",
     ]
 
-    /// The file that Munki looks for: a name without a known suffix gets `.png`.
+    /// The file that Munki looks for: `.png` is appended to a name without a known suffix.
     static func file(named name: String) -> String {
         let last = name.split(atByte: "/", omittingEmpty: false).last ?? ""
         let parts = last.split(atByte: ".")
-        // Dots at its beginning are no suffix.
+        // Leading dots do not begin a suffix.
         guard parts.count > 1, let suffix = parts.last, last.ends(withBytes: "." + suffix), suffixes.contains(suffix)
         else {
             return name + ".png"
@@ -35,7 +35,7 @@ enum MunkiItem {
 extension EntryReader {
     /// Adds the icon that Munki shows for an item, and returns whether it is such an item.
     ///
-    /// The name of the icon is `icon_name`, or else the `name` of the item.
+    /// The icon's name is `icon_name`, or else the item's `name`.
     mutating func addMunkiItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard MunkiItem.isItem(item) else { return false }
         let isNamed =
@@ -44,7 +44,7 @@ extension EntryReader {
         switch iconName(key, of: item) {
         case .success(let url):
             let name = text(Self.nameKey, of: item, at: place)
-            // A catalog has an item for each version of an app, all with the same name.
+            // A catalog has one item per version of an app, all with the same name.
             let id = (name ?? "").isEmpty ? nil : name
             append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
@@ -62,9 +62,7 @@ extension EntryReader {
         return AppEntry.flaw(inIcon: url).map { .failure($0) } ?? .success(IconURL(url))
     }
 
-    /// The digest that an item gives for its image.
-    ///
-    /// If entries give several digests for one image, the first one counts.
+    /// The expected digest of an item's image; if entries disagree about an image, the first one counts.
     private mutating func digest(
         of item: KeyedDecodingContainer<ListKey>, for url: IconURL, at place: EntryPlace
     ) -> Digest? {

@@ -2,12 +2,11 @@
 import AppLists
 import CacheFormat
 
-/// Reads the entries of one array, each on its own: a bad entry is reported and ignored.
+/// Reads the entries of an array one by one: a bad entry is reported and ignored.
 struct EntryReader {
-    /// What an array turned out to be.
     enum Reading: Equatable {
         case list(AppList)
-        /// An empty array, and so an empty list.
+        /// An empty array, and therefore an empty list.
         case empty
         /// It contains no URL and no dictionary of a known kind.
         case other
@@ -26,9 +25,9 @@ struct EntryReader {
     private var budget: TextBudget
     /// The number of elements of all arrays read so far.
     private var elements = 0
-    /// Whether there are relative icon names, and no base for them.
+    /// Whether there are relative icon names without a base URL.
     var lacksIconBase = false
-    /// The digests that the entries so far give, by the URL of the image.
+    /// The digests from the entries so far, by image URL.
     var expected: [IconURL: Digest] = [:]
 
     init(limits: ListLimits) {
@@ -38,12 +37,7 @@ struct EntryReader {
         identityKeys = limits.identityKeys.map(ListKey.init)
     }
 
-    /// Reads an array of dictionaries, of URLs, or of both.
-    ///
-    /// - Parameters:
-    ///   - array: The array.
-    ///   - path: Its key path, for the problems.
-    /// - Returns: The list in it, or why there is none.
+    /// Reads an array of dictionaries, URLs, or both; `path` is its key path, for problems.
     mutating func read(_ array: any UnkeyedDecodingContainer, at path: String) -> Reading {
         var array = array
         guard !array.isAtEnd else { return .empty }
@@ -64,7 +58,7 @@ struct EntryReader {
         return isKnownShape ? result : .other
     }
 
-    /// Reads a dictionary that is the one entry of a list.
+    /// Reads a dictionary that is the only entry of a list.
     mutating func read(_ entry: KeyedDecodingContainer<ListKey>) -> Reading {
         _ = add(entry, at: .top)
         return result
@@ -75,7 +69,6 @@ struct EntryReader {
         return .list(AppList(entries: entries, problems: problems.reported))
     }
 
-    /// Counts the elements of an array that is read.
     mutating func count(_ array: any UnkeyedDecodingContainer) {
         elements += array.count ?? 0
     }
@@ -86,9 +79,9 @@ struct EntryReader {
         return budget.rejection
     }
 
-    /// Adds an entry that is a string, and returns whether it is an absolute URL.
+    /// Adds a string entry, and returns whether it is an absolute URL.
     ///
-    /// A relative URL can be any word: it is an entry, but does not make the array an app list.
+    /// Any word can be a relative URL: it is an entry, but does not make the array an app list.
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
         switch icon(text) {
         case .success(let url):
@@ -100,7 +93,7 @@ struct EntryReader {
         }
     }
 
-    /// Adds an entry that is a dictionary, and returns whether it is of a known kind.
+    /// Adds a dictionary entry, and returns whether it is of a known kind.
     private mutating func add(_ entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         var firstProblem: (key: ListKey, flaw: IconFlaw)?
         for key in iconKeys where entry.contains(key) {
@@ -129,7 +122,6 @@ struct EntryReader {
         entries.append(entry)
     }
 
-    /// The icon's URL that a key gives.
     mutating func icon(
         _ key: ListKey, of entry: KeyedDecodingContainer<ListKey>
     ) -> Result<IconURL, IconFlaw> {
@@ -139,14 +131,12 @@ struct EntryReader {
 
     private mutating func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         let icon = limits.icon(text)
-        // Texts of bad entries count too: they took time to read.
+        // Texts of bad entries count, too: reading them took time.
         if case .failure = icon { budget.spend(text) }
         return icon
     }
 
-    /// An optional text of an entry.
-    ///
-    /// An integer is accepted as its digits.
+    /// An optional text of an entry; an integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
         guard entry.contains(key) else { return nil }
         guard let text = Self.text(key, of: entry) else {
@@ -167,9 +157,9 @@ struct EntryReader {
             ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
     }
 
-    /// What tells an app from others: the value of the first of the identity keys that is a text or an integer.
+    /// The identity of an app: the first identity key whose value is a text or an integer.
     ///
-    /// Other values say nothing, and are no problem of the entry: a list may use such a key for something else.
+    /// Other values are ignored without a problem: a list may use such a key for something else.
     mutating func identity(of entry: KeyedDecodingContainer<ListKey>) -> String? {
         for key in identityKeys where entry.contains(key) {
             guard let text = Self.text(key, of: entry), !text.isEmpty else { continue }
@@ -180,7 +170,7 @@ struct EntryReader {
         return nil
     }
 
-    /// A value of any type, which is skipped.
+    /// Skips a value of any type.
     struct Anything: Decodable {
         init(from decoder: any Decoder) {}
     }

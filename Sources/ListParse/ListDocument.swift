@@ -2,16 +2,16 @@
 import AppLists
 import CacheFormat
 
-/// A whole property list, decoded as whichever shape of app list it has.
+/// A whole property list, decoded as any known shape of app list.
 ///
-/// `init(from:)` does everything, in one pass; decoding the file again for each possible type is many times slower.
+/// `init(from:)` does everything in one pass; decoding the file again for each possible type is many times slower.
 struct ListDocument: Decodable {
-    /// The key under which the decoder has the ``ListLimits``.
+    /// The decoder's key for the ``ListLimits``.
     static let limitsKey = CodingUserInfoKey(rawValue: "limits")
-    /// The key under which the decoder has the number of keys of the file's outermost dictionary.
+    /// The decoder's key for the number of keys of the outermost dictionary.
     static let topKeysKey = CodingUserInfoKey(rawValue: "topKeys")
 
-    /// The keys whose array is the list even if there are other arrays, in order of precedence.
+    /// The keys whose array is the list even if there are other arrays, by precedence.
     private static let preferredKeys = ["apps", "items", "icons"]
 
     let verdict: ListVerdict
@@ -73,7 +73,7 @@ struct ListDocument: Decodable {
             }
         }
         switch candidates.count {
-        // The parser merges keys that are canonically equivalent, and keeps one of the values.
+        // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
             return .failure(.repeatedKeys)
         case 0: return named.verdict
@@ -85,7 +85,6 @@ struct ListDocument: Decodable {
     }
 }
 
-/// Any key of a dictionary.
 struct ListKey: CodingKey {
     let stringValue: String
 

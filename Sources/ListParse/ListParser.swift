@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// Parses a property list (XML, binary or OpenStep) as an app list.
 ///
-/// Some files crash the parser underneath (deep nesting, binary counts past the end of the file): parse untrusted bytes
-/// in a process of its own.
+/// Some files crash the underlying parser (deep nesting, binary counts beyond the end of the file): parse untrusted
+/// bytes in a separate process.
 package struct ListParser: Sendable {
     private let limits: ListLimits
 
@@ -14,9 +14,6 @@ package struct ListParser: Sendable {
         self.limits = limits
     }
 
-    /// Parses bytes.
-    ///
-    /// - Returns: The app list, or why there is none.
     package func parse(_ bytes: [UInt8]) -> ListVerdict {
         guard bytes.count <= limits.maxBytes.bytes else { return .failure(.tooLarge(limit: limits.maxBytes)) }
         let encoding = PropertyListEncoding(of: bytes)
@@ -44,8 +41,7 @@ package struct ListParser: Sendable {
         }
     }
 
-    /// Whether a file that is no property list begins as JSON does: with a bracket, and then with a string in double
-    /// quotes and a colon, or with another bracket.
+    /// Whether a rejected file begins like JSON: a bracket, then a quoted string and a colon, or another bracket.
     private static func isJSON(_ bytes: [UInt8]) -> Bool {
         let text = bytes.prefix(1 << 16).filter { $0 > 0x20 }.drop { $0 >= 0x80 }
         let beginning = String(decoding: text.prefix(4096), as: UTF8.self)
@@ -57,7 +53,7 @@ package struct ListParser: Sendable {
         guard case .dataCorrupted(let context)? = error as? DecodingError else { return "it cannot be decoded" }
         let cause = (context.underlyingError as? CocoaError)?.userInfo["NSDebugDescription"] as? String
         var text = cause ?? context.debugDescription
-        // For XML, the line numbers of the parser are wrong.
+        // The parser's line numbers for XML are wrong.
         if encoding == .xml, let line = text.firstRange(of: /(, | )(on|at) line \d+/) {
             text.removeSubrange(line)
         }

@@ -3,10 +3,10 @@ import CacheFormat
 
 /// Key paths in a property list: `[3].icon`, `apps[3]`, `["Nine Lives"]`.
 enum ListPath {
-    /// The limit on texts from the file in messages, in characters.
+    /// The limit on text quoted from the file, in characters.
     private static let maxLength = 100
 
-    /// A top-level key: as it is if it is a plain name, else in brackets and quotes.
+    /// A top-level key: a plain name as it is, others in brackets and quotes.
     static func key(_ key: String) -> String {
         let isName =
             !key.isEmpty
@@ -19,16 +19,15 @@ enum ListPath {
         return isName ? shown(key) : "[\"\(shown(key))\"]"
     }
 
-    /// A text as messages show it, truncated to the limit.
+    /// A text as shown in messages, truncated to the limit.
     static func shown(_ text: String) -> String {
         let beginning = printable(String(String.UnicodeScalarView(text.unicodeScalars.prefix(maxLength))))
         return text.unicodeScalars.count > maxLength ? beginning + "…" : beginning
     }
 }
 
-/// An entry's place in a property list.
 struct EntryPlace: CustomStringConvertible {
-    /// The property list itself, which is the entry.
+    /// The property list itself, as the only entry.
     static let top = EntryPlace(path: "")
 
     private let array: String
@@ -39,7 +38,6 @@ struct EntryPlace: CustomStringConvertible {
         index = nil
     }
 
-    /// An element of an array with this key path.
     init(array: String, index: Int) {
         self.array = array
         self.index = index

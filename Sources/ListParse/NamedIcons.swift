@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 
-/// A dictionary of name → URL, as an app list.
-///
-/// A dictionary has no order: its entries are sorted by name.
+/// A dictionary of name → URL as an app list, sorted by name.
 struct NamedIcons {
     private let limits: ListLimits
     private var entries: [AppEntry] = []
     private var problems = ProblemLog()
     private var budget: TextBudget
-    /// Whether at least one value is an absolute URL: a relative one can be any word.
+    /// Whether a value is an absolute URL; any word can be a relative one.
     private var hasURL = false
 
     init(limits: ListLimits) {
@@ -17,7 +15,6 @@ struct NamedIcons {
         budget = TextBudget(limits)
     }
 
-    /// The rejection, if the texts exceed their limit.
     var rejection: ListRejection? { budget.rejection }
 
     mutating func add(_ icon: String, for name: String) {
@@ -36,12 +33,12 @@ struct NamedIcons {
         }
     }
 
-    /// Adds a value that is not a string: a problem.
+    /// Records a value that is not a string as a problem.
     mutating func addOther(for name: String) {
         problems.add(ListPath.key(name), "not a string")
     }
 
-    /// The list, if at least one value is an absolute URL.
+    /// The list, if a value is an absolute URL.
     var verdict: ListVerdict {
         guard hasURL else { return .failure(.noKnownShape) }
         guard entries.count + problems.count <= limits.maxEntries else {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The nesting of an OpenStep property list, and the number of keys of its outermost dictionary.
 enum OpenStepNesting {
-    /// Counts the keys of the outermost dictionary.
-    ///
-    /// - Returns: The number of keys, duplicates included; `nil` if the nesting is deeper than the limit.
+    /// Counts the keys of the outermost dictionary, duplicates included; `nil` if the nesting exceeds the limit.
     static func topKeys(_ bytes: [UInt8], maxDepth limit: Int) -> Int? {
         bytes.withUnsafeBufferPointer { bytes in
             var depth = 0
             var keys = 0
-            // `key = value;` without braces is a dictionary too.
+            // `key = value;` without braces is a dictionary, too.
             let isBraced = bytes.first { !PropertyListEncoding.isSpace($0) } == UInt8(ascii: "{")
             var index = 0
             while index < bytes.count {
@@ -58,7 +55,7 @@ enum OpenStepNesting {
         return index + 2
     }
 
-    /// Whether the byte can be part of a string without quotes.
+    /// Whether the byte can be part of an unquoted string.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

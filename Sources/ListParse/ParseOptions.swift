@@ -4,9 +4,9 @@ import CacheFormat
 
 /// The command line: `--max-bytes N --max-entries N --icon-keys a,b,c --identity-keys a,b --icon-base-url URL`.
 package enum ParseOptions {
-    /// The limits that the arguments ask for; the defaults for those that they do not name.
+    /// Parses the arguments; limits that they omit have their defaults.
     ///
-    /// - Throws: ``ParserError`` if an argument is not known, or its value is missing or out of range.
+    /// - Throws: ``ParserError`` if an argument is unknown, or its value is missing or out of range.
     package static func limits(from arguments: some Sequence<String>) throws(ParserError) -> ListLimits {
         var limits = ListLimits()
         var arguments = arguments.makeIterator()

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Why the parser does not come to a verdict.
+/// Why the parser reaches no verdict.
 package enum ParserError: Error, Equatable, CustomStringConvertible {
     case missingValue(option: String)
     case notAURL(option: String)
     case notANumber(option: String, limit: Int)
     case unknownOption(String)
-    /// A call of the system failed.
     case failed(call: String, errno: Int32)
 
     package var description: String {
@@ -20,7 +19,7 @@ package enum ParserError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The status that the program ends with (sysexits.h).
+    /// The exit code (sysexits.h).
     package var exitStatus: Int32 {
         switch self {
         case .missingValue, .notAURL, .notANumber, .unknownOption: EX_USAGE

@@ -2,24 +2,22 @@
 import CLinux
 import Glibc
 
-/// Resource limits of this process; the kernel ends it when it exceeds them.
+/// Resource limits of this process.
 package enum ProcessLimits {
-    /// The address space, in bytes.
+    /// In bytes of address space.
     private static let memory: rlim_t = 512 << 20
-    /// The processor time, in seconds.
-    ///
-    /// One second more, and SIGKILL follows SIGXCPU.
+    /// In seconds of CPU time, then SIGXCPU; SIGKILL follows one second later.
     private static let processorTime: rlim_t = 10
 
-    /// Sets the limits, for the rest of this process's life.
+    /// Sets the limits for the rest of the process's life; keeps limits that are already lower.
     ///
-    /// What is open stays open, the three standard descriptors alone; nothing else can be opened or started. Where the
-    /// kernel has no filters for system calls (seccomp(2)), the limits on descriptors and processes still say so.
+    /// Only the three standard descriptors stay open; no file can be opened and no process started. Without seccomp(2),
+    /// the limits on descriptors and processes still prevent that.
     ///
-    /// - Throws: ``ParserError`` if a limit cannot be set; limits that are lower already are kept.
+    /// - Throws: ``ParserError`` if a limit cannot be set.
     package static func apply() throws(ParserError) {
         closefrom(STDERR_FILENO + 1)
-        // The sanitizers map terabytes, and make calls of their own: see `Tests/Fuzz/sanitize`.
+        // The sanitizers map terabytes, and make their own system calls: see `Tests/Fuzz/sanitize`.
         #if !SANITIZED
             try lower(RLIMIT_AS, "RLIMIT_AS", to: memory, atMost: memory)
         #endif
@@ -27,7 +25,7 @@ package enum ProcessLimits {
         try lower(RLIMIT_CORE, "RLIMIT_CORE", to: 0, atMost: 0)
         try lower(RLIMIT_NOFILE, "RLIMIT_NOFILE", to: 0, atMost: 0)
         try lower(__RLIMIT_NPROC, "RLIMIT_NPROC", to: 0, atMost: 0)
-        // A core dump handler would be started despite RLIMIT_CORE (core(5)), and take its time.
+        // A core dump handler would run despite RLIMIT_CORE (core(5)), and take time.
         guard process_control(PR_SET_DUMPABLE, 0, nil) == 0 else { throw failure("prctl(PR_SET_DUMPABLE)") }
         #if !SANITIZED
             _ = SystemCallFilter.apply()

@@ -5,7 +5,7 @@ import CacheFormat
 /// The encoding of a property list, guessed from its first bytes.
 package enum PropertyListEncoding: Equatable {
     case blank, binary, xml, openStep
-    /// Text in UTF-16 or UTF-32, which is not scanned before it is parsed.
+    /// Text in UTF-16 or UTF-32, which is not scanned before parsing.
     case wideText
 
     package init(of bytes: [UInt8]) {
@@ -27,12 +27,11 @@ package enum PropertyListEncoding: Equatable {
         byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 
-    /// Scans the bytes once before they are parsed, because deep nesting crashes the parser.
+    /// Scans the bytes before they are parsed, because deep nesting crashes the parser; uninterpretable bytes are left
+    /// to it.
     ///
-    /// Bytes that it cannot interpret are left to the parser.
-    ///
-    /// - Throws: A rejection if arrays and dictionaries are nested deeper than the limit, or there are more values than
-    ///   a file without references could have.
+    /// - Throws: A rejection if nesting exceeds the limit, or there are more values than a file without references
+    ///   could have.
     package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
         let maxDepth = ListLimits.maxDepth
         let outline: PropertyListOutline?

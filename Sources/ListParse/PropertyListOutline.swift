@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the bytes of a property list tell of it before it is parsed.
+/// What is known about a property list before it is parsed.
 package struct PropertyListOutline {
-    /// The number of keys of the outermost dictionary, duplicates included; 0 if it is unknown.
+    /// The number of keys of the outermost dictionary, duplicates included; 0 if unknown.
     package var topKeys = 0
-    /// Those of the identity keys that a dictionary may have; `nil` if it may have any.
+    /// The identity keys that a dictionary may have; `nil` for any.
     package var identityKeys: [String]?
 }

@@ -2,9 +2,8 @@
 package import AppLists
 import Glibc
 
-/// The process's own three descriptors.
 package enum StandardStreams {
-    /// What standard input has, up to a number of bytes.
+    /// Reads standard input, up to the limit.
     ///
     /// - Throws: ``ListRejection/unreadable(_:)``
     package static func read(atMost limit: Int) throws(ListRejection) -> [UInt8] {
@@ -22,9 +21,7 @@ package enum StandardStreams {
         return bytes
     }
 
-    /// Writes bytes to standard output.
-    ///
-    /// If they cannot be written, because no reader is left for example, the process ends.
+    /// Writes bytes to standard output; exits if that fails, for example without a reader.
     package static func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer in
             var written = 0
@@ -39,7 +36,6 @@ package enum StandardStreams {
         }
     }
 
-    /// Writes a message to standard error and ends the process.
     package static func fail(_ message: String, status: Int32) -> Never {
         let line = Array("syncagent-parse: \(message)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)

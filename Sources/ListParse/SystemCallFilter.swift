@@ -2,9 +2,9 @@
 import CLinux
 import Glibc
 
-/// The system calls that this process may make (seccomp(2)): it can compute, use open descriptors, and end.
+/// Limits the system calls of this process (seccomp(2)): it can compute, use open descriptors, and exit.
 ///
-/// Every other call fails with `EPERM`: it can open no file and no socket, and start no process.
+/// Every other call fails with `EPERM`: no file or socket can be opened, no process started.
 package enum SystemCallFilter {
     private static let allowed = [
         SYS_read, SYS_write,
@@ -18,9 +18,7 @@ package enum SystemCallFilter {
         private static let machine = EM_AARCH64
     #endif
 
-    /// Sets the filter for the calling thread, irrevocably.
-    ///
-    /// - Returns: Whether the kernel supports and accepted it.
+    /// Sets the filter for the calling thread, irrevocably; returns whether the kernel accepted it.
     package static func apply() -> Bool {
         guard process_control(PR_SET_NO_NEW_PRIVS, 1, nil) == 0 else { return false }
         var filter = program
@@ -30,10 +28,10 @@ package enum SystemCallFilter {
         }
     }
 
-    /// The filter as a program for the kernel: it reads fields of `seccomp_data`, compares, and returns what to do.
+    /// The filter program: it loads fields of `seccomp_data`, compares, and returns the action.
     private static var program: [sock_filter] {
         let refuse = returning(UInt32(SECCOMP_RET_ERRNO) | UInt32(EPERM))
-        // The numbers are other calls for code of another architecture, such as 32-bit code.
+        // Other architectures, such as 32-bit code, have other call numbers.
         let architecture = UInt32(machine) | UInt32(__AUDIT_ARCH_64BIT) | UInt32(__AUDIT_ARCH_LE)
         var program = [loading(MemoryLayout<seccomp_data>.offset(of: \.arch)), skipping(1, if: architecture), refuse]
         program.append(loading(MemoryLayout<seccomp_data>.offset(of: \.nr)))

@@ -2,9 +2,8 @@
 import AppLists
 import CacheFormat
 
-/// The limit on the total size of the texts of one list.
-///
-/// A binary property list can refer to one long text many times in a few bytes.
+/// The limit on the total text of one list: a few bytes of a binary property list can refer to one long text many
+/// times.
 struct TextBudget {
     private let limit: ByteCount
     private var spent = 0
@@ -13,7 +12,6 @@ struct TextBudget {
         limit = limits.maxText
     }
 
-    /// The rejection, if the limit is exceeded.
     var rejection: ListRejection? { spent > limit.bytes ? .tooMuchText(limit: limit) : nil }
 
     mutating func spend(_ text: String) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The first fault of an XML property list, with its line, for the person who has to correct it.
+/// Finds the first fault of an XML property list, with its line, for its author.
 ///
-/// It is searched for only in files that the parser rejected: the line numbers of the parser itself are wrong.
+/// Used only for files that the parser rejected: its own line numbers are wrong.
 package struct XMLFault {
     private static let elements: Set = [
         "plist", "dict", "array", "key", "string", "integer", "real", "true", "false", "date", "data",
@@ -14,17 +14,17 @@ package struct XMLFault {
     private struct Element {
         var name: String
         var offset: Int
-        /// In a dictionary: whether a key lacks its value so far.
+        /// In a dictionary: whether a key has no value yet.
         var hasKey = false
     }
 
     private let bytes: [UInt8]
-    /// The current position, and that of the fault once there is one.
+    /// The current position; finally that of the fault.
     private var offset = 0
-    /// The open elements, the outermost first.
+    /// The open elements, outermost first.
     private var open: [Element] = []
 
-    /// The first fault, with its line, as a clause; `nil` if none of the usual faults is found.
+    /// The first fault, with its line, as a clause; `nil` if it is none of the usual ones.
     package static func first(in bytes: [UInt8]) -> String? {
         var search = XMLFault(bytes: bytes)
         return search.find().map { "line \(search.line(at: search.offset)): \($0)" }
@@ -117,7 +117,7 @@ package struct XMLFault {
 
     // MARK: Bytes
 
-    /// The name, or the number of a reference, at an offset.
+    /// The name at an offset, or the number of a reference.
     private func name(at start: Int) -> String {
         let bytes = bytes[start...].prefix(64).prefix {
             $0 > 0x20 && ![UInt8(ascii: ">"), UInt8(ascii: "/"), UInt8(ascii: "<"), UInt8(ascii: ";")].contains($0)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 
-/// The nesting of an XML property list, and its keys.
 enum XMLNesting {
-    /// Counts the keys of the outermost dictionary, and looks for the identity keys in all.
-    ///
-    /// - Returns: What was found; `nil` if the nesting is deeper than the limit.
+    /// Counts the keys of the outermost dictionary, and searches all for the identity keys; `nil` if the nesting
+    /// exceeds the limit.
     static func outline(_ bytes: [UInt8], _ limits: ListLimits) -> PropertyListOutline? {
         var pieces = XMLPieces(bytes)
         var depth = 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The tags, texts and marked sections of an XML property list, from front to back.
+/// Splits an XML property list into tags, texts and marked sections.
 ///
-/// It splits as the parser underneath does: a tag ends at the first `>`, and its attributes are not read. It accepts
-/// any bytes and checks nothing, so that no array or dictionary that the parser sees goes uncounted. `XMLTokens` of
-/// ImageChecks is a separate scanner for the opposite reason: it reads attributes, and rejects what is not well-formed.
+/// It splits as the underlying parser does: a tag ends at the first `>`, and attributes are not read. It accepts any
+/// bytes, so that no array or dictionary that the parser sees goes uncounted. `XMLTokens` of ImageChecks is a separate
+/// scanner for the opposite purpose: it reads attributes, and rejects what is not well-formed.
 struct XMLPieces {
     enum Piece {
         case text
@@ -20,7 +20,7 @@ struct XMLPieces {
     ]
 
     private let bytes: [UInt8]
-    /// Where the next piece begins.
+    /// The offset of the next piece.
     private(set) var offset: Int
 
     init(_ bytes: [UInt8]) {
@@ -28,7 +28,7 @@ struct XMLPieces {
         offset = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
-    /// The next piece; `nil` at the end of the bytes.
+    /// The next piece; `nil` at the end.
     mutating func next() -> Piece? {
         guard offset < bytes.count else { return nil }
         let start = offset
@@ -52,7 +52,6 @@ struct XMLPieces {
         return .tag(name: start + (isEnd ? 2 : 1), isEnd: isEnd, isEmpty: isEmpty, isClosed: close != nil)
     }
 
-    /// Whether a text is at an offset.
     func has(_ text: StaticString, at offset: Int) -> Bool {
         guard bytes.count - offset >= text.utf8CodeUnitCount, bytes[offset] == text.utf8Start.pointee else {
             return false

@@ -5,9 +5,9 @@ import Glibc
 package struct EventSummary: Equatable, Sendable {
     private var hasChanges = false
     private var hasOverflowed = false
-    /// Why the folder is not watched any more; `nil` if it still is.
+    /// Why the watch was lost; `nil` if it was not.
     package private(set) var loss: WatchLoss?
-    /// Whether more events are buffered, which have to be read without waiting.
+    /// Whether more events are buffered; read them without waiting.
     package var hasMore = false
 
     package init() {}
@@ -15,10 +15,10 @@ package struct EventSummary: Equatable, Sendable {
     /// Adds an event.
     ///
     /// - Parameters:
-    ///   - watch: The watch descriptor of the event; −1 if it has none.
-    ///   - mask: The mask of the event (inotify(7)).
+    ///   - watch: Its watch descriptor; −1 if it has none.
+    ///   - mask: Its mask (inotify(7)).
     package mutating func add(watch: Int32, mask: UInt32) {
-        // An overflow has no watch descriptor, and nothing else in it has a meaning.
+        // An overflow has no watch descriptor, and its other fields are meaningless.
         guard watch != -1, mask & UInt32(IN_Q_OVERFLOW) == 0 else {
             hasOverflowed = true
             return
@@ -32,12 +32,12 @@ package struct EventSummary: Equatable, Sendable {
         }
     }
 
-    /// Adds the loss of the folder; only the first one is kept.
+    /// Records the loss of the watch; only the first one counts.
     package mutating func lose(_ loss: WatchLoss) {
         self.loss = self.loss ?? loss
     }
 
-    /// The records to write: each at most once, and the loss last.
+    /// The records to write: each at most once, the loss last.
     package var records: [WatchRecord] {
         var records: [WatchRecord] = []
         if hasOverflowed { records.append(.overflow) } else if hasChanges { records.append(.changed) }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-/// A call of libinotifytools that failed.
+/// A failed call of libinotifytools.
 struct InotifyError: Error, CustomStringConvertible {
-    /// What failed, such as “watch /etc/lists.d”.
+    /// Such as “watch /etc/lists.d”.
     var operation: String
-    /// The name of the system error, such as `ENOENT`.
+    /// Such as `ENOENT`.
     var name: String
-    /// The text of the system error.
     var cause: String
 
     var description: String { "cannot \(operation): \(cause) (\(name))\(hint)" }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 import Glibc
 
-/// Watches the symbolic links in the path of the folder: changing one of them changes nothing in the folder itself.
+/// Watches the symbolic links in the folder's path: changing one causes no event in the folder itself.
 struct LinkWatch {
-    /// The descriptor that becomes readable when a name beside one of the links is created, moved or removed; −1, which
-    /// poll(2) ignores, if there is no link, or none can be watched.
+    /// Readable when a name beside one of the links is created, moved or removed; −1, which poll(2) ignores, if there
+    /// is no link or none can be watched.
     let descriptor: Int32
 
     init(path: String) {
@@ -15,13 +15,13 @@ struct LinkWatch {
         for folder in folders { inotify_add_watch(descriptor, folder, UInt32(mask)) }
     }
 
-    /// Discards all pending events: the caller checks the path itself.
+    /// Discards pending events: the caller checks the path itself.
     func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// The folders of all symbolic links that a path leads through (path_resolution(7)).
+    /// The parent folders of all symbolic links in a path (path_resolution(7)).
     static func foldersOfLinks(along path: String) -> Set<String> {
         var folders: Set<String> = []
         var ahead = names(in: path)
@@ -45,7 +45,7 @@ struct LinkWatch {
         return folders
     }
 
-    /// The names between the slashes, by bytes: a combining mark at the beginning of a name is not part of the slash.
+    /// Splits by bytes: a combining mark at the start of a name must not attach to the slash.
     private static func names(in path: String) -> [String] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 import Glibc
 
-/// The process's own three descriptors.
+/// The process's three standard descriptors.
 ///
-/// `syncagent-parse` has functions of its own: this program is under version 2 of the GPL, like the library that it links,
-/// and that licence does not permit code under the licence of the other programs in it.
+/// `syncagent-parse` has its own functions: this program is under GPL version 2, like the library that it links, which
+/// does not permit code under the licence of the other programs in it.
 enum StandardStreams {
-    /// Whether all three are open; the next file opened would get the number of a missing one.
+    /// Whether all three are open; otherwise the next opened file would get the number of a missing one.
     static var areOpen: Bool {
         (STDIN_FILENO...STDERR_FILENO).allSatisfy { fcntl($0, F_GETFD) != -1 }
     }
 
-    /// Why a wait ended, besides events.
+    /// What ended a wait, besides events.
     struct Wakeup {
-        /// Whether standard input has data: a question whether the watch is alive.
+        /// Standard input has data: the agent asks whether the watch is alive.
         var isQuestion = false
-        /// Whether something was mounted or unmounted.
         var areMountsChanged = false
-        /// Whether a symbolic link in the path of the folder may have changed.
+        /// A symbolic link in the folder's path may have changed.
         var areLinksChanged = false
     }
 
-    /// Waits for events, or one of the other reasons to wake up.
+    /// Waits for events or another reason to wake up.
     ///
     /// - Returns: `nil` if the agent is gone: standard input has ended, or standard output has no reader.
     static func wait(for events: Int32, _ mounts: MountTable, _ links: LinkWatch) -> Wakeup? {
@@ -44,11 +43,9 @@ enum StandardStreams {
         }
     }
 
-    /// Writes a record to standard output, unbuffered.
-    ///
-    /// If it cannot be written, because no reader is left for example, the process ends.
+    /// Writes a record to standard output, unbuffered; exits if that fails, for example without a reader.
     static func write(_ record: WatchRecord) {
-        // A line is shorter than PIPE_BUF: a pipe takes it in one piece.
+        // A line is shorter than PIPE_BUF: writing it to a pipe is atomic.
         var line = record.line
         let written = line.withUTF8 { bytes in
             retrying { Glibc.write(STDOUT_FILENO, bytes.baseAddress, bytes.count) }
@@ -58,7 +55,6 @@ enum StandardStreams {
         fail("cannot write standard output: \(String(cString: strerror(errno)))", status: EX_IOERR)
     }
 
-    /// Writes a message to standard error and ends the process.
     static func fail(_ message: String, status: Int32) -> Never {
         let line = Array("syncagent-watch: \(message)\n".utf8)
         _ = Glibc.write(STDERR_FILENO, line, line.count)
@@ -70,7 +66,6 @@ enum StandardStreams {
         return retrying { read(STDIN_FILENO, &bytes, bytes.count) } <= 0
     }
 
-    /// Repeats a call while signals interrupt it.
     private static func retrying(_ call: () -> Int) -> Int {
         while true {
             let result = call()

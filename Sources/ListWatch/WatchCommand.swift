@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 import Glibc
 
-/// Watches one folder, and reports changes in it on standard output, one record per line.
+/// Watches one folder, and reports changes on standard output, one record per line.
 ///
-/// It answers any input on standard input with `alive`. The exit code is 0 when the watch is lost, when standard input
-/// ends, and when standard output has no reader.
+/// It answers any input with `alive`. The exit code is 0 when the watch is lost, standard input ends, or standard
+/// output has no reader.
 @main
 enum WatchCommand {
     static func main() {
         // libdispatch otherwise writes to syslog for every worker thread of an unprivileged process.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        // If the reader is gone, writing fails, and the process ends in order.
+        // Without a reader, writing must fail instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
         guard StandardStreams.areOpen else {
             StandardStreams.fail("standard input, output and error must be open", status: EX_USAGE)
         }
-        // The library aborts the process when its descriptor is 1,024 or more.
+        // The library aborts the process if its descriptor is 1,024 or more.
         closefrom(STDERR_FILENO + 1)
 
         guard CommandLine.arguments.count == 2 else {
@@ -30,7 +30,7 @@ enum WatchCommand {
 
     private static func watch(_ path: String) throws(InotifyError) {
         let mounts = MountTable()
-        // Before the folder: from here on, no change of a link is missed.
+        // Before the folder, so that no change of a link is missed.
         let links = LinkWatch(path: path)
         let folder: WatchedFolder
         do throws(InotifyError) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-/// A report on a folder: one line of output.
+/// A report about the folder: one line of output.
 package enum WatchRecord: Equatable, Sendable {
-    /// The folder is watched from now on; the reader has to list what was there before.
+    /// The folder is watched from now on; the reader must list what was there before.
     case ready
     /// Something in the folder was created, written, renamed or removed, or its attributes changed.
     case changed
-    /// The kernel's queue of events overflowed: anything can have changed.
+    /// The kernel's event queue overflowed: anything may have changed.
     case overflow
-    /// The folder is still watched, and still at its path: the answer to a question.
+    /// The answer to a question: the folder is still watched, and still at its path.
     case alive
-    /// The folder is not watched any more.
+    /// The watch was lost.
     case lost(WatchLoss)
-    /// The folder cannot be watched, because of this system error, such as `ENOSPC`.
+    /// The folder cannot be watched because of this system error, such as `ENOSPC`.
     case refused(errno: String)
 
-    /// The line, with its line break.
+    /// The line, including its line feed.
     package var line: String {
         switch self {
         case .ready: "ready\n"
@@ -28,12 +28,12 @@ package enum WatchRecord: Equatable, Sendable {
     }
 }
 
-/// Why a folder is not watched any more.
+/// Why the watch was lost.
 package enum WatchLoss: String, Sendable {
     case deleteSelf = "delete-self"
     case moveSelf = "move-self"
     case unmount
     case ignored
-    /// Another folder, or none, is at the path: something was mounted there, or a parent folder was renamed.
+    /// Another folder, or none, is at the path: a mount covers it, or a parent folder was renamed.
     case replaced
 }

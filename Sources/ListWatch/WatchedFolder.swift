@@ -2,26 +2,25 @@
 import CInotifyTools
 import Glibc
 
-/// The folder that libinotifytools watches.
+/// The folder watched by libinotifytools.
 ///
-/// The library has static state that cannot be reset cleanly, so a process can watch one folder only. Just the
-/// functions of the library that work reliably are used: `initialize`, `watch_file`, `next_events`, `error`.
+/// The library has static state that cannot be reset cleanly, so a process can watch only one folder. Only its reliable
+/// functions are used: `initialize`, `watch_file`, `next_events`, `error`.
 struct WatchedFolder {
-    /// The descriptor that becomes readable when there are events.
+    /// Readable when there are events.
     let descriptor: Int32
     private let path: String
     private let identity: Identity
 
-    /// Starts watching a folder.
+    /// Starts watching a folder; symbolic links are followed once, now.
     ///
-    /// - Parameter path: The folder. Symbolic links are followed once, now.
-    /// - Throws: ``InotifyError`` if there is no such folder, or a limit is reached.
+    /// - Throws: ``InotifyError`` if the folder does not exist, or a limit is reached.
     init(path: String) throws(InotifyError) {
         self.path = path
         let before = Identity(path)
         let others = Self.openDescriptors()
         guard inotifytools_initialize() != 0 else { throw Self.failure("start inotify") }
-        // The library does not tell its descriptor.
+        // The library does not expose its descriptor.
         guard let descriptor = Self.openDescriptors().subtracting(others).min() else {
             throw Self.failure("find the descriptor of inotify")
         }
@@ -36,7 +35,7 @@ struct WatchedFolder {
         identity = before
     }
 
-    /// Whether the watched folder is still the one at its path; no event reports that.
+    /// Whether the watched folder is still at its path; no event reports that.
     var isAtItsPath: Bool { Identity(path) == identity }
 
     /// Identifies a folder for as long as it is watched.
@@ -44,7 +43,7 @@ struct WatchedFolder {
         var device: dev_t
         var inode: ino_t
 
-        /// Identifies what is at a path; `nil` if there is nothing, or it is inaccessible.
+        /// `nil` if nothing is at the path, or it is inaccessible.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -52,12 +51,11 @@ struct WatchedFolder {
         }
     }
 
-    /// Reads the pending events, without waiting.
+    /// Reads the pending events without waiting.
     ///
-    /// The library reads events into a buffer and returns them one by one; while the buffer has any, the descriptor
-    /// need not be readable. So this reads until there is none: with a timeout of 0 the library reports that instead of
-    /// waiting (`next_event` would wait). In a busy folder that may never be, so it also stops after ``batchSize``
-    /// events, with ``EventSummary/hasMore`` set.
+    /// The library buffers events; while its buffer has any, the descriptor need not be readable. So this reads until
+    /// there are none; with a timeout of 0 the library reports that instead of waiting (`next_event` would wait). In a
+    /// busy folder this might never happen, so it stops after ``batchSize`` events and sets ``EventSummary/hasMore``.
     ///
     /// - Throws: ``InotifyError`` if the events cannot be read.
     func readEvents() throws(InotifyError) -> EventSummary {
@@ -73,15 +71,15 @@ struct WatchedFolder {
         return summary
     }
 
-    /// The limit on events per call: about as many as the library's buffer holds.
+    /// The limit on events per call: about the size of the library's buffer.
     private static let batchSize = 4096
 
-    /// The open descriptors, among the first few.
+    /// The open descriptors below 16.
     private static func openDescriptors() -> Set<Int32> {
         Set((0..<16).filter { fcntl($0, F_GETFD) != -1 })
     }
 
-    /// The error of the last call.
+    /// The error of the last library call.
     private static func failure(_ operation: String) -> InotifyError {
         let code = inotifytools_error()
         return InotifyError(

@@ -3,13 +3,12 @@ package import NIOCore
 package import NIOHTTP1
 import NIOPosix
 
-/// A connection to a server of this machine, for one request after the other (HTTP/1.1).
+/// An HTTP/1.1 connection to a server on this machine, for sequential requests.
 package struct LocalConnection {
-    /// Who is asked.
     package enum Server: Sendable {
-        /// What listens at a Unix socket.
+        /// A Unix socket at this path.
         case socket(String)
-        /// What listens at a port of 127.0.0.1.
+        /// A port of 127.0.0.1.
         case port(Int)
 
         fileprivate func address() throws -> SocketAddress {
@@ -27,7 +26,6 @@ package struct LocalConnection {
         }
     }
 
-    /// Why there is no response, or not all of it.
     package enum Failure: Error, Equatable, CustomStringConvertible {
         case closed
         case timeout(TimeAmount)
@@ -47,9 +45,9 @@ package struct LocalConnection {
     private var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
     private let writer: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
 
-    /// Opens a connection for as long as the body runs.
+    /// Opens a connection for the duration of `body`.
     ///
-    /// - Throws: What the body throws, and an `IOError` if nobody listens there.
+    /// - Throws: What `body` throws, and an `IOError` if nothing listens there.
     package static func open<Result>(
         to server: Server, _ body: (inout LocalConnection) async throws -> Result
     ) async throws -> Result {
@@ -67,16 +65,12 @@ package struct LocalConnection {
         }
     }
 
-    /// Sends a request.
+    /// Sends a request, and returns the response head; ``next()`` reads the body.
     ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - target: The path, and the query.
-    ///   - fields: What the head has besides the host and the length.
-    ///   - body: What is sent; `nil` for a request without a body.
-    ///   - patience: How long the head of the answer may take. The default is 30 s.
-    /// - Returns: The head of the answer; ``next()`` reads its body.
-    /// - Throws: ``Failure``, and what NIO says of an answer that is none.
+    /// `fields` are sent besides `Host` and `Content-Length`; the head must arrive within `patience`, 30 s by default.
+    ///
+    /// - Returns: The response head.
+    /// - Throws: ``Failure``, and NIO's errors for a malformed response.
     package mutating func ask(
         _ method: HTTPMethod = .GET, _ target: String, fields: [(String, String)] = [], body: [UInt8]? = nil,
         patience: TimeAmount = .seconds(30)
@@ -87,7 +81,7 @@ package struct LocalConnection {
         let end = NIODeadline.now() + patience
         let limit = channel.eventLoop.scheduleTask(deadline: end) { [channel] in channel.close(promise: nil) }
         defer { limit.cancel() }
-        // In one write: a server may answer as soon as it has the head, and close the connection.
+        // In one write: a server may respond and close as soon as it has the head.
         let content = body.map { [HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: $0)))] } ?? []
         try await writer.write(contentsOf: [.head(head)] + content + [.end(nil)])
         guard case .head(let answer)? = try await parts.next(isolation: #isolation) else {
@@ -96,9 +90,7 @@ package struct LocalConnection {
         }
         return answer
     }
-    /// Reads on in the body of the answer.
-    ///
-    /// - Returns: What came; `nil` at the end.
+    /// Reads the next part of the body; `nil` at the end.
     package mutating func next() async throws -> ByteBuffer? {
         switch try await parts.next(isolation: #isolation) {
         case .body(let buffer): return buffer
@@ -109,7 +101,7 @@ package struct LocalConnection {
 
     /// Reads the rest of the body.
     ///
-    /// - Throws: `NIOTooManyBytesError` if it has more bytes than the limit.
+    /// - Throws: `NIOTooManyBytesError` if it exceeds the limit.
     package mutating func rest(upTo limit: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let buffer = try await next() {

@@ -2,18 +2,13 @@
 package import Logging
 package import ServiceLifecycle
 
-/// Runs an HTTP server for local clients until the task is cancelled.
 package enum LocalServer {
     /// Runs a server until the task is cancelled, then shuts it down gracefully.
     ///
     /// Cancellation must not reach a Hummingbird application directly: NIO traps (2.101, “Deinited NIOAsyncWriter
     /// without calling finish()”) for each accepted connection that is not handled yet. So the server first stops
-    /// listening, closes idle connections, and completes responses.
+    /// listening, closes idle connections, and completes responses, for at most `patience`.
     ///
-    /// - Parameters:
-    ///   - server: The Hummingbird application.
-    ///   - patience: How long the shutdown waits for responses to complete, before it closes their connections.
-    ///   - logger: The logger for the server's own errors.
     /// - Throws: What the server throws, for example if it cannot listen.
     package static func run(_ server: some Service, patience: Duration, logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(services: [server], logger: logger)

@@ -3,34 +3,33 @@ import AppLists
 import CCurl
 import Glibc
 
-/// The sockets of libcurl, and the state of each connection.
+/// The sockets of libcurl, with the state of each connection.
 ///
-/// libcurl does not read from idle connections, and has no limit on bytes besides heads and bodies: chunk extensions,
-/// padding, empty frames. So the sockets are watched here.
+/// libcurl does not read from idle connections, and does not limit bytes outside heads and bodies (chunk extensions,
+/// padding, empty frames), so the sockets are watched here.
 final class Connections {
-    /// The limit on bytes besides the bodies, per request.
+    /// The limit per request on bytes outside bodies.
     private static let overhead = 512 << 10
-    /// The limit on bytes besides the bodies, per byte of them: chunks of one byte have 5.
+    /// The limit on bytes outside bodies, per byte of a body: chunks of one byte have 5.
     private static let overheadPerByte = 8
     /// The receive window of libcurl (HTTP/2).
     private static let window = 32 << 20
 
-    /// A connection; once it is closed, another one can have the number of its socket.
+    /// A connection; after it is closed, another one can get the same socket number.
     final class Connection {
         fileprivate let socket: Int32
         fileprivate var isClosed = false
-        /// The address at the other end.
         fileprivate let peer: IPAddress?
         fileprivate let peerPort: Int
-        /// The local port, once it is known.
+        /// `nil` until it is known.
         fileprivate var localPort: Int?
         /// The number of transfers that use it; `nil` if none ever did.
         fileprivate var users: Int?
-        /// Whether any response came over it.
+        /// Whether any response arrived over it.
         var hasAnswered = false
         /// The bytes of bodies received.
         var bodyBytes = 0
-        /// The limit on other bytes received.
+        /// The limit on bytes received outside bodies.
         fileprivate var allowance = 0
         /// Whether it was shut down; libcurl notices that later.
         fileprivate var isBroken = false
@@ -41,14 +40,14 @@ final class Connections {
             self.peerPort = peerPort
         }
 
-        /// The time since anything was received; `nil` if it is unknown.
+        /// The time since anything was received; `nil` if unknown.
         var silence: Duration? { isClosed ? nil : Connections.info(of: socket)?.silence }
     }
 
     private var connections: [Int32: Connection] = [:]
     /// Whether a connection was acquired, released or closed since ``takeChange()``.
     private var hasChanged = false
-    /// The idle connections; `nil` if they have to be computed again.
+    /// The idle connections; `nil` if they must be computed again.
     private var known: [Connection]?
 
     func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>) {
@@ -63,7 +62,7 @@ final class Connections {
         return Glibc.close(socket)
     }
 
-    /// Finds a connection by its ends; libcurl does not tell its socket while a transfer uses it.
+    /// Finds a connection by its ends: libcurl does not report the socket while a transfer uses it.
     func connection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Connection? {
         connections.values.first { connection in
             if connection.localPort == nil { connection.localPort = Self.localPort(of: connection.socket) }
@@ -90,7 +89,6 @@ final class Connections {
 
     // MARK: Transfers
 
-    /// Registers a transfer with its connection.
     func began(on connection: Connection) {
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
@@ -100,7 +98,7 @@ final class Connections {
 
     /// Unregisters a transfer from its connection.
     ///
-    /// If its response is incomplete, the rest of it can still arrive, within the receive window.
+    /// The rest of an incomplete response can still arrive, within the receive window.
     func ended(on connection: Connection, isWhole: Bool) {
         connection.users? -= 1
         if !isWhole { connection.allowance += Self.window }
@@ -108,15 +106,15 @@ final class Connections {
         known = nil
     }
 
-    /// Whether a transfer acquired or released a connection, or one was closed, since the last call.
+    /// Whether a connection was acquired, released or closed since the last call.
     func takeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged
     }
 
-    // MARK: Ends
+    // MARK: Idle and excessive connections
 
-    /// The idle connections, each with its socket.
+    /// The idle connections, with their sockets.
     var idle: [(socket: Int32, connection: Connection)] {
         if known == nil { known = connections.values.filter { $0.users == 0 && !$0.isBroken } }
         return known?.map { ($0.socket, $0) } ?? []
@@ -130,7 +128,7 @@ final class Connections {
         shutdown(connection.socket, Int32(SHUT_RDWR))
     }
 
-    /// The connections that exceed the limit on bytes besides bodies.
+    /// The connections that exceed the limit on bytes outside bodies.
     func excessive() -> [Connection] {
         connections.values.filter { connection in
             guard connection.users ?? 0 > 0, !connection.isBroken,

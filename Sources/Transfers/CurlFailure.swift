@@ -4,12 +4,12 @@ import CCurl
 import Glibc
 import HTTPRules
 
-/// What an error of libcurl means.
+/// Translates errors of libcurl.
 enum CurlFailure {
     static let closed = FetchFailure(
         .connectionClosed, "the server closed the connection before the response was complete")
 
-    /// Why a transfer with these limits ended, of which libcurl says this.
+    /// The failure for an error code of a transfer.
     static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer, _ limits: RequestLimits) -> any Error {
         let reason = String(cString: curl_easy_strerror(code))
         var answer = 0
@@ -17,7 +17,7 @@ enum CurlFailure {
             return FetchFailure(.connect, "the proxy refuses to connect to the server: it answered \(answer)")
         }
         switch code {
-        // What libcurl says of a line of a head that is longer than 100 KiB, too.
+        // libcurl also reports a header line longer than 100 KiB this way.
         case CURLE_OUT_OF_MEMORY: return FetchFailure.protocolViolation("a head that is too long", .passing)
         case CURLE_OPERATION_TIMEDOUT: return FetchFailure.timeout("\(limits.table).connectTimeout to connect")
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -32,7 +32,7 @@ enum CurlFailure {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
             return FetchFailure(.tls, "no TLS connection to the server can be made")
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return closed
-        // These say too that what came could not be read: chunks, frames.
+        // These also mean malformed chunks or frames.
         case CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:
             return FetchFailure(.connectionClosed, "the connection broke before the response was complete (\(reason))")
         case CURLE_URL_MALFORMAT:
@@ -41,7 +41,7 @@ enum CurlFailure {
         }
     }
 
-    /// What the system said when there was no connection.
+    /// The system error of a failed connection.
     private static func systemReason(_ handle: UnsafeMutableRawPointer) -> String? {
         var number = 0
         guard curl_get_long(handle, CURLINFO_OS_ERRNO, &number) == CURLE_OK, number != 0 else { return nil }

@@ -9,11 +9,11 @@ package final class CurlMulti: Transport {
         package init() {}
 
         package var userAgent = ""
-        /// A PEM file of trusted certificates; `nil` for the system's.
+        /// A PEM file of trusted certificates; `nil` for those of the system.
         package var caFile: String?
-        /// The limit on the duration of a transfer, which its owner enforces; 120 s by default.
+        /// The limit on the duration of a transfer, enforced by the owner; 120 s by default.
         package var totalTimeout: Duration = .seconds(120)
-        /// The number of connections kept for later requests; 64 by default.
+        /// The number of idle connections kept; 64 by default.
         package var connections = 64
         /// The limit on connections per host, beyond which requests wait; 4 by default.
         package var connectionsPerHost = 4
@@ -26,7 +26,7 @@ package final class CurlMulti: Transport {
         defer { curl_easy_cleanup(handle) }
         return curl_get_text(handle, CURLINFO_CAINFO) != nil
     }()
-    /// How often the bytes besides bodies are measured.
+    /// How often bytes outside bodies are measured.
     private static let meterInterval: Duration = .milliseconds(5)
 
     private var options: Options
@@ -35,9 +35,9 @@ package final class CurlMulti: Transport {
     /// Idle handles, for later transfers.
     private var spare: [UnsafeMutableRawPointer] = []
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-    /// The handles in use that have other options than the next ones.
+    /// The handles in use that have outdated options.
     private var outdated: Set<UnsafeMutableRawPointer> = []
-    /// The fields of the last request; the next one mostly has the same.
+    /// The fields of the last request, which the next one mostly shares.
     private var lastFields: (fields: [(name: String, value: String)], list: CurlList)?
     private var nextMeasurement = ContinuousClock.now
     package private(set) var hasConnections = false
@@ -57,7 +57,7 @@ package final class CurlMulti: Transport {
         curl_multi_cleanup(multi)
     }
 
-    /// Has the transfers that begin from now on follow other options.
+    /// Applies options to transfers that begin from now on.
     package func configure(_ options: Options) {
         self.options = options
         Self.set(options, of: multi)
@@ -142,7 +142,7 @@ package final class CurlMulti: Transport {
                 let transfer = transfers[handle]
             else { continue }
             let code = message.pointee.data.result
-            // A server with errors in its HTTP/2 does speak HTTP/2.
+            // HTTP/2 errors show that the server speaks HTTP/2.
             if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.noteAnswer() }
             let failure: (any Error)? =
                 if code != CURLE_OK {
@@ -157,9 +157,9 @@ package final class CurlMulti: Transport {
         return ended
     }
 
-    /// Makes libcurl check again whether there is a connection for the transfers that wait for one.
+    /// Makes libcurl look for connections again for waiting transfers.
     ///
-    /// It has one queue of waiting transfers for all hosts, and wakes only the first when a transfer ends or a
+    /// libcurl has one queue of waiting transfers for all hosts, and wakes only the first when a transfer ends or a
     /// connection is established (7.88): behind a host that hangs, the transfers of others would wait forever.
     private func wakeWaiting() {
         guard connections.takeChange() else { return }
@@ -178,19 +178,19 @@ package final class CurlMulti: Transport {
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         curl_multi_poll(
             multi, &descriptors, UInt32(descriptors.count), Int32(max(0, min(milliseconds, 1_000_000_000))), nil)
-        // Data on an idle connection means that the server closes it: do not use it again.
+        // Data on an idle connection means that the server is closing it: never reuse it.
         for (entry, idle) in zip(descriptors.dropFirst(), watched) where entry.revents != 0 {
             connections.breakOff(idle.connection)
         }
     }
 
-    /// Shuts down the connections that exceed the limit on bytes besides bodies.
+    /// Shuts down connections that exceed the limit on bytes outside bodies.
     private func measure() {
         let now = ContinuousClock.now
         guard !isIdle, now >= nextMeasurement else { return }
         nextMeasurement = now + Self.meterInterval
         for connection in connections.excessive() {
-            // Another request on the connection can be the cause.
+            // Another request on the connection may be the cause.
             let isShared = transfers.values.count { $0.connection === connection } > 1
             for transfer in transfers.values where transfer.connection === connection {
                 transfer.fail(.protocolViolation("too much besides the image", isShared ? .passing : .lasting))
@@ -227,14 +227,14 @@ package final class CurlMulti: Transport {
         curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0)
         curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         curl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // Names are resolved before; if libcurl ever resolves one, it does not wait for that at the end.
+        // Names are resolved beforehand; should libcurl resolve one, it must not wait for that at the end.
         curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
-        // How long libcurl keeps the addresses it was given: longer than any transfer.
+        // Keep the given addresses for longer than any transfer.
         curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(options.totalTimeout / .seconds(1)) + 60)
         curl_set_text(handle, CURLOPT_NOPROXY, "")
         curl_set_text(handle, CURLOPT_USERAGENT, options.userAgent)
         if let file = options.caFile { curl_set_text(handle, CURLOPT_CAINFO, file) }
-        // Use the one file of certificates, which is read once, and no folder besides.
+        // Use only the certificate file, which is read once, not a folder.
         if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }
         CurlTransfer.setFunctions(of: handle, connections)
         measureRecords(of: handle)
@@ -243,7 +243,7 @@ package final class CurlMulti: Transport {
 
     /// Measures at every TLS record, too.
     ///
-    /// libcurl does not return from a call for as long as a server sends empty frames (7.88).
+    /// libcurl does not return from a call while a server sends empty frames (7.88).
     private func measureRecords(of handle: UnsafeMutableRawPointer) {
         curl_set_pointer(handle, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
         curl_set_tls_function(handle) { _, context, this in

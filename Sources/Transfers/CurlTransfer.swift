@@ -5,7 +5,6 @@ import Glibc
 import HTTPRules
 import SystemPackage
 
-/// A transfer of libcurl.
 final class CurlTransfer: Transfer {
     let handle: UnsafeMutableRawPointer
     let receiver: any TransferReceiver
@@ -16,7 +15,7 @@ final class CurlTransfer: Transfer {
     private let mayMultiplex: Bool
     let limits: RequestLimits
     private var reader = HeadReader()
-    /// The reason why a callback ended the transfer; libcurl knows only that one did.
+    /// Why a callback ended the transfer; libcurl only knows that one did.
     private(set) var failure: (any Error)?
     private(set) var connection: Connections.Connection?
     /// Whether it ever had or opened a connection; if not, it waits for one.
@@ -45,7 +44,6 @@ final class CurlTransfer: Transfer {
 
     // MARK: Options
 
-    /// Sets the options of the handle.
     private func set(_ request: TransferRequest) {
         let this = Unmanaged.passUnretained(self).toOpaque()
         for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
@@ -111,11 +109,11 @@ final class CurlTransfer: Transfer {
 
     // MARK: Callbacks
 
-    /// The request is about to be sent, possibly again on another connection.
+    /// Called when the request is about to be sent, possibly again on another connection.
     private func takeConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
         hasBegun = true
         lastActivity = .now
-        // Failures of other addresses of the host do not matter any more.
+        // Failed addresses of the host no longer matter.
         failure = nil
         leaveConnection(isWhole: true)
         guard let connection = connections.connection(from: localPort, to: peer, peerPort) else { return }
@@ -125,13 +123,12 @@ final class CurlTransfer: Transfer {
         isAnswered = mayBeStale
     }
 
-    /// Releases the connection.
     func leaveConnection(isWhole: Bool) {
         if let connection { connections.ended(on: connection, isWhole: isWhole) }
         connection = nil
     }
 
-    /// Records that a part of a response was received.
+    /// Records that part of a response was received.
     func noteAnswer() {
         guard !isAnswered else { return }
         isAnswered = true
@@ -171,7 +168,7 @@ final class CurlTransfer: Transfer {
 
     private func openSocket(to target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         hasBegun = true
-        // The address is longer than the field in which it begins.
+        // The address extends beyond the field in which it begins.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
         let address = UnsafeRawPointer(target).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)
         if let policy {
@@ -191,7 +188,7 @@ final class CurlTransfer: Transfer {
         return socket
     }
 
-    /// Sets the failure with which the transfer ends, whatever libcurl reports.
+    /// Sets the failure of the transfer, whatever libcurl reports later.
     func fail(_ failure: FetchFailure) {
         if self.failure == nil { self.failure = failure }
     }

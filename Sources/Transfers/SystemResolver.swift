@@ -4,13 +4,12 @@ import CCurl
 import Glibc
 package import SystemPackage
 
-/// The system's resolver (`getaddrinfo(3)`), which can take seconds.
+/// The system's resolver (`getaddrinfo(3)`), which can block for seconds.
 package enum SystemResolver {
-    /// The result for a name.
     package enum Answer: Sendable {
-        /// The addresses of the name; none if it has none.
+        /// The addresses of the name; may be empty.
         case addresses([IPAddress])
-        /// The resolver failed, or did not respond; with the system error if there is one.
+        /// The resolver failed or did not respond; with the system error, if any.
         case failed(Errno?)
     }
 
@@ -18,14 +17,14 @@ package enum SystemResolver {
         case any, v6
     }
 
-    /// The address that a host is; none if it is a name.
+    /// Parses a numeric address; empty if the host is a name.
     package static func numericAddresses(of host: String) -> [IPAddress] {
         if case .addresses(let addresses) = lookUp(host, flags: AI_NUMERICHOST) { addresses } else { [] }
     }
 
     /// Resolves a name; blocks until there is a result.
     package static func lookUp(_ host: String, _ family: Family = .any) -> Answer {
-        // Addresses need no name server.
+        // Numeric addresses need no name server.
         lookUp(host, family, flags: FetchTarget.isNoName(host) ? AI_NUMERICHOST : 0)
     }
 
@@ -51,7 +50,7 @@ package enum SystemResolver {
 }
 
 extension IPAddress {
-    /// Reads a socket address; `nil` if its family is another one.
+    /// Reads an IPv4 or IPv6 socket address; `nil` for another family.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:

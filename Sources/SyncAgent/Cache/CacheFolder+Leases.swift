@@ -6,10 +6,10 @@ import Synchronization
 import SystemPackage
 
 extension CacheFolder {
-    /// Why leases of readers may be unseen here; `nil` if all are seen.
+    /// Why leases of readers may be invisible here; `nil` if all are visible.
     package var leaseDoubt: LeaseDoubt? { knownLeaseDoubt.withLock(\.self) }
 
-    /// Looks at what file system the folder is on.
+    /// Determines ``leaseDoubt`` from the type of the file system.
     func noteFileSystem() {
         var status = statfs()
         let isKnown = fstatfs(descriptor.rawValue, &status) == 0
@@ -17,10 +17,9 @@ extension CacheFolder {
         knownLeaseDoubt.withLock { $0 = doubt }
     }
 
-    /// Tries whether a reader holds a lease on a file, and keeps others from taking one until the file is closed.
+    /// Tests whether a reader holds a lease on an open file; if not, blocks new leases until the file is closed.
     ///
-    /// - Parameter file: The file, open.
-    /// - Returns: What came of it, and the error if the file could not be locked.
+    /// - Returns: The result, and the error if the file could not be locked.
     func testLease(on file: FileDescriptor) -> (test: LeaseTest, error: Errno?) {
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 else { return (.free, nil) }
         let error = Errno(rawValue: errno)
@@ -33,19 +32,17 @@ extension CacheFolder {
 }
 
 extension LeaseTest {
-    /// What the error of a lock that is not waited for says (flock(2), fcntl(2)).
+    /// Interprets the error of a non-blocking lock (flock(2), fcntl(2)).
     ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - isRemote: Whether the file system is one of several hosts.
+    /// `isRemote` tells whether several hosts share the file system.
     init(refusedWith error: Errno, isRemote: Bool) {
         self =
             switch error {
             case .wouldBlock, .permissionDenied: .held
-            // NFS locks exclusively only what is open for writing, and nobody may write to what was published.
+            // NFS locks exclusively only files open for writing, and published files are read-only.
             case .badFileDescriptor: .untestable
             case .notSupported, .noFunction, .invalidArgument: .untestable
-            // No lock service answers; on a file system of this host alone, there is no memory for one more lock.
+            // No lock service responds; on a local file system, there is no memory for another lock.
             case .noLocks: isRemote ? .untestable : .failed
             default: .failed
             }

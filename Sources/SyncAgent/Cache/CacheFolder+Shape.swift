@@ -5,21 +5,21 @@ import SyncPlan
 import SystemPackage
 
 extension CacheFolder {
-    /// What tells the cache folder and the folders in it from others that take their place.
+    /// Identifies the cache folder and its subfolders, to detect that they were replaced.
     struct Shape: Equatable {
         var root: FolderIdentity?
         var folders: [String: Folder] = [:]
 
         struct Folder: Equatable {
             var identity: FolderIdentity
-            /// When an entry came or went; `nil` for folders in which that is nothing special.
+            /// When an entry was last added or removed; `nil` where that is normal.
             var modified: Duration?
         }
     }
 
-    /// The shape of what is at the cache folder's path now, whatever this object has open.
+    /// The shape of the folder at the cache folder's path, which need not be the one this object has open.
     ///
-    /// In `icons/` and `by-url/` there are always the same folders.
+    /// The entries of `icons/` and `by-url/` never change: they are always the same folders.
     var shape: Shape {
         guard let root = try? FileDescriptor.openFolder(path) else { return Shape() }
         defer { try? root.close() }
@@ -38,7 +38,7 @@ extension CacheFolder {
         return shape
     }
 
-    /// Whether this object has open what is at its path.
+    /// Whether this object has the folder at its path open.
     var isAtItsPath: Bool {
         guard let there = shape.root else { return false }
         return there == FolderIdentity(ofFolder: descriptor.rawValue)

@@ -4,7 +4,7 @@ import SyncPlan
 import SystemPackage
 
 extension CacheFolder {
-    /// What is free on the file system; `nil` if it does not say.
+    /// The free space of the file system; `nil` if it does not report that.
     var space: DiskSpace? {
         var status = statvfs()
         guard fstatvfs(descriptor.rawValue, &status) == 0, status.f_blocks > 0 else { return nil }
@@ -13,7 +13,7 @@ extension CacheFolder {
             let (bytes, overflow) = blocks.multipliedReportingOverflow(by: unit)
             return overflow ? .max : Int(clamping: bytes)
         }
-        // Where inodes are made as they are needed, there are none in all, or more are free than there are.
+        // File systems that create inodes on demand report a total of 0, or more free than there are.
         let (free, total) = (Int(clamping: status.f_favail), Int(clamping: status.f_files))
         return DiskSpace(
             folder: path.string, bytes: DiskSpace.Amount(free: bytes(status.f_bavail), total: bytes(status.f_blocks)),

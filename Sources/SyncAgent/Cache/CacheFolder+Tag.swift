@@ -2,9 +2,9 @@
 import CacheFormat
 
 extension CacheFolder {
-    /// Makes the file by which backup tools know a cache, if it is not there.
+    /// Creates the file that marks a cache for backup tools, if it is missing.
     ///
-    /// - Returns: Whether it was made.
+    /// - Returns: Whether it was created.
     func makeTag(temporary: String) throws(FileError) -> Bool {
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55

@@ -2,9 +2,9 @@
 import CacheFormat
 
 extension CacheFolder {
-    /// Fails if somebody else can change the folder, or if something in it leads elsewhere.
+    /// Fails if others can change the folder, or something in it leads elsewhere.
     ///
-    /// Images are not looked at: the start takes those that are not the agent's own for missing.
+    /// Images are not checked: at start, those that do not belong to the agent count as missing.
     ///
     /// - Throws: ``FolderError``, or ``FileError`` if the folder cannot be read.
     func checkTrust() throws {
@@ -12,7 +12,7 @@ extension CacheFolder {
         try trust.check(descriptor, onlyNames: [CacheLayout.lock])
         let fans = [CacheLayout.icons, CacheLayout.byURL]
         let folders = [CacheLayout.generations, CacheLayout.lists, CacheLayout.staging] + fans
-        // Each one before what is in it.
+        // Each folder before its contents.
         for name in folders + fans.flatMap({ fan in CacheLayout.fanOut.map { "\(fan)/\($0)" } }) {
             if let status = try status(name) { try trust.check(status, of: name, as: .folder) }
         }

@@ -4,11 +4,11 @@ import Synchronization
 import SystemPackage
 
 extension CacheFolder {
-    /// Calls the body with the open folder that a path leads to, and the last name of the path.
+    /// Calls the body with the open parent folder and the last component of a path.
     ///
-    /// Each folder is opened by its name in the one before. `O_NOFOLLOW` alone is about the last name of a path only; and
-    /// `openat2(2)`, which can refuse links all along the path, there is neither before Linux 5.6 nor in many containers,
-    /// and not for renaming, linking and removing.
+    /// Each folder is opened by its name in its parent: `O_NOFOLLOW` alone covers only the last component.
+    /// `openat2(2)`, which can refuse links in a whole path, is missing before Linux 5.6 and in many containers, and
+    /// does not rename, link or remove.
     @discardableResult
     func inFolder<R>(of path: String, _ body: (Int32, String) throws(FileError) -> R) throws(FileError) -> R {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -19,7 +19,7 @@ extension CacheFolder {
         return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.raw, String(last)) }
     }
 
-    /// The same for two paths.
+    /// As ``inFolder(of:_:)``, for two paths.
     @discardableResult
     func inFolders<R>(
         of path: String, _ other: String, _ body: (Int32, String, Int32, String) throws(FileError) -> R
@@ -31,9 +31,9 @@ extension CacheFolder {
         }
     }
 
-    /// Does something that goes to the same folders again and again, which stay open meanwhile.
+    /// Keeps the subfolders used by the body open while it runs.
     ///
-    /// No longer than that: who removes a folder, or puts another in its place, must not have files written nowhere.
+    /// They close afterwards: if somebody removes or replaces a folder, later files must not be written to the old one.
     func keepingFoldersOpen<R>(_ body: () throws(FileError) -> R) throws(FileError) -> R {
         kept.withLock { $0 = [:] }
         defer { kept.withLock { $0 = nil } }
@@ -59,6 +59,6 @@ extension CacheFolder {
         return folder
     }
 
-    /// Whether it is the name of an entry, and not a way.
+    /// Whether a path component is the name of an entry.
     private static func isName(_ name: Substring) -> Bool { !["", ".", ".."].contains(name) }
 }

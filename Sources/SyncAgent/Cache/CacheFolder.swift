@@ -6,36 +6,36 @@ import SyncPlan
 import Synchronization
 package import SystemPackage
 
-/// The cache folder, and every change made to it: paths are relative to its open descriptor.
+/// The cache folder, and all changes to it; paths are relative to its open descriptor.
 ///
-/// On the way along a path no symbolic link is followed, and nothing leads out of the folder.
+/// Symbolic links in paths are not followed, and no path leads out of the folder.
 ///
-/// All calls block for as long as the file system takes; their callers run on a ``FileThread``.
+/// All calls may block; their callers run on a ``FileThread``.
 package final class CacheFolder: Sendable {
-    /// What `stat(2)` says of an entry.
+    /// The `stat(2)` result for a regular file.
     package struct Entry: Equatable, Sendable {
         package var inode: UInt64
         package var size: Int64
-        /// Whether it belongs to the agent, and nobody else may write to it.
+        /// Whether the agent owns it, and nobody else may write to it.
         package var isOwn: Bool
     }
 
     package let path: FilePath
     let descriptor: FileDescriptor
-    /// Why the last flush failed, until the next publication takes it; see ``Barrier``.
+    /// The last failed flush, until a publication takes it; see ``Barrier``.
     private let failedFlush = Mutex<FileError?>(nil)
-    /// The folders inside that are kept open, by their paths; `nil` if none are to be.
+    /// The subfolders kept open, by path; `nil` outside ``keepingFoldersOpen(_:)``.
     let kept = Mutex<[Substring: OwnedDescriptor]?>(nil)
-    /// How many folders are kept open at once.
+    /// The limit on ``kept``.
     let keptLimit: Int
     /// See ``leaseDoubt``.
     let knownLeaseDoubt = Mutex<LeaseDoubt?>(nil)
 
-    /// Opens the folder, which must be there.
+    /// Opens an existing cache folder.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
-    ///   - keptLimit: How many folders inside are kept open at once, each with a descriptor. The default is 300.
+    ///   - path: Its path.
+    ///   - keptLimit: How many subfolders are kept open at once, with one descriptor each. The default is 300.
     /// - Throws: ``FileError`` if it cannot be opened.
     package init(_ path: FilePath, keepingOpen keptLimit: Int = 300) throws(FileError) {
         self.path = path
@@ -50,7 +50,7 @@ package final class CacheFolder: Sendable {
 
     /// Whether the folder is empty, or an agent has used it as a cache.
     ///
-    /// A file system of its own has `lost+found` in its root (`mke2fs(8)`).
+    /// The root of a file system contains `lost+found` (`mke2fs(8)`).
     var isOurs: Bool {
         get throws(FileError) {
             let names = Set(try names(in: ".").map(\.name)).subtracting(["lost+found"])
@@ -58,7 +58,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Makes a new file to be written; one of that name must not be there.
+    /// Creates a file for writing; fails if the name exists.
     package func create(_ name: String, mode: FilePermissions) throws(FileError) -> FileDescriptor {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         return try inFolder(of: name) { (folder, last) throws(FileError) in
@@ -66,7 +66,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Makes a new file with the bytes.
+    /// Creates a file with these bytes; fails if the name exists.
     package func write(_ bytes: some Sequence<UInt8>, to name: String, mode: FilePermissions) throws(FileError) {
         let file = try create(name, mode: mode)
         do {
@@ -77,7 +77,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Opens a file for reading; one that is a pipe is not waited for.
+    /// Opens a file for reading; does not block on pipes.
     package func open(_ name: String) throws(FileError) -> FileDescriptor {
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         return try inFolder(of: name) { (folder, last) throws(FileError) in
@@ -85,7 +85,6 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Opens a file to write on at its end.
     func openToAppend(_ name: String) throws(FileError) -> FileDescriptor {
         let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW
         return try inFolder(of: name) { (folder, last) throws(FileError) in
@@ -93,7 +92,6 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Reads a whole file.
     func read(_ name: String) throws(FileError) -> [UInt8] {
         let file = try open(name)
         defer { try? file.close() }
@@ -104,7 +102,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Takes everybody's right to write to a file.
+    /// Removes all write permissions from a file.
     func makeReadOnly(_ name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             var status = stat()
@@ -113,7 +111,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Gives a file another name, in place of whatever has that name, be it an empty folder.
+    /// Renames a file, and replaces what has the new name, even an empty folder.
     package func rename(_ name: String, to newName: String) throws(FileError) {
         func rename() throws(FileError) {
             try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
@@ -128,16 +126,16 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Gives a file one more name; there must be none of that name.
+    /// Adds a hard link; fails if the new name exists.
     package func link(_ name: String, to newName: String) throws(FileError) {
         try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
             try check("link", name, linkat(folder, last, newFolder, newLast, 0))
         }
     }
 
-    /// Gives a file one more name, in place of whatever has that name, by way of a temporary one.
+    /// Adds a hard link, and replaces what has the new name, by way of a temporary one.
     ///
-    /// Where the file has all the links that its file system allows, the new name gets a copy of it.
+    /// If the file has as many links as its file system allows, the new name gets a copy.
     package func replaceLink(_ name: String, at newName: String, temporary: String) throws(FileError) {
         do {
             try link(name, to: temporary)
@@ -146,7 +144,7 @@ package final class CacheFolder: Sendable {
         }
         do {
             try rename(temporary, to: newName)
-            // rename(2) does nothing where both names are links of one file already.
+            // rename(2) does nothing if both names are links to one file.
             remove(temporary)
         } catch {
             remove(temporary)
@@ -156,19 +154,19 @@ package final class CacheFolder: Sendable {
 
     private func copy(_ name: String, to newName: String) throws(FileError) {
         try write(read(name), to: newName, mode: CacheFolder.imageMode)
-        // The barrier of the publication was before this.
+        // The barrier of the publication came before this copy.
         try flushing { () throws(FileError) in try sync(newName) }
     }
 
-    /// Puts another folder in the place of this one, for all who use it: what is at the path now.
+    /// Switches this object to the folder that is now at the path, for all its users.
     func become(_ other: CacheFolder) throws(FileError) {
         try check("open", ".", dup3(other.descriptor.rawValue, descriptor.rawValue, O_CLOEXEC))
         noteFileSystem()
     }
 
-    /// Flushes something, and remembers if that fails.
+    /// Runs a flush, and remembers its failure.
     ///
-    /// The system tells of an error once: a later flush that succeeds says nothing of what this one lost.
+    /// The kernel reports a write error once: a later successful flush does not mean that nothing was lost.
     func flushing(_ flush: () throws(FileError) -> Void) throws(FileError) {
         do {
             try flush()
@@ -178,12 +176,12 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// The error of a flush that failed since this was last asked: nothing that was written before may be published.
+    /// Returns and clears the last flush error; after one, nothing written before may be published.
     func takeFailedFlush() -> FileError? {
         failedFlush.withLock { $0.take() }
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file or an empty folder, if it exists.
     ///
     /// - Returns: Why it could not be removed.
     @discardableResult
@@ -199,7 +197,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Makes a folder, if it is not there.
+    /// Creates a folder, unless it exists.
     package func makeFolder(_ name: String, mode: FilePermissions) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             if mkdirat(folder, last, mode.rawValue) != 0, errno != EEXIST {
@@ -208,7 +206,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Makes the folders that are missing of those that a cache has.
+    /// Creates the missing folders of a cache.
     func makeTree() throws(FileError) {
         let open: FilePermissions = [.ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute]
         for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
@@ -223,9 +221,9 @@ package final class CacheFolder: Sendable {
         try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
     }
 
-    /// What there is of a file, without following a link; `nil` if there is none, or it is something else.
+    /// Inspects a file without following links; `nil` if it is missing or not a regular file.
     ///
-    /// - Throws: ``FileError`` if that cannot be told, as without a free descriptor: then the file may well be there.
+    /// - Throws: ``FileError`` if that is unknown, for example without a free descriptor: the file may exist.
     package func entry(_ name: String) throws(FileError) -> Entry? {
         guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Entry(
@@ -233,13 +231,13 @@ package final class CacheFolder: Sendable {
             isOwn: status.st_uid == geteuid() && status.st_mode & 0o022 == 0)
     }
 
-    /// Whether a generation is the one that readers find: its file and the manifest are one.
+    /// Whether readers find this generation: its file and the manifest are the same inode.
     func isInForce(_ generation: Int) throws(FileError) -> Bool {
         guard let manifest = try entry(CacheLayout.manifest) else { return false }
         return try entry(CacheLayout.generation(generation))?.inode == manifest.inode
     }
 
-    /// What `stat(2)` says of a name, without following a link; `nil` if there is nothing of that name.
+    /// Calls `stat(2)` without following links; `nil` if the name does not exist.
     func status(_ name: String) throws(FileError) -> stat? {
         do throws(FileError) {
             return try inFolder(of: name) { (folder, last) throws(FileError) in
@@ -253,38 +251,36 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// The names in a folder, each with its inode number; in no order, hidden ones included.
+    /// The names in a folder with their inode numbers, unsorted, hidden ones included.
     package func names(in name: String) throws(FileError) -> [(name: String, inode: UInt64)] {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
         let folder = try inFolder(of: name) { (folder, last) throws(FileError) in
             try check("open", name, openat(folder, last, flags))
         }
         do {
-            // A name that is not UTF-8 is none of ours, and can be said only in part.
+            // A name that is not UTF-8 is not ours; its escaped form does not lead to it.
             return try FolderListing.names(in: folder).map { ($0.name.text ?? $0.name.escaped, $0.inode) }
         } catch {
             throw failure("list", name, error)
         }
     }
 
-    /// The numbers of the files in `generations/`, in no order.
+    /// The numbers of the files in `generations/`, unsorted.
     var generationNumbers: [Int] {
         get throws(FileError) {
             try names(in: CacheLayout.generations).compactMap { CacheLayout.generationNumber(fileName: $0.name) }
         }
     }
 
-    /// Flushes a file or a folder (`fsync(2)`).
     package func sync(_ name: String) throws(FileError) {
         let file = try open(name)
         defer { try? file.close() }
         try check("fsync", name, fsync(file.rawValue))
     }
 
-    /// The mode of every published file that never changes.
+    /// The mode of published files, which never change.
     package static let imageMode = FilePermissions(rawValue: 0o444)
 
-    /// What failed, with the whole path.
     func failure(_ operation: String, _ name: String, _ errno: Errno) -> FileError {
         FileError(operation, path.appending(name).string, errno)
     }

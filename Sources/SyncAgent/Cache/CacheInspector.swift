@@ -5,31 +5,30 @@ package import Logging
 package import SyncPlan
 import SystemPackage
 
-/// Looks at whether the cache folder has what it should, and puts right what needs no download.
+/// Checks the cache folder, and repairs what needs no download.
 ///
-/// Cache cleaners and people remove files of a running agent. It shares its thread with the ``Publisher``: nothing is
-/// published or removed meanwhile.
+/// Cache cleaners and people remove files of a running agent. It shares its thread with the ``Publisher``, so nothing
+/// is published or removed meanwhile.
 package actor CacheInspector {
     private let publisher: Publisher
     private let folder: CacheFolder
     private let lock: FolderLock?
     private let barrier: Barrier
     private let logger: Logger
-    /// The folders as they were when everything was in place.
+    /// The folders when everything was last in place.
     private var shape: CacheFolder.Shape
-    /// What was in another folder that was taken up, until it is told.
+    /// The contents of an adopted folder, until they are reported.
     private var adopted: AdoptedCache?
-    /// The highest number that a generation had in a folder that was taken up.
+    /// The highest generation number found in an adopted folder.
     private var latestGeneration = 0
-    /// The newest generation's file, as it was at the first look at it.
+    /// The newest generation's file, as first seen.
     private var newest: (generation: Int, file: FileFingerprint)?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { publisher.unownedExecutor }
 
-    /// - Parameters:
-    ///   - publisher: What publishes to the cache folder, which is in good order.
-    ///   - lock: The agent's lock on the folder; `nil` if it has none.
-    ///   - logger: Where it is said what was found.
+    /// Creates an inspector for the publisher's cache folder, which must be in good order.
+    ///
+    /// `lock` is the agent's lock on the folder; `nil` if it has none.
     package init(_ publisher: Publisher, lock: FolderLock?, logger: Logger) {
         self.publisher = publisher
         folder = publisher.folder
@@ -39,7 +38,7 @@ package actor CacheInspector {
         shape = folder.shape
     }
 
-    /// Looks at the folder: quickly, or completely where all images are expected.
+    /// Checks the folder: quickly, or completely if `expected` has images.
     package func inspect(_ expected: CacheExpectation) -> CacheInspection {
         guard let images = expected.images else {
             var found = CacheInspection()
@@ -64,7 +63,7 @@ package actor CacheInspector {
         }
     }
 
-    /// Whether what costs little to look at is as it should be.
+    /// Whether all that is cheap to check is in place.
     private func isInPlace(_ expected: CacheExpectation) -> Bool {
         do {
             try lock?.renewFile(in: folder.descriptor)
@@ -81,7 +80,7 @@ package actor CacheInspector {
                 return true
             }
         } catch {
-            // The complete look tells why.
+            // The complete inspection reports the reason.
             return false
         }
     }
@@ -91,7 +90,7 @@ package actor CacheInspector {
         guard try folder.isInForce(generation), let file = try folder.status(CacheLayout.manifest) else { return false }
         let found = FileFingerprint(file)
         if newest?.generation != generation { newest = (generation, found) }
-        // Its status changes with each name that it gets.
+        // Not its ctime, which changes with each new link.
         return newest.map { $0.file.size == found.size && $0.file.modified == found.modified } ?? false
     }
 
@@ -99,7 +98,7 @@ package actor CacheInspector {
         _ expected: CacheExpectation, _ images: [CacheExpectation.Naming]
     ) throws -> CacheInspection {
         if !folder.isAtItsPath { try adopt() }
-        // What is in another folder than before may be anything.
+        // A different folder can contain anything: verify its files.
         let isThorough = shape != folder.shape
         try folder.makeTree()
         _ = try folder.makeTag(temporary: Self.temporary)
@@ -111,7 +110,7 @@ package actor CacheInspector {
         for (list, digest) in expected.documents where try !isWhole(digest, isThorough: isThorough) {
             found.lostDocuments.insert(list)
         }
-        // What another folder has is not known yet.
+        // The plan does not know the contents of an adopted folder yet.
         var search = FolderSearch(
             folder, removesOthers: expected.removesOthers && adopted == nil, doubtful: expected.doubtful)
         var restored: [String] = []
@@ -134,9 +133,9 @@ package actor CacheInspector {
         return found
     }
 
-    /// Has readers find the generation again that is in force, of which everything is there: that takes no room.
+    /// Restores the manifest of a generation whose files are all in place; needs no space.
     ///
-    /// - Returns: `false` if its file is not what it was.
+    /// - Returns: `false` if the generation's file has changed.
     private func putInForce(_ expected: CacheExpectation) throws -> Bool {
         guard let generation = expected.generation else { return false }
         let name = CacheLayout.generation(generation)
@@ -151,15 +150,15 @@ package actor CacheInspector {
         return true
     }
 
-    /// Takes what is at the path now for the cache folder: it is made if there is nothing.
+    /// Adopts the folder that is now at the path as the cache folder; creates it if there is none.
     ///
-    /// Generations that are in it keep what they name, as after a start.
+    /// What its generations name is retained, as after a start.
     private func adopt() throws {
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
-        // The mask of the process takes away what `cache.mode` does not grant.
+        // The umask removes what `cache.mode` does not grant.
         try AgentFolders.make(folder.path, mode: open)
         let there = try CacheFolder(folder.path)
-        // Perhaps nobody could look a moment ago.
+        // The path may have been inaccessible a moment ago.
         if folder.isAtItsPath { return }
         guard try there.isOurs else { throw FolderError.foreign(folder.path) }
         try there.checkTrust()
@@ -170,10 +169,10 @@ package actor CacheInspector {
                 adopted = AdoptedCache(restored)
             }
             try folder.become(there)
-            // It may have files of the same names, which its generations need.
+            // It can contain files of the same names, which its generations need.
             publisher.assumeIsolated { $0.forgetFiles() }
         }
-        // In a folder without generations those that were taken up before are gone too.
+        // Without generations in the new folder, those adopted before are gone, too.
         adopted = nil
         if let lock { try lock.move(to: there.descriptor, take) } else { try take() }
         logger.error(
@@ -187,7 +186,7 @@ package actor CacheInspector {
         return try !folder.generationNumbers.isEmpty
     }
 
-    /// Whether a document is there; one that is damaged is removed, so that it is written again.
+    /// Whether a document exists; a damaged one is removed, so that it is written again.
     private func isWhole(_ digest: Digest, isThorough: Bool) throws(FileError) -> Bool {
         let name = CacheLayout.document(digest)
         guard try folder.entry(name) != nil else { return false }

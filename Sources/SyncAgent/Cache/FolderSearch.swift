@@ -3,22 +3,22 @@ import CacheFormat
 import SyncPlan
 import SystemPackage
 
-/// Goes through the images and the `by-url/` names of a cache folder, and holds them against what is to be there.
+/// Compares the images and `by-url/` names of a cache folder with what is expected.
 ///
-/// Each folder is listed once: where a name has the inode of its image in the listings, nothing else is asked about it.
+/// Each folder is listed once; a name whose inode in the listing is that of its image needs no further check.
 struct FolderSearch {
     private let folder: CacheFolder
     private let removesOthers: Bool
     private let doubtful: Set<Digest>
-    /// The images that are not there, and are under none of their other names.
+    /// The images that are missing under all of their names.
     private(set) var lost: Set<Digest> = []
-    /// The inode of each image that is there.
+    /// The inode of each image found.
     private var inodes: [Digest: UInt64] = [:]
 
     /// - Parameters:
     ///   - folder: The cache folder.
-    ///   - removesOthers: Whether what else there is beside images and names is removed.
-    ///   - doubtful: The images that are read in any case.
+    ///   - removesOthers: Whether to remove everything that is not expected.
+    ///   - doubtful: The images to read in any case.
     init(_ folder: CacheFolder, removesOthers: Bool, doubtful: Set<Digest> = []) {
         self.folder = folder
         self.removesOthers = removesOthers
@@ -27,16 +27,16 @@ struct FolderSearch {
 
     // MARK: Images
 
-    /// Looks for the images; what is missing is put back from another name of it.
+    /// Searches for the images; restores missing ones from another of their names.
     ///
-    /// Half of the folders are gone through on another thread meanwhile.
+    /// Half of the folders are searched on another thread.
     ///
     /// - Parameters:
-    ///   - images: What is to be there.
-    ///   - isThorough: Whether images are read.
-    ///   - temporary: The name by way of which files are given names; that of the other thread is a longer one.
-    ///   - restored: Gets the names that were put back.
-    /// - Throws: ``FileError`` if something could not be looked at or put back: then it is not known what is there.
+    ///   - images: The expected images.
+    ///   - isThorough: Whether to read the images.
+    ///   - temporary: The temporary name for new links; the other thread appends `-2`.
+    ///   - restored: Collects the restored names.
+    /// - Throws: ``FileError`` if something could not be inspected or restored: then the result is incomplete.
     mutating func findImages(
         _ images: [CacheExpectation.Naming], isThorough: Bool, temporary: String, _ restored: inout [String]
     ) throws(FileError) {
@@ -74,7 +74,7 @@ struct FolderSearch {
             for image in expected.lazy.map({ images[$0].image })
             where inodes[image.sha256] == nil && !lost.contains(image.sha256) {
                 let path = image.path
-                // A path of another form is in no listing, or in that of another folder.
+                // An image whose path has another form is in no listing, or in that of another folder.
                 let name = path.starts(withBytes: fan + "/") ? path.dropping(bytes: fan.utf8.count + 1) : nil
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
                 do throws(FileError) {
@@ -92,11 +92,11 @@ struct FolderSearch {
                         if removesOthers { folder.remove(path) }
                     }
                 } catch {
-                    // The others are put back all the same.
+                    // Go on, so that the others are restored.
                     failure = error
                 }
             }
-            // What could not be looked at may be among them.
+            // After a failure, expected files may be among them.
             if failure == nil { remove(others.keys, from: fan) }
         }
         if let failure { throw failure }
@@ -109,9 +109,9 @@ struct FolderSearch {
         return isThorough ? try isWhole(image, at: path) : true
     }
 
-    /// Gives an image its name again, if one of its other names leads to it.
+    /// Restores an image from one of its other names, if one is intact.
     ///
-    /// - Returns: Whether one does.
+    /// - Returns: Whether it was restored.
     private func putBack(
         _ image: AppListDocument.Image, from names: [String], temporary: String
     ) throws(FileError) -> Bool {
@@ -125,9 +125,9 @@ struct FolderSearch {
 
     /// Whether a file has the bytes of an image.
     ///
-    /// What the disk cannot read is left to the scrubber, which says so.
+    /// A read error of the disk counts as intact: the scrubber reports it.
     ///
-    /// - Throws: ``FileError`` if it could not be read for another reason, which may pass.
+    /// - Throws: ``FileError`` if the file could not be read for another, perhaps transient, reason.
     private func isWhole(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
         switch Verification.flaw(of: image, at: name, in: folder) {
         case nil: return true
@@ -140,13 +140,13 @@ struct FolderSearch {
 
     // MARK: Names
 
-    /// Looks at whether each URL's name leads to its image, and sees to it.
+    /// Checks that each URL's name leads to its image, and corrects it.
     ///
     /// - Parameters:
-    ///   - images: What is to be there, after it was looked for.
-    ///   - temporary: The name by way of which files are given names.
-    ///   - restored: Gets the names that were put right.
-    /// - Throws: ``FileError`` as when images are looked for.
+    ///   - images: The expected images, after the search for them.
+    ///   - temporary: The temporary name for new links.
+    ///   - restored: Collects the corrected names.
+    /// - Throws: ``FileError`` if something could not be inspected or corrected.
     mutating func findNames(
         of images: [CacheExpectation.Naming], temporary: String, _ restored: inout [String]
     ) throws(FileError) {
@@ -167,7 +167,7 @@ struct FolderSearch {
                     try folder.replaceLink(image.path, at: name, temporary: temporary)
                     restored.append(name)
                 } catch {
-                    // The others are put right all the same.
+                    // Go on, so that the others are corrected.
                     failure = error
                 }
             }
@@ -176,10 +176,9 @@ struct FolderSearch {
         if let failure { throw failure }
     }
 
-    /// Whether a name does not lead to its image.
     private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {
         guard let entry = try folder.entry(name), entry.size == image.bytes else { return true }
-        // Where an image has all the links that its file system allows, names lead to copies.
+        // It can be a copy, if the image has as many links as its file system allows.
         guard try entry.inode != folder.entry(image.path)?.inode else { return false }
         switch Verification.flaw(of: image, at: name, in: folder) {
         case nil, .unreadable: return false
@@ -189,7 +188,7 @@ struct FolderSearch {
 
     // MARK: Folders
 
-    /// The inode numbers of what is in a folder, by name.
+    /// The inode numbers in a folder, by name.
     private func listing(of fan: String) throws(FileError) -> [String: UInt64] {
         Dictionary(try folder.names(in: fan).map { ($0.name, $0.inode) }) { a, _ in a }
     }
@@ -200,9 +199,9 @@ struct FolderSearch {
     }
 }
 
-/// What is in each of the two-digit folders, by the first byte of its digest.
+/// The expected entries of each two-digit folder, by the first byte of their digests.
 private struct Fans {
-    /// The name of a folder, and the numbers of what is in it.
+    /// The name of a folder, and the indices of its entries.
     typealias Fan = (String, [Int])
 
     private var indices = [[Int]](repeating: [], count: 256)
@@ -213,17 +212,16 @@ private struct Fans {
         }
     }
 
-    /// The names of all of these folders, each with the numbers of what is in it.
+    /// All folders, in order.
     var named: Zip2Sequence<[String], [[Int]]> { zip(CacheLayout.fanOut, indices) }
 }
 
 extension CacheExpectation.Naming {
-    /// The `by-url/` name, if there is one.
     var names: [String] { url.map { [CacheLayout.byURL($0)] } ?? [] }
 }
 
 extension CacheFolder {
-    /// Whether there is a file that may be an image, as far as that can be told without reading it.
+    /// Whether a file can be the image, judged by owner, mode and size.
     func isPlausible(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
         guard let entry = try entry(name) else { return false }
         return entry.isOwn && entry.size == image.bytes

@@ -5,24 +5,23 @@ import Logging
 import SyncPlan
 package import SystemPackage
 
-/// Repairs a cache that no agent holds, as far as that takes no download.
+/// Repairs a cache that no agent holds, as far as possible without downloads.
 ///
-/// Only the agent has the settings to download by: whoever repairs may have others, and a download that fails by them would
-/// take away what was there.
+/// Only the agent has the right settings for downloads: with others, a download could fail and remove what was there.
 package enum OfflineRepair {
-    /// Why not all of a cache is repaired for good.
+    /// Why the repair is incomplete or may not be durable.
     package struct Trouble: Equatable, Sendable {
         package var reason: String
-        /// Whether something was repaired and may not be durable.
+        /// Whether a flush failed, so that a repair may not be durable.
         package var isFlush: Bool
     }
 
-    /// Has the names of images that are whole lead to them again.
+    /// Restores names of intact images.
     ///
     /// - Parameter path: The cache folder.
-    /// - Returns: Why not all of it could be repaired, or may not last; `nil` if the rest takes downloads only.
-    /// - Throws: ``FolderError`` if an agent holds the folder or others can change it, ``FileError`` if it cannot be used,
-    ///   and ``IconCacheError`` if there is no manifest that could be read.
+    /// - Returns: Why the repair is incomplete or may not be durable; `nil` if only downloads remain.
+    /// - Throws: ``FolderError`` if an agent holds the folder or others can change it, ``FileError`` if it cannot be
+    ///   used, and ``IconCacheError`` if there is no readable manifest.
     package static func run(_ path: FilePath) async throws -> Trouble? {
         let folder = try CacheFolder(path)
         try folder.checkTrust()
@@ -35,7 +34,7 @@ package enum OfflineRepair {
         )
         var shown = ShownImages()
         for list in snapshot.manifest.lists.keys.sorted() {
-            // What is damaged otherwise is left to the agent.
+            // Damaged documents are left to the agent.
             if let document = try? snapshot.document(of: list) { shown.add(document) }
         }
         expected.images = shown.byURL.map { CacheExpectation.Naming(image: $0.value.image, url: $0.key) }

@@ -2,14 +2,14 @@
 package import IconCache
 package import Logging
 
-/// Reads every image again once a week, a part of them each hour, so that bytes that rot on the disk are found.
+/// Reads every image once a week, a part of them each hour, to detect bit rot.
 ///
-/// It changes nothing. What it finds goes to the plan, which has damaged images fetched again, and names put right by the
-/// ``CacheInspector``.
+/// It changes nothing. It reports to the plan, which refetches damaged images and has the ``CacheInspector`` correct
+/// names.
 package actor Scrubber {
-    /// How many parts there are: one for each hour of a week.
+    /// The number of parts: one per hour of a week.
     static let parts = 168
-    /// How many images are read before it is told what was found.
+    /// The number of images read between reports.
     private static let pace = 64
 
     private let folder: CacheFolder
@@ -25,12 +25,12 @@ package actor Scrubber {
         self.logger = logger
     }
 
-    /// Reads a part of the images that the newest manifest names, and looks at whether the others are there.
+    /// Reads a part of the images in the newest manifest, and checks that the others exist.
     ///
     /// - Parameters:
-    ///   - part: Which one.
-    ///   - report: Is told soon of images that are not what they were, or are under none of their names; some at a time.
-    /// - Returns: Whether anything else is not as it should be.
+    ///   - part: The part.
+    ///   - report: Receives damaged and missing images, some at a time.
+    /// - Returns: Whether anything else is wrong.
     package func scrub(part: Int, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         await read(where: { Self.part(of: $0) == part }, report: report)
     }
@@ -38,9 +38,9 @@ package actor Scrubber {
     /// Reads these images, as far as the newest manifest names them.
     ///
     /// - Parameters:
-    ///   - images: Which ones.
+    ///   - images: The images.
     ///   - report: As for ``scrub(part:report:)``.
-    /// - Returns: As of ``scrub(part:report:)``.
+    /// - Returns: As for ``scrub(part:report:)``.
     package func read(_ images: Set<Digest>, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         await read(where: images.contains, report: report)
     }
@@ -55,7 +55,7 @@ package actor Scrubber {
             do {
                 guard let document = try snapshot.document(of: list) else { continue }
                 shown.add(document)
-                // Also where another list decides what a URL shows.
+                // Even if another list determines what a URL shows.
                 for case .ready(let image) in document.apps.lazy.map(\.state) where isMeant(image.sha256) {
                     names[image] = []
                 }
@@ -81,7 +81,9 @@ package actor Scrubber {
         return isSuspicious
     }
 
-    /// - Returns: Whether a name of one of them that is whole leads to something else.
+    /// Reads some images.
+    ///
+    /// - Returns: Whether one of their names leads to something else, while the image is intact.
     private func read(
         _ images: [[AppListDocument.Image: Set<String>].Element], report: @Sendable (Set<Digest>) -> Void
     ) async -> Bool {
@@ -98,21 +100,20 @@ package actor Scrubber {
             }
         }
         if !lost.isEmpty {
-            // What was published meanwhile may have put some of them right.
+            // A publication may have replaced some of them meanwhile.
             let damaged = await publisher.damaged(among: lost)
             if !damaged.isEmpty { report(Set(damaged.map(\.sha256))) }
         }
         return hasWrongNames
     }
 
-    /// Whether there is a file of the image's size, and one of another name of it.
-    ///
-    /// If that cannot be told, there is none: a complete look will be made at it.
+    /// Whether the image and this name exist with the image's size; `false` if unknown, which causes a complete
+    /// inspection.
     private func isThere(_ image: AppListDocument.Image, at name: String) -> Bool {
         [image.path, name].allSatisfy { (try? folder.entry($0))?.size == Int64(image.bytes) }
     }
 
-    /// Whether another name of an image that is whole leads to something else.
+    /// Whether another name of an intact image leads to something else.
     private func isWrong(_ image: AppListDocument.Image, at name: String) -> Bool {
         switch Verification.flaw(of: image, alsoAt: name, in: folder) {
         case .missing, .wrong: return true
@@ -120,9 +121,9 @@ package actor Scrubber {
         }
     }
 
-    /// The part that an image belongs to: digests are spread evenly.
+    /// The part of an image; digests spread evenly.
     static func part(of image: Digest) -> Int { (Int(image.hex.prefix(4), radix: 16) ?? 0) % parts }
 
-    /// The part whose turn it is at a time, so that a restart neither begins anew nor stands still.
+    /// The part for a time of day and week, so that a restart does not begin with the first part again.
     static func part(at time: Timestamp) -> Int { Int(time.sinceEpoch.components.seconds / 3600) % parts }
 }

@@ -5,18 +5,18 @@ import Logging
 import SyncPlan
 import SystemPackage
 
-/// Puts a cache folder right after whatever happened to it, and tells what is in it.
+/// Repairs a cache folder after any crash, and reads its contents.
 ///
-/// Generations on disk are the truth. Whether what they name is there, and nothing besides, is for the first look of the
-/// ``CacheInspector``, before which nothing is published: the agent need not wait for it. What cannot be read, or is of a
-/// later version, is no damage: then nothing is changed, and the start fails.
+/// The generations on disk are the truth. The first inspection of the ``CacheInspector`` checks their files; nothing is
+/// published before it, but the agent need not wait for it. A file that cannot be read, or has a later format, is not
+/// damaged: it stays, and the start fails.
 struct StartUpRecovery {
     private let folder: CacheFolder
     private let logger: Logger
     private var state = RestoredState()
-    /// Whether there is no sign that the current generation passed its barrier: then its images are read and compared.
+    /// Whether nothing shows that the current generation passed its barrier; then its images are read and verified.
     private var isDoubtful = false
-    /// Whether the document of the pins is damaged, and they are those of an earlier generation or none.
+    /// Whether the document of the pins is damaged, so that those of an earlier generation, or none, apply.
     private var hasOldPins = false
     /// The files that were given a name.
     private var named: [String] = []
@@ -25,17 +25,18 @@ struct StartUpRecovery {
     ///
     /// - Parameters:
     ///   - folder: The cache folder.
-    ///   - logger: Where it is said what was found.
-    /// - Returns: What is there.
-    /// - Throws: ``FileError`` if the folder cannot be read or written, and ``IconCacheError/unknownFormat(path:format:)``.
+    ///   - logger: Logs the findings.
+    /// - Returns: The contents.
+    /// - Throws: ``FileError`` if the folder cannot be read or written, and
+    ///   ``IconCacheError/unknownFormat(path:format:)``.
     static func run(_ folder: CacheFolder, logger: Logger) throws -> RestoredState {
         var recovery = StartUpRecovery(folder: folder, logger: logger)
         try recovery.makeFolders()
         try recovery.readGenerations()
         if recovery.isDoubtful { try recovery.readImages() }
         try recovery.putInForce()
-        // What was put right, and what was found in force: an agent that was killed may not have come to that. Where nothing
-        // is in force, the barrier of the first publication does it too.
+        // Flush the repairs, and the generation in force: a killed agent may not have flushed it. If none is in force,
+        // the barrier of the first publication suffices.
         let barrier = Barrier(folder)
         if !recovery.state.manifests.isEmpty || !barrier.flushesWhole { try barrier.pass(files: recovery.named) }
         return recovery.state
@@ -56,7 +57,7 @@ struct StartUpRecovery {
         if let error = folder.remove(name) { logger.warning("cannot remove a file", metadata: ["reason": "\(error)"]) }
     }
 
-    /// Removes what must not be there when a later start finds it.
+    /// Removes a file that a later start must not find.
     private func discard(_ name: String) throws(FileError) {
         if let error = folder.remove(name) { throw error }
     }
@@ -72,7 +73,7 @@ struct StartUpRecovery {
         state.nextGeneration = max(numbers.last ?? 0, published?.generation ?? 0) + 1
         for number in numbers {
             let name = CacheLayout.generation(number)
-            // A generation after the published one never became true.
+            // Generations after the published one never came into force.
             guard number <= published?.generation ?? .max, let manifest = try readManifest(name) else {
                 try discard(name)
                 continue
@@ -91,7 +92,7 @@ struct StartUpRecovery {
             try restore(published)
         }
         if hasOldPins {
-            // They are nowhere else.
+            // Pins are stored nowhere else.
             logger.error(
                 "pins damaged: the latest changes are lost; compare syncagent list pins",
                 metadata: ["pins": "\(state.manifests.last?.lists[Reconciler.pinList]?.apps ?? 0)"])
@@ -102,7 +103,7 @@ struct StartUpRecovery {
         }
     }
 
-    /// Takes a generation in; a list whose document is damaged is as it was in the generation before.
+    /// Restores a generation; a list with a damaged document stays as in the generation before.
     private mutating func restore(_ manifest: Manifest) throws {
         var whole = manifest
         for (name, list) in manifest.lists where try !readDocument(list) {
@@ -113,7 +114,7 @@ struct StartUpRecovery {
         state.manifests.append(whole)
     }
 
-    /// - Returns: `nil` if there is no such file, or it is damaged.
+    /// - Returns: `nil` if the file is missing or damaged.
     private func readManifest(_ name: String) throws -> Manifest? {
         guard let bytes = try read(name) else { return nil }
         do {
@@ -126,7 +127,6 @@ struct StartUpRecovery {
         }
     }
 
-    /// - Returns: Whether the document is whole.
     private mutating func readDocument(_ list: Manifest.List) throws -> Bool {
         if state.documents[list.sha256] != nil { return true }
         if let bytes = try read(list.document), Digest.of(bytes) == list.sha256 {
@@ -134,7 +134,7 @@ struct StartUpRecovery {
                 state.documents[list.sha256] = try AppListDocument(json: bytes)
                 return true
             } catch .damaged {
-                // As if its digest were another one.
+                // Treat it like a wrong digest.
             } catch {
                 throw IconCacheError(error, in: folder.path.appending(list.document).string)
             }
@@ -143,7 +143,7 @@ struct StartUpRecovery {
         return false
     }
 
-    /// - Returns: `nil` if there is no such file.
+    /// - Returns: `nil` if the file is missing.
     private func read(_ name: String) throws(FileError) -> [UInt8]? {
         do {
             return try folder.read(name)
@@ -153,15 +153,15 @@ struct StartUpRecovery {
         }
     }
 
-    /// Makes the newest good generation the one that readers find.
+    /// Makes the newest good generation the manifest.
     ///
-    /// One that never was, and that names what is not there, does not become it: the next publication does.
+    /// One that may never have been in force and lacks files does not become it; the next publication does.
     private mutating func putInForce() throws(FileError) {
         guard let current = state.manifests.last, !isDoubtful || isWhole(current) else {
             return try discard(CacheLayout.manifest)
         }
         let name = CacheLayout.generation(current.generation)
-        // A copied folder may have two files where there was one with two names, and a lease is on one file.
+        // In a copied folder the two names can be separate files, but a lease is on one inode.
         if try folder.isInForce(current.generation) { return }
         if isDoubtful {
             logger.warning(
@@ -192,7 +192,7 @@ struct StartUpRecovery {
         return images
     }
 
-    /// Reads what the generations name, and notes what is not there, or not as it should be.
+    /// Verifies the images of all generations, and records missing and damaged ones.
     private mutating func readImages() throws(FileError) {
         for image in Self.images(of: state.documents.values) {
             if try folder.isPlausible(image, at: image.path), try read(image.path).map(Digest.of) == image.sha256 {

@@ -3,32 +3,31 @@ import Glibc
 package import IconCache
 import SystemPackage
 
-/// Everything that the newest manifest names, read and held against the digests that it gives.
+/// Verifies every file named by the newest manifest against its digest.
 package struct Verification: Sendable {
-    /// A file that is not what the manifest says.
     package struct Damage: Hashable, Sendable {
         /// Relative to the cache folder.
         package var path: String
         /// What is wrong, as a clause.
         package var reason: String
-        /// The image, if it is one.
+        /// The image, if the file is or names one.
         package var image: Digest?
     }
 
-    /// How many images were read.
+    /// The number of images read.
     package private(set) var images = 0
-    /// How many bytes they have.
+    /// Their total size.
     package private(set) var bytes = 0
-    /// What is not as it should be, sorted by path.
+    /// The damaged files, sorted by path.
     package private(set) var damage: [Damage] = []
 
-    /// Reads everything, on all cores, under a lease.
+    /// Reads everything on all cores, under a lease.
     ///
     /// - Parameters:
     ///   - cache: The cache.
-    ///   - progress: Is called when an image has been read, with the number of all; from any thread.
-    /// - Returns: What was found.
-    /// - Throws: An ``IconCacheError`` if there is no manifest that could be read.
+    ///   - progress: Called on any thread after each image, with the total number of images.
+    /// - Returns: The result.
+    /// - Throws: An ``IconCacheError`` if there is no readable manifest.
     package static func run(
         _ cache: IconCache, progress: @escaping @Sendable (_ total: Int) -> Void
     ) async throws -> Verification {
@@ -81,7 +80,7 @@ package struct Verification: Sendable {
         }
     }
 
-    /// What is wrong with an image's file; `nil` if nothing is.
+    /// What is wrong with an image's file; `nil` if it is intact.
     static func flaw(of image: AppListDocument.Image, at name: String, in folder: CacheFolder) -> Flaw? {
         do {
             let file = try folder.open(name)
@@ -100,7 +99,7 @@ package struct Verification: Sendable {
         }
     }
 
-    /// The same of another name of it, which is read only if it leads to another file.
+    /// As ``flaw(of:at:in:)``, for another name, which is read only if it leads to another file.
     static func flaw(of image: AppListDocument.Image, alsoAt name: String, in folder: CacheFolder) -> Flaw? {
         do throws(FileError) {
             guard try folder.entry(name)?.inode != folder.entry(image.path)?.inode else { return nil }
@@ -112,9 +111,9 @@ package struct Verification: Sendable {
 
     enum Flaw {
         case missing
-        /// All of it could be read.
+        /// The whole file could be read.
         case wrong(String)
-        /// It says nothing of the file: another time it may be read.
+        /// The file's state is unknown: a later read may succeed.
         case unreadable(FileError)
 
         /// A clause.

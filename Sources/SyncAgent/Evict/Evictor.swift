@@ -5,15 +5,15 @@ package import Reports
 package import SyncPlan
 import SystemPackage
 
-/// Removes what was retired.
+/// Removes retired files.
 ///
-/// It shares its thread with the ``Publisher``: a file is never removed while a publication that may name it is under way.
+/// It shares its thread with the ``Publisher``, so no file is removed during a publication that may name it.
 package actor Evictor {
     private let folder: CacheFolder
     private let thread: FileThread
     private let logger: Logger
     private let metrics: AgentMetrics
-    /// The generations that could not be removed, and of which that was logged.
+    /// The generations whose failed removal was logged.
     private var unremovable: Set<Int> = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -25,10 +25,9 @@ package actor Evictor {
         self.metrics = metrics
     }
 
-    /// Takes away the files of superseded generations.
+    /// Removes the files of superseded generations.
     ///
-    /// - Returns: Those that are gone, those that were kept because a reader holds a lease on them, and those that could not
-    ///   be removed.
+    /// - Returns: The removed ones, those retained because of a lease, and those that could not be removed.
     package func release(_ releases: [GenerationRelease]) -> ReleaseResult {
         var result = ReleaseResult()
         for release in releases {
@@ -45,7 +44,7 @@ package actor Evictor {
                 if let error = folder.remove(name) { throw error }
                 metrics.noteRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
-                // Somebody else took it away: it names nothing any more.
+                // Someone else removed it.
             } catch {
                 result.failed.insert(generation)
                 result.failure = "\(error)"
@@ -61,9 +60,9 @@ package actor Evictor {
         return result
     }
 
-    /// Whether a generation is removed although a reader may hold a lease on its file; `nil` if it is kept.
+    /// Whether to remove a generation despite a possible lease on its file; `nil` if it must stay.
     ///
-    /// - Throws: ``FileError`` if that cannot be told, and may be later.
+    /// - Throws: ``FileError`` if that is unknown for now.
     private func ignoresLease(on file: FileDescriptor, of release: GenerationRelease) throws(FileError) -> Bool? {
         let doubt = folder.leaseDoubt
         let (test, error) = folder.testLease(on: file)
@@ -79,13 +78,13 @@ package actor Evictor {
         }
     }
 
-    /// Logs why leases may be unseen, if they may.
+    /// Logs why leases may be invisible, if so.
     package nonisolated func logLeaseDoubt() {
         guard let doubt = folder.leaseDoubt else { return }
         logger.warning("leases of readers may be unseen", metadata: ["reason": "\(doubt.reason)"])
     }
 
-    /// Which of these generations readers hold, and who they are.
+    /// The leases on these generations, with their holders.
     package func leases(on generations: some Sequence<Int>) -> [EvictionReport.Lease] {
         let holders = LeaseHolders.all()
         return generations.compactMap { generation in
@@ -95,9 +94,9 @@ package actor Evictor {
         }
     }
 
-    /// Removes images, documents and `by-url/` names that no generation names, or images that are damaged.
+    /// Removes images, documents and `by-url/` names that no generation names, or damaged images.
     ///
-    /// - Returns: What could not be removed, and is still there.
+    /// - Returns: What could not be removed and still exists.
     package func remove(_ plan: RetirementPlan) -> RetirementPlan {
         var errors: [FileError] = []
         func stays(_ name: String) -> Bool {
@@ -129,9 +128,9 @@ package actor Evictor {
         return failed
     }
 
-    /// Takes out of a plan what is not damaged, or not any more.
+    /// Removes from the plan what is not damaged, or no longer.
     ///
-    /// - Returns: The images of which that cannot be told.
+    /// - Returns: The images for which that is unknown.
     private func spare(_ plan: inout RetirementPlan) -> Set<RetirementPlan.Image> {
         var whole: Set<UInt64> = []
         var unreadable: Set<RetirementPlan.Image> = []

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Small images that were downloaded, and that no manifest names yet: each is written once, by the publisher.
+/// Small downloaded images that no manifest names yet; the publisher writes each one once.
 ///
-/// Until then they are in memory. Where the publisher had the time to write one ahead of its publication, the file is
-/// there under its last name, and is noted here until somebody answers for it.
+/// They stay in memory until then. If the publisher wrote one ahead of its publication, the file already has its final
+/// name and is recorded here until a publication names it.
 package final class HeldImages: Sendable {
-    /// The most bytes of all in memory.
+    /// The limit on the bytes in memory.
     package static let limit = 64 << 20
 
-    /// Where an image is.
     enum Place: Equatable {
         case memory([UInt8])
-        /// In a file that was written ahead, at this path; `nil` if a publication has named the file meanwhile, or it is
-        /// in another folder than the cache is in now.
+        /// In a file that was written ahead, at this path; `nil` if a publication has named the file since, or the
+        /// cache folder was replaced.
         case file(String?)
     }
 
     private struct State {
         var images: [String: Place] = [:]
-        /// The files that were written ahead, and that no publication has named.
+        /// The files written ahead that no publication has named.
         var files: Set<String> = []
         var bytes = 0
         var isClosed = false
@@ -29,9 +28,9 @@ package final class HeldImages: Sendable {
 
     package init() {}
 
-    /// Holds an image under a name that no other one has.
+    /// Keeps an image in memory under a unique name.
     ///
-    /// - Returns: Whether it does: not beyond the limit, nor once it is closed.
+    /// - Returns: `false` if that would exceed the limit, or after ``close()``.
     func hold(_ bytes: [UInt8], as name: String) -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.bytes + bytes.count <= Self.limit else { return false }
@@ -41,7 +40,7 @@ package final class HeldImages: Sendable {
         }
     }
 
-    /// The bytes of an image that is in memory.
+    /// The bytes of an image in memory.
     func bytes(of name: String) -> [UInt8]? {
         state.withLock { state in
             guard case .memory(let bytes) = state.images[name] else { return nil }
@@ -49,7 +48,7 @@ package final class HeldImages: Sendable {
         }
     }
 
-    /// Notes that an image was written, and is in memory no more.
+    /// Records that an image was written, and drops it from memory.
     func wrote(_ name: String, to path: String) {
         state.withLock { state in
             guard case .memory(let bytes) = state.images.updateValue(.file(path), forKey: name) else { return }
@@ -58,17 +57,17 @@ package final class HeldImages: Sendable {
         }
     }
 
-    /// Notes that a publication names a file, whoever has written it.
+    /// Records that a publication names a file, whoever wrote it.
     func name(_ path: String) {
         state.withLock { _ = $0.files.remove(path) }
     }
 
-    /// Has nobody answer for the files that were written ahead: they are in another folder than the cache.
+    /// Forgets files written ahead: they are not in the current cache folder.
     func forgetFiles() {
         state.withLock { $0.files = [] }
     }
 
-    /// Gives an image away, and the file that it may be in; `nil` if it is not held.
+    /// Removes an image from here, and returns where it is; `nil` if it is unknown.
     func take(_ name: String) -> Place? {
         state.withLock { state in
             switch state.images.removeValue(forKey: name) {
@@ -81,8 +80,8 @@ package final class HeldImages: Sendable {
         }
     }
 
-    /// Holds nothing more from here on: the file system has less room than it says (a quota), and what is written as it
-    /// comes finds that out one by one.
+    /// Stops accepting images: the file system has less space than it reports (a quota), and only immediate writes
+    /// detect that one by one.
     func close() {
         state.withLock { $0.isClosed = true }
     }

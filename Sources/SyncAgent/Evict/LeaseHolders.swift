@@ -5,24 +5,22 @@ import Glibc
 import IconCache
 import SystemPackage
 
-/// Who holds leases and other locks of `flock(2)`, as `proc_locks(5)` tells it.
+/// The holders of leases and other `flock(2)` locks, from `proc_locks(5)`.
 enum LeaseHolders {
-    /// What a `flock(2)` lock lets others do.
     enum Kind: Substring {
         case shared = "READ"
         case exclusive = "WRITE"
     }
 
-    /// A process that holds a lock.
     struct Holder: Equatable {
         var process: Int
-        /// The device that the file is on, as the system lists locks; some file systems have another one in `stat(2)`.
+        /// The file's device in the list of locks; on some file systems `stat(2)` reports another one.
         var device: dev_t
     }
 
-    /// The processes that hold a `flock(2)` lock, by the file's inode number; a lease is a shared one.
+    /// The processes that hold a `flock(2)` lock, by the file's inode number; a lease is a shared lock.
     ///
-    /// A lock that is held in another container may have a process number of 0, or none that means anything here.
+    /// A holder in another container can have a process ID of 0, or one without meaning here.
     static func all(of kind: Kind = .shared) -> [UInt64: [Holder]] {
         guard let bytes = try? FileBytes.read("/proc/locks") else { return [:] }
         return parse(String(decoding: bytes, as: UTF8.self), kind)

@@ -7,27 +7,26 @@ import Logging
 import SyncPlan
 package import SystemPackage
 
-/// Forgets and removes everything of a cache and a state folder that no agent holds.
+/// Removes everything from a cache and a state folder that no agent holds.
 ///
-/// What stays is an empty generation, so that their numbers go on growing, and what readers hold a lease on: the next agent
-/// removes that. A purge that is interrupted leaves a whole cache, at worst the one before, with what can go on being
-/// removed. As with an agent, nothing is removed before the empty generation is durable.
+/// An empty generation stays, so that generation numbers keep growing, and so does what readers hold leases on: the
+/// next agent evicts that. As with an agent, nothing is removed before the empty generation is durable, so an
+/// interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
 package enum OfflinePurge {
-    /// What came of it.
     package struct Result: Equatable, Sendable {
-        /// How many images were removed.
+        /// The number of images removed.
         package var images = 0
-        /// The generations that readers hold a lease on.
+        /// The generations that readers hold leases on.
         package var kept: [Int] = []
-        /// How many files could not be removed, and why the first one could not.
+        /// The number of files that could not be removed; the reason for the first one.
         package var failures = 0
         package var reason: String?
     }
 
-    /// Purges both folders; one that does not exist is passed over.
+    /// Purges both folders; skips one that does not exist.
     ///
-    /// - Throws: ``FolderError`` if an agent holds a folder, it is not the agent's, or others can change it; ``FileError``
-    ///   if it cannot be read or written.
+    /// - Throws: ``FolderError`` if an agent holds a folder, it is not syncagent's, or others can change it;
+    ///   ``FileError`` if it cannot be read or written.
     package static func run(cache: FilePath, state: FilePath) async throws -> Result {
         var result = Result()
         let stateFolder = try exists(state) ? FileDescriptor.openFolder(state) : nil
@@ -70,7 +69,7 @@ package enum OfflinePurge {
         let thread = FileThread("purge")
         let older = restored.manifests.filter { !$0.lists.isEmpty }.map(\.generation)
         if !older.isEmpty {
-            // Also where the newest one is empty: a purge that could not flush it has left the others.
+            // Even if the newest one is empty: a purge that could not flush it left the others.
             try await publishEmpty(restored.nextGeneration, in: folder, thread: thread)
             let evictor = Evictor(folder, thread: thread, logger: silent)
             let released = await evictor.release(older.map { GenerationRelease(generation: $0) })
@@ -92,9 +91,9 @@ package enum OfflinePurge {
         remove(in: folder, &result, keeping: documents, images, urls)
     }
 
-    /// Publishes a generation without lists: from then on readers find nothing.
+    /// Publishes a generation without lists; readers then find nothing.
     ///
-    /// - Throws: ``PurgeError`` if it may not be durable: after a power failure, readers may find an older one.
+    /// - Throws: ``PurgeError`` if it may not be durable: after a power failure, readers could find an older one.
     private static func publishEmpty(_ generation: Int, in folder: CacheFolder, thread: FileThread) async throws {
         let publication = Publication(generation: generation, published: AgentClock.wallTime)
         let doubt: String? =
@@ -106,7 +105,7 @@ package enum OfflinePurge {
         if let doubt { throw PurgeError(cache: folder.path, reason: doubt) }
     }
 
-    /// Removes what is named as the agent names its files; whatever else is there is somebody else's.
+    /// Removes files whose names have the agent's form; leaves all others.
     private static func remove(
         in folder: CacheFolder, _ result: inout Result, keeping documents: Set<Digest>, _ images: Set<String>,
         _ urls: Set<Digest>
@@ -142,7 +141,7 @@ package enum OfflinePurge {
         if result.reason == nil { result.reason = "\(error)" }
     }
 
-    /// The empty generation could not be published, or may not be durable: no image was removed.
+    /// The empty generation could not be published, or may not be durable; no image was removed.
     package struct PurgeError: Error, CustomStringConvertible {
         package var cache: FilePath
         package var reason: String

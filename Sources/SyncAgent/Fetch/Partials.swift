@@ -4,13 +4,13 @@ import HTTPRules
 import SyncPlan
 import SystemPackage
 
-/// Beginnings of images in `staging/`: a file with the bytes, and beside it a record of what they are.
+/// Incomplete images in `staging/`: a file with the bytes received so far, and a record that describes it.
 ///
-/// The record is there before the first byte, and goes before the file does: a file without a record, and a record
-/// without a file, mean nothing, and are removed at the next start.
+/// The record is written before the first byte and removed before the file: one without the other is meaningless, and
+/// is removed at the next start.
 struct Partials {
     private let folder: CacheFolder
-    /// Those that a download can go on with, by URL.
+    /// The files that a download can resume, by URL.
     private var kept: [IconURL: PartialDownload]
 
     init(_ folder: CacheFolder, kept: [PartialDownload]) {
@@ -20,7 +20,7 @@ struct Partials {
 
     subscript(url: IconURL) -> PartialDownload? { kept[url] }
 
-    /// Begins an image, in place of what was kept of it.
+    /// Begins an image, and discards an earlier partial of it.
     mutating func begin(_ partial: PartialDownload) throws(FileError) -> FileDescriptor {
         discard(partial.url)
         try folder.write(
@@ -29,9 +29,9 @@ struct Partials {
         return try folder.create(StagingPath.of(partial.file), mode: CacheFolder.imageMode.union(.ownerWrite))
     }
 
-    /// Takes up what was kept, to write on at its end.
+    /// Reopens a partial file for appending.
     ///
-    /// - Returns: `nil` if it is not there any more, or not as it was left.
+    /// - Returns: `nil` if it is missing or has changed.
     mutating func resume(_ partial: PartialDownload) -> FileDescriptor? {
         let path = StagingPath.of(partial.file)
         guard kept.removeValue(forKey: partial.url) == partial,
@@ -40,20 +40,20 @@ struct Partials {
         return try? folder.openToAppend(path)
     }
 
-    /// Keeps what was written, as far as there is not too much of that.
+    /// Keeps a partial file, within the limit on all of them.
     mutating func keep(_ partial: PartialDownload, now: Timestamp) {
         kept[partial.url] = partial
         let rest = Set(PartialDownload.kept(of: kept.values, at: now).map(\.url))
         for url in kept.keys where !rest.contains(url) { discard(url) }
     }
 
-    /// Removes what is kept of a URL's image.
+    /// Removes the partial file of a URL.
     mutating func discard(_ url: IconURL) {
         kept[url] = nil
         remove(PartialDownload.file(of: url))
     }
 
-    /// Makes an image of a file that has all its bytes, under another name.
+    /// Turns a complete file into a staged image with another name.
     func finish(_ name: String, as newName: String) throws(FileError) {
         let path = StagingPath.of(name)
         try folder.makeReadOnly(path)
@@ -66,9 +66,9 @@ struct Partials {
         folder.remove(StagingPath.of(name))
     }
 
-    // MARK: At the start
+    // MARK: Start-up
 
-    /// Removes everything from `staging/` but what a download can go on with.
+    /// Removes everything from `staging/` except partial files that a download can resume.
     static func clearStaging(of folder: CacheFolder) throws(FileError) -> [PartialDownload] {
         let names = Set(try folder.names(in: CacheLayout.staging).map(\.name))
         let partials = PartialDownload.kept(of: names.compactMap { read($0, in: folder) }, at: AgentClock.wallTime)
@@ -79,7 +79,7 @@ struct Partials {
         return partials
     }
 
-    /// What a record says of the file beside it; `nil` if the name is of no record, or there is nothing to go on with.
+    /// Reads a record; `nil` if it is not one, or its file cannot be resumed.
     private static func read(_ name: String, in folder: CacheFolder) -> PartialDownload? {
         guard let boot = BootID.current, let file = PartialDownload.file(ofRecord: name),
             let entry = try? folder.entry(StagingPath.of(file)), entry.isOwn,
@@ -93,6 +93,5 @@ struct Partials {
 enum StagingPath {
     static func of(_ name: String) -> String { "\(CacheLayout.staging)/\(name)" }
 
-    /// The record beside a file.
     static func record(of name: String) -> String { of(PartialDownload.record(ofFile: name)) }
 }

@@ -2,15 +2,15 @@
 import SyncPlan
 import Synchronization
 
-/// What was last seen of the free space, for those who need not know it to the byte.
+/// A recent measurement of the free space, for callers that need no exact value.
 final class SpaceGauge: Sendable {
     struct Reading {
-        /// `nil` if the file system does not say.
+        /// `nil` if the file system does not report it.
         var space: DiskSpace?
         fileprivate var time: ContinuousClock.Instant
     }
 
-    /// For how long a reading counts.
+    /// How long a measurement is valid.
     private static let lifetime: Duration = .milliseconds(100)
 
     private let reading = Mutex<Reading?>(nil)
@@ -20,7 +20,7 @@ final class SpaceGauge: Sendable {
         reading.withLock { $0 = new }
     }
 
-    /// The last reading; `nil` if it was too long ago.
+    /// The last measurement; `nil` if it is too old.
     var latest: Reading? {
         reading.withLock { $0 }.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0 : nil }
     }

@@ -6,16 +6,16 @@ package import SyncPlan
 import Synchronization
 import SystemPackage
 
-/// Downloads on their way, which no manifest names yet: small ones in memory, the others as files in `staging/`.
+/// Downloads that no manifest names yet: small ones in memory, others as files in `staging/`.
 package actor Staging {
     private let folder: CacheFolder
     private let held: HeldImages
-    /// How much of the file system is left free.
+    /// The space to leave free on the file system.
     private let reserve: Mutex<SpaceReserve>
     private let gauge = SpaceGauge()
     private let thread = FileThread("staging")
     private let lastNumber = Atomic(0)
-    /// The files that are being written, by name.
+    /// The files being written, by name.
     private var open: [String: FileDescriptor] = [:]
     private var partials: Partials
 
@@ -24,8 +24,8 @@ package actor Staging {
     /// - Parameters:
     ///   - folder: The cache.
     ///   - held: The small images.
-    ///   - reserve: How much of its file system is left free.
-    ///   - partials: What an earlier run left of images.
+    ///   - reserve: The space to leave free on its file system.
+    ///   - partials: The incomplete images of an earlier run.
     package init(
         _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve, partials: [PartialDownload] = []
     ) {
@@ -35,20 +35,20 @@ package actor Staging {
         self.partials = Partials(folder, kept: partials)
     }
 
-    /// Fails with a `Shortage` if there is no room for so many bytes; `nil` if it is not known how many.
+    /// Fails with a `Shortage` if there is no space for this many bytes; `nil` if the size is unknown.
     ///
-    /// If there was room a moment ago, that still counts: before a byte is written it is looked at again.
+    /// A recent measurement counts: the space is measured again before a byte is written.
     package func checkRoom(for bytes: Int?) throws(Shortage) {
         if !hasRoom(for: bytes) { try look(for: bytes) }
     }
 
-    /// Whether there was room for so many bytes a moment ago; `false` if nobody looked.
+    /// Whether a recent measurement found space for this many bytes; `false` if there is none.
     package nonisolated func hasRoom(for bytes: Int?) -> Bool {
         let reserve = reserve.withLock(\.self)
         return gauge.latest.map { $0.space?.shortage(for: bytes, above: reserve) == nil } ?? false
     }
 
-    /// Leaves so much of the file system free from now on.
+    /// Changes the space to leave free.
     package nonisolated func reserve(_ reserve: SpaceReserve) {
         self.reserve.withLock { $0 = reserve }
     }
@@ -59,10 +59,10 @@ package actor Staging {
         if let shortage = space?.shortage(for: bytes, above: reserve.withLock(\.self)) { throw shortage }
     }
 
-    /// How much is written as a trial at most: each download finds out for itself whether there is room for it.
+    /// The limit on a trial file; each download checks its own space.
     private static let longestTrial = 64 << 20
 
-    /// What the file system has, and if it seems to have room for so many bytes, whether they can be written.
+    /// Measures the free space; if it seems to suffice for this many bytes, also writes a trial file.
     package func measure(trial bytes: Int) -> Result<DiskSpace, Shortage> {
         let space = folder.space
         gauge.note(space)
@@ -92,9 +92,9 @@ package actor Staging {
         }
     }
 
-    /// Keeps a whole small image, if there is room for it.
+    /// Stores a complete small image, if there is space for it.
     ///
-    /// It goes to a file if too many are in memory, or if there is not much more room than for all these.
+    /// It is written to a file if the memory limit is reached, or free space is short.
     ///
     /// - Returns: Its name.
     /// - Throws: ``FileError``, or a `Shortage`.
@@ -104,16 +104,15 @@ package actor Staging {
         return try write(bytes)
     }
 
-    /// Holds a small image in memory, if there was much room for files a moment ago.
+    /// Keeps a small image in memory, if a recent measurement found ample space for files.
     ///
-    /// - Returns: Its name; `nil` if it was not held.
+    /// - Returns: Its name; `nil` if it was not kept.
     package nonisolated func hold(_ bytes: [UInt8]) -> String? {
         guard hasRoom(for: 2 * HeldImages.limit) else { return nil }
         let name = nextName()
         return held.hold(bytes, as: name) ? name : nil
     }
 
-    /// Writes a whole small image to a file, if there is room for it.
     private func write(_ bytes: [UInt8]) throws -> String {
         try look(for: bytes.count)
         let name = nextName()
@@ -126,11 +125,11 @@ package actor Staging {
         return name
     }
 
-    /// Begins a file for an image that comes in pieces.
+    /// Begins a file for an image that arrives in pieces.
     ///
-    /// - Parameter partial: What to keep of the image if it does not come to its end; `nil` if nothing.
+    /// - Parameter partial: What to keep of an incomplete image; `nil` for nothing.
     /// - Returns: The file's name in `staging/`; it stays open until `end`, `suspend` or `abandon`.
-    /// - Throws: ``FileError`` if the file cannot be made.
+    /// - Throws: ``FileError`` if the file cannot be created.
     package func begin(_ partial: PartialDownload?) throws(FileError) -> String {
         guard let partial else {
             let name = nextName()
@@ -141,7 +140,7 @@ package actor Staging {
         return partial.file
     }
 
-    /// Writes more of an image, if there is room for it.
+    /// Appends bytes to an image, if there is space for them.
     ///
     /// - Throws: ``FileError``, or a `Shortage`.
     package func append(_ bytes: [UInt8], to name: String) throws {
@@ -154,18 +153,18 @@ package actor Staging {
         }
     }
 
-    /// Ends a file that has all its bytes.
+    /// Closes a complete file, and inspects it.
     ///
     /// - Parameters:
     ///   - name: The file's name in `staging/`.
-    ///   - inspect: Says what image the bytes are. One file at a time is in memory for this.
-    /// - Returns: The image, under its last name in `staging/`.
-    /// - Throws: ``FileError``, or what `inspect` throws; the file is not given up then.
+    ///   - inspect: Identifies the image. One file at a time is in memory for this.
+    /// - Returns: The image, with its final name in `staging/`.
+    /// - Throws: ``FileError``, or what `inspect` throws; the file is not abandoned then.
     package func end(
         _ name: String, inspect: @Sendable ([UInt8]) throws -> AppListDocument.Image
     ) throws -> StagedImage {
         do {
-            // What could not be written may be told only now (close(2)).
+            // A write error can be reported as late as here (close(2)).
             try open.removeValue(forKey: name)?.close()
         } catch {
             throw folder.failure("write", StagingPath.of(name), error as? Errno ?? .ioError)
@@ -177,7 +176,7 @@ package actor Staging {
         return StagedImage(name: newName, image: image)
     }
 
-    /// Gives a file up, whether it has ended or not.
+    /// Closes and removes a file, complete or not.
     package func abandon(_ name: String) {
         try? open.removeValue(forKey: name)?.close()
         partials.remove(name)
@@ -188,26 +187,26 @@ package actor Staging {
         for name in names where held.take(name) == nil { folder.remove(StagingPath.of(name)) }
     }
 
-    // MARK: Beginnings
+    // MARK: Partial files
 
-    /// What is kept of a URL's image.
+    /// The incomplete image of a URL that is kept.
     package func partial(of url: IconURL) -> PartialDownload? { partials[url] }
 
-    /// Takes up what was kept of an image.
+    /// Reopens an incomplete image.
     ///
-    /// - Returns: The file's name in `staging/`, as `begin` does; `nil` if the file is not as it was left.
+    /// - Returns: The file's name in `staging/`, as from `begin`; `nil` if the file is missing or has changed.
     package func resume(_ partial: PartialDownload) -> String? {
         open[partial.file] = partials.resume(partial)
         return open[partial.file] == nil ? nil : partial.file
     }
 
-    /// Keeps a file that was cut, for a later attempt, with the number of bytes that were written.
+    /// Closes an incomplete file, and keeps it for a later attempt.
     package func suspend(_ partial: PartialDownload, now: Timestamp) {
         try? open.removeValue(forKey: partial.file)?.close()
         partials.keep(partial, now: now)
     }
 
-    /// Removes what is kept of these URLs' images, those excepted that are being downloaded.
+    /// Removes the incomplete images of these URLs, except those being downloaded.
     package func discardPartials(of urls: Set<IconURL>) {
         for url in urls where open[PartialDownload.file(of: url)] == nil { partials.discard(url) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// A call on a file that failed.
+/// A failed file operation.
 package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     package var operation: String
     package var path: String
@@ -13,10 +13,10 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
         self.errno = errno
     }
 
-    /// Whether the file system is full, or the agent's share of it.
+    /// Whether the file system or the agent's quota is full.
     package var isOutOfSpace: Bool { errno == .noSpace || errno == .diskQuotaExceeded }
 
-    /// Whether there is nothing of that name, or something on the way to it is no folder.
+    /// Whether nothing has that name, or a parent is not a folder.
     package var saysMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
 
     package var description: String { "Cannot \(operation) \(path): \(errno)" }

@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// A thread of its own for an actor whose calls block: they must not hold up the few threads that all tasks share.
+/// A dedicated thread for an actor whose calls block: they must not occupy the few shared task threads.
 package final class FileThread: SerialExecutor {
     private let queue: DispatchQueue
 
@@ -16,26 +16,15 @@ package final class FileThread: SerialExecutor {
     }
 }
 
-/// Runs a call that may block for long on a thread of its own, however many others hang.
-///
-/// - Parameters:
-///   - label: What the thread is for.
-///   - body: The call.
-/// - Returns: What it returned.
+/// Runs a call that may block for long on its own thread, independent of other hanging calls.
 func onOwnThread<R: Sendable>(_ label: String, _ body: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in
-        // A serial queue of its own has a thread of its own.
+        // Each serial queue gets its own thread.
         DispatchQueue(label: "syncagent.\(label)").async { continuation.resume(returning: body()) }
     }
 }
 
-/// Runs a call that may block on a thread of its own, and another one here.
-///
-/// - Parameters:
-///   - label: What the thread is for.
-///   - there: The one call.
-///   - here: The other.
-/// - Returns: What both returned, once they have.
+/// Runs one call on its own thread and another on the current one; returns when both have.
 func meanwhile<Here, There: Sendable>(
     _ label: String, _ there: @escaping @Sendable () -> There, here: () -> Here
 ) -> (here: Here, there: There) {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// Why the agent does not use one of its folders, although the system would let it.
+/// Why the agent refuses to use one of its folders, although the system permits it.
 package enum FolderError: Error, Equatable, Sendable {
-    /// Another process holds the folder's lock; its number, if that is known.
+    /// Another process holds the folder's lock; its process ID, if known.
     case held(FilePath, by: Int?)
-    /// The folder has something else in it, which must not be taken for what is to be removed.
+    /// The folder holds files that are not syncagent's, which must not be removed by mistake.
     case foreign(FilePath)
-    /// Something in the folder is of another kind, in words, than it should be: a symbolic link leads elsewhere.
+    /// An entry of the folder has the wrong type; a symbolic link, for example, leads elsewhere.
     case wrongKind(FilePath, isA: String, expected: String)
-    /// Something in this root folder, or the folder itself, belongs to somebody else.
+    /// This root folder, or an entry of it, belongs to another user.
     case wrongOwner(FilePath, owner: UInt32, agent: UInt32, root: FilePath)
-    /// Something in this root folder, or the folder itself, can be changed by others.
+    /// This root folder, or an entry of it, is writable by others.
     case writable(FilePath, mode: UInt32, root: FilePath)
-    /// A file that is written to where it is has another name.
+    /// A file that is overwritten in place has several hard links.
     case hasOtherNames(FilePath)
-    /// Others can put another socket in the place of the agent's.
+    /// Others can replace the agent's socket.
     case unsafeForSocket(FilePath, owner: UInt32, mode: UInt32)
 
-    /// Whether another process uses the folder, which may be over soon.
+    /// Whether another process uses the folder, perhaps only for a moment.
     package var isHeld: Bool { if case .held = self { true } else { false } }
 }
 
 extension FolderError: CustomStringConvertible {
-    /// What is wrong with it, and what to do.
+    /// What is wrong, and what to do.
     package var description: String {
         switch self {
         case .held(let path, let process):

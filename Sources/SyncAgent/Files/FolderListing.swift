@@ -5,11 +5,11 @@ import SystemPackage
 
 /// The names in a folder (`readdir(3)`).
 enum FolderListing {
-    /// Reads all names, `.` and `..` excepted; in no order, hidden ones included.
+    /// Reads all names except `.` and `..`, unsorted, hidden ones included.
     ///
-    /// - Parameter folder: A descriptor of the folder, which is closed by this.
+    /// - Parameter folder: A descriptor of the folder, which this call closes.
     /// - Returns: Each name with its inode number.
-    /// - Throws: An error if the folder could not be read to its end: a part of a folder is no folder.
+    /// - Throws: An error if the folder cannot be read to its end: a partial listing is never returned.
     static func names(in folder: Int32) throws(Errno) -> [(name: FileName, inode: UInt64)] {
         guard let stream = fdopendir(folder) else {
             let error = Errno(rawValue: errno)
@@ -30,7 +30,7 @@ enum FolderListing {
     }
 }
 
-/// A name in a folder, as its bytes: it need not be UTF-8.
+/// A file name as bytes: it need not be UTF-8.
 struct FileName: Sendable {
     let bytes: [UInt8]
 
@@ -40,10 +40,10 @@ struct FileName: Sendable {
 
     fileprivate var isDot: Bool { bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) }
 
-    /// The name as text; `nil` if it is not UTF-8.
+    /// `nil` if the name is not UTF-8.
     var text: String? { String(validating: bytes, as: UTF8.self) }
 
-    /// The name with each byte that is not ASCII, or not to be printed, as `\\xE9`.
+    /// The name with each byte outside printable ASCII escaped as `\\xE9`.
     var escaped: String {
         bytes.map { byte in
             (0x20..<0x7F).contains(byte)

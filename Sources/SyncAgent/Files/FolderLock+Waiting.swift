@@ -5,15 +5,14 @@ import SyncPlan
 package import SystemPackage
 
 extension FolderLock {
-    /// Takes the locks on folders; one that a command such as `purge` has, or an agent that is about to end, when that is
-    /// done.
+    /// Takes the locks on folders; waits while a command such as `purge` or an exiting agent holds one.
     ///
     /// - Parameters:
-    ///   - folders: The folders, open, and their names.
+    ///   - folders: The open folders and their names.
     ///   - patience: How long to wait. The default is 5 s.
-    ///   - logger: Where it is said that it waits.
-    /// - Returns: The locks, which last as long as they are kept.
-    /// - Throws: ``FolderError/held(_:by:)`` if the time is over, or a ``FileError``.
+    ///   - logger: Logs that it waits.
+    /// - Returns: The locks, held for as long as they exist.
+    /// - Throws: ``FolderError/held(_:by:)`` on timeout, or a ``FileError``.
     package static func locks(
         on folders: [(descriptor: FileDescriptor, path: FilePath)], atMost patience: Duration = .seconds(5),
         logger: Logger

@@ -4,19 +4,18 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// The lock on an agent's folder, held for the life of the process: one agent a folder.
+/// The lock on one of the agent's folders, held for the life of the process: one agent per folder.
 ///
-/// Both the folder itself and a file in it are locked. The file names the holder, and can be removed; the folder cannot be
-/// taken out from under its lock, but some network file systems lock no folders.
+/// It locks both the folder itself and a file in it. The file names the holder but can be removed; the folder cannot be
+/// replaced under its lock, but some network file systems cannot lock folders.
 ///
-/// Only the owner can open the file: whoever can, could keep the agent from starting.
+/// Only the owner can open the file: anyone else who could would be able to keep the agent from starting.
 package final class FolderLock: Sendable {
     private let path: FilePath
     private let held: Mutex<Locked>
 
-    /// What is locked.
     private struct Locked {
-        /// `nil` where the file system locks no folders.
+        /// `nil` where the file system cannot lock folders.
         var folder: FileDescriptor?
         var file: FileDescriptor
 
@@ -29,9 +28,9 @@ package final class FolderLock: Sendable {
     /// Takes the lock.
     ///
     /// - Parameters:
-    ///   - folder: The folder, open.
-    ///   - path: What its name is.
-    /// - Throws: ``FolderError/held(_:by:)`` if another process has it, or a ``FileError``.
+    ///   - folder: The open folder.
+    ///   - path: Its path.
+    /// - Throws: ``FolderError/held(_:by:)`` if another process holds it, or a ``FileError``.
     package init(in folder: FileDescriptor, at path: FilePath) throws {
         self.path = path
         held = Mutex(try Self.take(folder, at: path))
@@ -41,12 +40,12 @@ package final class FolderLock: Sendable {
         held.withLock { $0.close() }
     }
 
-    /// Takes the lock on what is at the path now, in place of what was there before; that one is released.
+    /// Locks the folder that is at the path now, and releases the lock on the previous one.
     ///
     /// - Parameters:
-    ///   - folder: What is at the path now, open.
+    ///   - folder: The open folder that is at the path now.
     ///   - body: Called while both are locked.
-    /// - Throws: As ``init(in:at:)``, and what the body throws; the lock that is held stays then, and the new one goes.
+    /// - Throws: As ``init(in:at:)``, and what the body throws; then the old lock stays, and the new one is released.
     func move(to folder: FileDescriptor, _ body: () throws -> Void) throws {
         let new = try Self.take(folder, at: path)
         do {
@@ -61,7 +60,7 @@ package final class FolderLock: Sendable {
         }
     }
 
-    /// Makes the lock file again if somebody removed or replaced it.
+    /// Recreates the lock file if it was removed or replaced.
     func renewFile(in folder: FileDescriptor) throws {
         try held.withLock { held in
             var (ours, there) = (stat(), stat())
@@ -87,7 +86,7 @@ package final class FolderLock: Sendable {
     }
 
     private static func lockFolder(_ folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor? {
-        // An open folder of its own: the lock is that of the open file, and goes with its last descriptor.
+        // A separate open file description: the lock belongs to it, and goes with its last descriptor.
         let descriptor = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
         let own = FileDescriptor(rawValue: descriptor)
@@ -115,14 +114,14 @@ package final class FolderLock: Sendable {
         return file
     }
 
-    /// The process that holds the lock on a folder itself, if the system tells.
+    /// The process that holds the lock on the folder itself, if the system reports it.
     private static func holder(ofFolder folder: FileDescriptor) -> Int? {
         var status = stat()
         guard fstat(folder.rawValue, &status) == 0 else { return nil }
         return LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)]?.map(\.process).first { $0 > 0 }
     }
 
-    /// The process that the lock file in a folder names, if it can be read.
+    /// The process named in a folder's lock file, if the file can be read.
     private static func holder(namedIn folder: FileDescriptor) -> Int? {
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = openat(folder.rawValue, CacheLayout.lock, flags)
@@ -132,7 +131,7 @@ package final class FolderLock: Sendable {
         return holder(of: file)
     }
 
-    /// The process that the file of a lock names.
+    /// The process named in an open lock file.
     static func holder(of file: FileDescriptor) -> Int? {
         var text = [UInt8](repeating: 0, count: 32)
         let count = (try? text.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: 0, into: $0) }) ?? 0

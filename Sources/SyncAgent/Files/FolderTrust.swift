@@ -2,27 +2,27 @@
 import Glibc
 package import SystemPackage
 
-/// What the agent expects of one of its folders: that nobody else can change it, and that nothing in it leads elsewhere.
+/// Checks that nobody else can change one of the agent's folders, and that nothing in it leads elsewhere.
 ///
-/// What others cannot change now they may have prepared earlier: a link in place of a folder has files written and removed
-/// elsewhere, and a second name of a file has it overwritten.
+/// Others may have prepared the folder while they could write to it: with a link in place of a folder, files would be
+/// written and removed elsewhere; a second hard link of a file would be overwritten with it.
 package struct FolderTrust {
     enum Kind {
         case folder, file
-        /// A file that is written to where it is: its other names would have what is written, too.
+        /// A file that is overwritten in place: any other hard link of it would change, too.
         case onlyName
     }
 
-    /// The folder, as it was named.
+    /// The folder's path as given.
     let root: FilePath
 
-    /// Checks what `stat(2)` says of the folder, or of something in it.
+    /// Checks the folder, or an entry of it.
     ///
     /// - Parameters:
-    ///   - status: What it says, without following a link.
+    ///   - status: The result of lstat(2).
     ///   - name: The path in the folder; `nil` for the folder itself.
-    ///   - kind: What it should be.
-    /// - Throws: ``FolderError`` if it is not as it should be.
+    ///   - kind: The expected type.
+    /// - Throws: ``FolderError`` if a check fails.
     func check(_ status: stat, of name: String? = nil, as kind: Kind = .folder) throws(FolderError) {
         let path = name.map { root.appending($0) } ?? root
         let type = status.st_mode & S_IFMT
@@ -36,7 +36,7 @@ package struct FolderTrust {
         guard kind != .onlyName || status.st_nlink == 1 else { throw .hasOtherNames(path) }
     }
 
-    /// Checks the open folder, and files directly in it, as far as they are there.
+    /// Checks the open folder, and those of the files directly in it that exist.
     func check(_ folder: FileDescriptor, onlyNames files: [String]) throws {
         var status = stat()
         guard fstat(folder.rawValue, &status) == 0 else {
@@ -48,9 +48,9 @@ package struct FolderTrust {
         }
     }
 
-    /// Checks a folder in which the agent puts a socket: there must be no one else who can put another one in its place.
+    /// Checks that nobody else can replace a socket in a folder.
     ///
-    /// In a folder such as `/tmp`, which all may write to, and whose sticky bit keeps names for their owners, nobody can.
+    /// A folder such as `/tmp` is safe although all can write to it: its sticky bit reserves names for their owners.
     package static func checkSocketFolder(_ path: FilePath) throws {
         var status = stat()
         guard stat(path.string, &status) == 0 else { throw FileError("stat", path.string, Errno(rawValue: errno)) }
@@ -73,7 +73,7 @@ package struct FolderTrust {
 }
 
 extension FileDescriptor {
-    /// Opens a folder that a person named: links on the way to it are followed, as they may be meant.
+    /// Opens a folder that a user named; links in its path are followed, since they may be intended.
     static func openFolder(_ path: FilePath) throws(FileError) -> FileDescriptor {
         do {
             return try open(path, .readOnly, options: [.directory, .closeOnExec])

@@ -4,18 +4,18 @@ import Glibc
 import IconCache
 package import SystemPackage
 
-/// Whether an agent holds a folder, as far as whoever asks may know.
+/// Whether an agent holds a folder, as far as the caller may know.
 package enum LockState: Equatable, Sendable {
     case free
-    /// A process holds it; `nil` if its number is not known.
+    /// The process that holds it; `nil` if unknown.
     case held(Int?)
-    /// The folder is closed to whoever asks.
+    /// The caller may not access the folder.
     case unknown(Errno)
 
-    /// Looks whether a cache or state folder is held, without ever holding it.
+    /// Checks whether a cache or state folder is locked, without taking the lock exclusively.
     ///
-    /// Only its owner can open the lock, so that nobody else can take it; but the system lists all locks to everybody
-    /// (proc_locks(5)), those excepted that processes outside of the own PID namespace hold.
+    /// Only the owner can open the lock file, so that nobody else can take the lock; but the system lists all locks to
+    /// everybody (proc_locks(5)), except those held by processes outside the PID namespace.
     package init(ofFolder folder: FilePath) {
         let path = folder.appending(CacheLayout.lock)
         var status = stat()
@@ -28,20 +28,19 @@ package enum LockState: Equatable, Sendable {
         if let holder = holders.first(where: { $0.device == status.st_dev }) {
             self = .held(holder.process)
         } else {
-            // Some file systems have another device there; files of the same number on others are held by others.
+            // Some file systems report another device; the same inode number elsewhere has another holder.
             self = Self.tried(path) ?? holders.first.map { .held($0.process) } ?? .free
         }
     }
 
-    /// Whether a process may be an agent.
     private static func isAgent(_ process: Int) -> Bool {
         guard let name = try? FileBytes.read(FilePath("/proc/\(process)/comm")) else { return true }
         return String(decoding: name, as: UTF8.self).starts(withBytes: "syncagent")
     }
 
-    /// Takes the lock for a moment, together with all others who do.
+    /// Tries a shared lock for a moment.
     ///
-    /// - Returns: `nil` if it cannot be opened.
+    /// - Returns: `nil` if the file cannot be opened.
     private static func tried(_ path: FilePath) -> LockState? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
         else { return nil }

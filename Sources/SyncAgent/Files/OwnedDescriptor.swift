@@ -3,9 +3,9 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// A descriptor that is closed when nothing has it any more.
+/// A descriptor that is closed with its last reference.
 final class OwnedDescriptor: Sendable {
-    /// Two descriptors: what goes in at one comes out at the other.
+    /// The two ends of a pipe or a socket pair.
     typealias Pair = (mine: OwnedDescriptor, theirs: OwnedDescriptor)
 
     let raw: Int32
@@ -18,12 +18,11 @@ final class OwnedDescriptor: Sendable {
         close(raw)
     }
 
-    /// A pipe, of which the reading end is mine.
+    /// A pipe; the reading end is `mine`.
     static func pipe() throws(Errno) -> Pair {
         try pair { pipe2(&$0, O_CLOEXEC) }
     }
 
-    /// Two sockets that are connected.
     static func socketPair() throws(Errno) -> Pair {
         try pair { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &$0) }
     }
@@ -35,7 +34,7 @@ final class OwnedDescriptor: Sendable {
         return (try mine.beyondStandard(), try theirs.beyondStandard())
     }
 
-    /// The same with another number if this is that of a standard stream, of which one was not open.
+    /// Moves the descriptor above the standard streams if it took the number of one that was closed.
     private func beyondStandard() throws(Errno) -> OwnedDescriptor {
         guard raw <= STDERR_FILENO else { return self }
         let copy = fcntl(raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
@@ -43,7 +42,7 @@ final class OwnedDescriptor: Sendable {
         return OwnedDescriptor(copy)
     }
 
-    /// What there is to read; nothing at the end, and if it cannot be read.
+    /// Reads what is available; empty at the end and on errors.
     func read(upTo limit: Int = 1 << 16) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             repeat { count = Glibc.read(raw, buffer.baseAddress, limit) } while count < 0 && errno == EINTR

@@ -5,9 +5,9 @@ import SyncPlan
 package import SystemPackage
 
 extension Shortage {
-    /// What an error of the system says of the agent's own means; `nil` if it says something else.
+    /// The resource of the agent that a system error reports as exhausted; `nil` for any other error.
     ///
-    /// It is nobody's failure: what met it is tried again, and keeps the state that it has.
+    /// It is not a failure of a list or an icon: the operation is retried, and its object keeps its state.
     package init?(_ errno: Errno) {
         guard let reason = Self.reason(errno) else { return nil }
         self.init(.outOfResources, bytes: 0, isGeneral: true, reason: reason)
@@ -24,15 +24,15 @@ extension Shortage {
         }
     }
 
-    /// How many descriptors are to be left when a list is read: for the process, and for what the list then has to be done.
+    /// The descriptors that must be free to read a list: for the parser, and for the work that the list causes.
     private static let spareDescriptors = 24
 
-    /// Looks whether there are descriptors enough to read a list.
+    /// Checks that enough descriptors are free to read a list.
     ///
-    /// With few left, a list could be read and its icons be downloaded, but then not be published: icons would fail.
+    /// With too few, a list could be read and its icons downloaded but not published: the icons would fail.
     ///
-    /// - Parameter held: How many are open for the list already.
-    /// - Returns: Why no list can be read now; `nil` if there are enough.
+    /// - Parameter held: The number of descriptors already open for the list.
+    /// - Returns: Why no list can be read now; `nil` if enough are free.
     package static func ofDescriptors(besides held: Int = 0) -> Shortage? {
         var copies: [CInt] = []
         defer { for copy in copies { close(copy) } }
@@ -44,7 +44,7 @@ extension Shortage {
         return nil
     }
 
-    /// The same for an error of the start of a process, for which EAGAIN means that there are too many.
+    /// As ``init(_:)``, for the start of a process, where EAGAIN means too many processes.
     package init?(starting errno: Errno) {
         if errno == .resourceTemporarilyUnavailable {
             self.init(

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// Starts programs that have the descriptors they are given, and no others (posix_spawn(3)).
+/// Starts programs that inherit only the given descriptors (posix_spawn(3)).
 final class SpawnedFiles {
     private var actions = posix_spawn_file_actions_t()
 
@@ -15,19 +15,19 @@ final class SpawnedFiles {
         posix_spawn_file_actions_destroy(&actions)
     }
 
-    /// Gives the program an open file.
+    /// Passes an open file to the program under this number.
     func add(_ file: Int32, as number: Int32) {
         posix_spawn_file_actions_adddup2(&actions, file, number)
     }
 
-    /// Has nobody read what the program writes there.
+    /// Redirects a descriptor of the program to /dev/null.
     func discard(_ number: Int32) {
         posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0)
     }
 
-    /// Starts a program, in which signals do what they do by default.
+    /// Starts a program with default signal handling.
     ///
-    /// - Throws: The error of the system; that of a program that cannot be executed too.
+    /// - Throws: The system error, also if the program cannot be executed.
     func spawn(_ program: String, _ arguments: [String], _ environment: [String]) throws(Errno) -> pid_t {
         posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
         var attributes = posix_spawnattr_t()

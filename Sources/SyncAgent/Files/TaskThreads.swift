@@ -7,10 +7,10 @@ import Synchronization
 package import SystemPackage
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-/// The threads that tasks run on: they wake up for a task or at a time, and not otherwise.
+/// Threads for tasks, which wake only for a task or a timer.
 ///
-/// Those of libdispatch are looked at every second by another one, once there was one. They are started as they are
-/// needed, up to a limit, and stay. Priorities make no difference.
+/// libdispatch has a thread that wakes every second once it has started workers. These threads start on demand, up to a
+/// limit, and stay. Priorities are ignored.
 package final class TaskThreads: TaskExecutor {
     private struct Timer: Comparable {
         var time: ContinuousClock.Instant
@@ -21,33 +21,30 @@ package final class TaskThreads: TaskExecutor {
     }
 
     private struct State {
-        /// What is to be run, in order.
         var jobs = Deque<UnownedJob>()
-        /// What is to be run later.
         var timers = Heap<Timer>()
         var threads = 0
-        /// The threads that have nothing to do.
         var idle = 0
-        /// Whether there is a thread that waits for the time.
+        /// Whether the timer thread was started.
         var isTimed = false
     }
 
-    /// Starts a thread with a name, and tells whether it could.
+    /// Starts a named thread; returns whether it did.
     package typealias Start = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
 
     private let startThread: Start
     private let most: Int
     private let state = Mutex(State())
-    /// Counts the jobs that threads are to take (sem_post(3)).
+    /// Counts the jobs waiting for a thread (sem_post(3)).
     nonisolated(unsafe) private let waiting: UnsafeMutablePointer<sem_t>
-    /// Readable at the time of the first timer (timerfd_create(2)).
+    /// Readable when the first timer is due (timerfd_create(2)).
     private let timer: Int32
 
     /// - Parameters:
-    ///   - most: The most threads. The default is one for each processor, and four at least: a call that blocks after all is
-    ///     not to hold up everything.
-    ///   - start: What starts a thread. The default is `pthread_create(3)`.
-    /// - Throws: `Errno` if there is no descriptor for the time.
+    ///   - most: The maximum number of threads. The default is one per processor, and at least four, so that a blocking
+    ///     call does not hold up everything.
+    ///   - start: Starts a thread. The default is `pthread_create(3)`.
+    /// - Throws: `Errno` if no timer descriptor can be created.
     package init(
         most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))), start: @escaping Start = startThread
     ) throws(Errno) {
@@ -76,14 +73,14 @@ package final class TaskThreads: TaskExecutor {
                 state.threads -= lacking - started
                 return state.threads == 0
             }
-            // Others do the work. Where there are none, there is nothing but to try again.
+            // Other threads do the work. If there are none, retry.
             guard areNone else { return }
             usleep(Self.pause)
             return add([])
         }
     }
 
-    /// How long to wait before a thread that could not be started is tried again, in microseconds.
+    /// The pause before a failed thread start is retried, in microseconds.
     private static let pause: UInt32 = 10_000
 
     private func work() {
@@ -118,7 +115,7 @@ extension TaskThreads: SchedulingExecutor {
         if isFirst { while !startThread("time", { self.tell() }) { usleep(Self.pause) } }
     }
 
-    /// Passes on what is due, whenever something is.
+    /// Enqueues jobs as they become due.
     private func tell() {
         while true {
             var count: UInt64 = 0
@@ -138,7 +135,7 @@ extension TaskThreads: SchedulingExecutor {
     }
 
     private func set(to time: ContinuousClock.Instant) {
-        // No time at all would turn it off.
+        // Zero would disarm the timer.
         let rest = max(.nanoseconds(1), ContinuousClock.now.duration(to: time)).components
         var setting = itimerspec()
         setting.it_value = timespec(tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
@@ -149,7 +146,7 @@ extension TaskThreads: SchedulingExecutor {
 // MARK: Threads
 
 extension TaskThreads {
-    /// Starts a thread, whose signals are left to others.
+    /// Starts a thread with all signals blocked except those of faults.
     ///
     /// - Returns: Whether it was started.
     package static func startThread(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -170,7 +167,7 @@ extension TaskThreads {
                 let start = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()
                 var signals = sigset_t()
                 sigfillset(&signals)
-                // Those of faults come where the fault is.
+                // Fault signals are delivered to the faulting thread.
                 for signal in [SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV] { sigdelset(&signals, signal) }
                 pthread_sigmask(SIG_BLOCK, &signals, nil)
                 _ = process_control(PR_SET_NAME, UInt(bitPattern: start.name.utf8Start), nil)
@@ -182,7 +179,7 @@ extension TaskThreads {
     }
 }
 
-// MARK: Taking the place of libdispatch
+// MARK: Replacing libdispatch
 
 extension TaskThreads {
     private enum Factory: ExecutorFactory {
@@ -191,7 +188,7 @@ extension TaskThreads {
         static var defaultExecutor: any TaskExecutor { threads ?? PlatformExecutorFactory.defaultExecutor }
     }
 
-    /// Has all tasks of this process run on such threads, if there can be any; to be called before there is a task.
+    /// Runs all tasks of this process on such threads, if they can be created; call it before the first task.
     package static func install() {
         _createExecutors(factory: Factory.self)
     }

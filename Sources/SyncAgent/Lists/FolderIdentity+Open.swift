@@ -4,14 +4,14 @@ import Glibc
 import SyncPlan
 
 extension FolderIdentity {
-    /// What an open folder is; `nil` if the system does not tell, with the reason in `errno`.
+    /// Identifies an open folder; `nil` if the system call fails, with the reason in `errno`.
     ///
-    /// Where the file system has no handles, the inode number stands for one.
+    /// Without file handles (name_to_handle_at(2)), the inode number is used.
     init?(ofFolder descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         var fileSystem = statfs()
-        // Where it fails there is no identifier.
+        // If it fails, the identifier stays 0.
         fstatfs(descriptor, &fileSystem)
         var handle = open_file_handle()
         let bytes =

@@ -3,23 +3,22 @@ import Logging
 import SyncPlan
 import Synchronization
 
-/// What is known of how the lists folder is being watched; what changes for the worse is logged.
+/// The state of the watch on the lists folder; logs when it gets worse.
 package final class FolderWatch: Sendable {
     package struct State: Sendable {
-        /// What is wrong with the watch.
         fileprivate var trouble: WatchTrouble?
-        /// What the folder's file system does not tell, however well it is watched.
+        /// Why the folder's file system does not report all changes.
         fileprivate var blindness: WatchTrouble?
-        /// Why lists could not be read at the last look, which is nothing that is wrong with them.
+        /// Why the agent could not read lists at the last look; it is not a fault of the lists.
         fileprivate var shortage: String?
         package fileprivate(set) var overflows = 0
 
         package var mode: String { (trouble ?? blindness) == nil ? "inotify" : "polling" }
-        /// Why lists are not read, or why the folder is not watched through inotify, or not through that alone.
+        /// Why lists are not read, or why inotify is not used, or not alone.
         package var reason: String? { shortage ?? (trouble ?? blindness)?.reason }
     }
 
-    /// Has the watcher asked whether it watches what is at the folder's path.
+    /// Makes the watcher check that it still watches the folder at the path.
     let bell = WatchBell()
     private let current = Mutex(State())
     private let logger: Logger
@@ -31,14 +30,16 @@ package final class FolderWatch: Sendable {
 
     var state: State { current.withLock(\.self) }
 
-    /// - Returns: Whether the folder is to be looked at for it. A watch that fails again and again is no reason to: there is
-    ///   polling for that, at its own pace.
+    /// Records a signal of the watcher.
+    ///
+    /// - Returns: Whether the folder should be rescanned. A watch that fails repeatedly is no reason to: polling covers
+    ///   that at its own pace.
     func note(_ signal: WatchSignal) -> Bool {
         metrics.note(signal)
         switch signal {
         case .ready:
             current.withLock { $0.trouble = nil }
-            // It may have begun with another folder than the next look finds.
+            // The new watch may be on another folder than the next look finds.
             bell.forget()
         case .changed: break
         case .overflow:
@@ -54,7 +55,8 @@ package final class FolderWatch: Sendable {
     func note(_ look: ListScanner.Look) {
         if case .listed(let folder, _, _) = look.scan {
             change { $0.blindness = look.trouble }
-            // If another folder is at the path than at the last look, the watcher is asked at once: no event tells it.
+            // If the path leads to another folder than at the last look, ask the watcher at once: no event reports
+            // that.
             bell.note(folder.identity)
         } else {
             bell.note(nil)
@@ -72,9 +74,9 @@ package final class FolderWatch: Sendable {
         logger.error("reading lists is suspended", metadata: ["reason": "\(reason)"])
     }
 
-    /// Changes how the folder is watched, and logs it if it is polled for another reason than before.
+    /// Changes the state, and logs it if the reason for polling changed.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether it changed.
     @discardableResult
     private func change(_ change: (inout State) -> Void) -> Bool {
         let reason = current.withLock { state in

@@ -4,42 +4,40 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A process of a helper program, which has nothing of the agent's but three descriptors.
+/// A process of a helper program, connected to the agent only by its three standard descriptors.
 ///
-/// Calls that wait block their thread. A process that nobody refers to any more is killed and reaped.
+/// Calls that wait block their thread. The process is killed and reaped with the last reference to it.
 final class HelperProcess: Sendable {
-    /// How a process ended.
     enum Exit: Equatable, Sendable {
         case code(Int32)
         case signal(Int32)
     }
 
-    /// What comes of a process.
     enum Event: Equatable, Sendable {
-        /// It wrote this to standard output.
+        /// It wrote to standard output.
         case output([UInt8])
-        /// It wrote this to standard error.
+        /// It wrote to standard error.
         case message([UInt8])
-        /// Its standard output has ended, and perhaps it goes on.
+        /// It closed standard output, and may still run.
         case outputEnded
-        /// It has ended, and everything that it wrote has been told.
+        /// It exited, and all its output was delivered.
         case ended
-        /// The time is over.
+        /// The deadline has passed.
         case late
     }
 
     private struct State {
         var isOutputOpen = true
         var isErrorOpen: Bool
-        /// What it is still to be sent, and then the end; `nil` if that was sent, or there is nothing.
+        /// The input that is not sent yet, before end of file; `nil` if there is none.
         var rest: ArraySlice<UInt8>?
-        /// Why it could not be sent.
+        /// The error that prevented sending the input.
         var unsent: Errno?
         var exit: Exit?
     }
 
     private let number: pid_t
-    /// Readable when the process has ended (pidfd_open(2)).
+    /// Readable when the process has exited (pidfd_open(2)).
     private let process: OwnedDescriptor
     private let input: OwnedDescriptor
     private let output: OwnedDescriptor
@@ -48,14 +46,11 @@ final class HelperProcess: Sendable {
 
     /// Starts a program.
     ///
-    /// Its standard input has what is sent to it, and ends with this process, however that ends: so the helper knows.
+    /// Its standard input reaches end of file when the agent ends, however that happens: the helper then exits. Without
+    /// `hasMessages`, its standard error is discarded. `environment` is its whole environment, as `NAME=value`; the
+    /// default disables Swift backtraces, which take seconds.
     ///
-    /// - Parameters:
-    ///   - program: Its path.
-    ///   - arguments: Its arguments, without its name.
-    ///   - hasMessages: Whether what it writes to standard error is told; else nobody gets it.
-    ///   - environment: All of its environment, as `NAME=value`. By default it has no backtraces, which take seconds.
-    /// - Throws: The error of the system.
+    /// - Throws: The system error.
     init(
         _ program: FilePath, _ arguments: [String], hasMessages: Bool = false,
         environment: [String] = HelperProcess.environment
@@ -72,7 +67,7 @@ final class HelperProcess: Sendable {
             files.discard(STDERR_FILENO)
         }
         number = try files.spawn(program.string, [program.string] + arguments, environment)
-        // Its own ends are closed from here on, so that there is an end to what it writes.
+        // The helper's ends close here, so that its output can reach end of file.
         withExtendedLifetime((input.theirs, output.theirs, error?.theirs)) {}
         let process = open_process(number)
         guard process >= 0 else {
@@ -92,23 +87,20 @@ final class HelperProcess: Sendable {
         end()
     }
 
-    /// How many descriptors the agent has open for one whose messages are not told.
+    /// The descriptors that the agent has open for a helper without `hasMessages`.
     static let descriptors = 3
 
-    /// What a helper has of an environment: that of the agent is none of its business.
+    /// The environment of helpers; they do not inherit the agent's.
     static let environment: [String] = {
         var environment = ["SWIFT_BACKTRACE=enable=no", "LIBDISPATCH_LOG=NO"]
         #if SANITIZED
-            // To look for leaks, a process would be started.
+            // The leak check would start a process.
             environment.append("ASAN_OPTIONS=detect_leaks=0")
         #endif
         return environment
     }()
 
-    /// Waits for what comes next; for one caller at a time.
-    ///
-    /// - Parameter deadline: When to wait no longer.
-    /// - Returns: What has come; nothing comes after the end.
+    /// Waits for the next event, one caller at a time; ``Event/ended`` is the last, and ``Event/late`` the timeout.
     func next(by deadline: ContinuousClock.Instant) -> Event {
         var hasEnded = false
         while true {
@@ -137,27 +129,27 @@ final class HelperProcess: Sendable {
                 return .ended
             }
             if files[3].revents != 0 { sendMore() }
-            // It may have written something between the looks at its output and at itself.
+            // It may have written between the poll of its output and its exit.
             hasEnded = hasEnded || files[2].revents != 0
         }
     }
 
-    /// Sends bytes to its standard input, unless it has ended or does not read what came before.
+    /// Sends bytes to its standard input; drops them if it has exited or its buffer is full.
     func send(_ text: StaticString) {
         _ = Glibc.send(
             input.raw, text.utf8Start, text.utf8CodeUnitCount, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
 
-    /// Sends bytes to its standard input, and then the end.
+    /// Sends bytes to its standard input, followed by end of file.
     ///
     /// They are sent while ``next(by:)`` waits, as fast as the process reads.
     func send(_ bytes: [UInt8]) {
         state.withLock { $0.rest = bytes[...] }
     }
 
-    /// Why it could not be sent everything, for which it was killed; `nil` if it was, or did not want any more.
+    /// The error that truncated its input, for which it was killed; `nil` if there was none, or it closed its input.
     ///
-    /// A part with an end after it can look like the whole.
+    /// It is killed because truncated input could pass for complete input.
     var unsent: Errno? { state.withLock(\.unsent) }
 
     private func sendMore() {
@@ -172,7 +164,7 @@ final class HelperProcess: Sendable {
             }
             switch errno {
             case EAGAIN, EINTR: break
-            // Nobody reads it any more.
+            // It closed its input.
             case EPIPE, ECONNRESET: state.rest = nil
             default:
                 (state.rest, state.unsent) = (nil, Errno(rawValue: errno))
@@ -181,18 +173,18 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Whether it has ended, if only just.
+    /// Whether it has exited.
     var hasEnded: Bool {
         var file = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
         return poll(&file, 1, 0) != 0
     }
 
-    /// Kills it, if it has not ended, whoever waits for it.
+    /// Kills it if it is still running; may be called while another thread waits for it.
     func kill() {
         _ = signal_process(process.raw, SIGKILL)
     }
 
-    /// Reaps the process; one that does not end by itself within this time is killed.
+    /// Reaps the process; kills it if it does not exit within this time.
     @discardableResult
     func end(within time: Duration = .zero) -> Exit {
         let deadline = ContinuousClock.now + time
@@ -211,24 +203,24 @@ final class HelperProcess: Sendable {
     private static func reap(_ process: pid_t) -> Exit {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
-            // Somebody has it that children of this process leave no status.
+            // SIGCHLD is ignored in this process (waitpid(2)): no exit status is left.
             guard errno == EINTR else { return .signal(SIGKILL) }
         }
         return status & 0x7f == 0 ? .code(status >> 8 & 0xff) : .signal(status & 0x7f)
     }
 
-    /// The whole milliseconds until then, rounded up, and no more than poll(2) takes.
+    /// The milliseconds until then, rounded up, and limited to 24 hours.
     private static func milliseconds(until time: ContinuousClock.Instant) -> Int32 {
         let rest = max(.zero, ContinuousClock.now.duration(to: time))
         return Int32(min(86_400_000, (rest / .milliseconds(1)).rounded(.up)))
     }
 }
 
-/// Kills a process when its task is cancelled, also one that is only then started.
+/// Kills a process when its task is cancelled, even if the process starts after that.
 final class HelperKiller: Sendable {
     private let state = Mutex<(isKilled: Bool, process: HelperProcess?)>((false, nil))
 
-    /// Is to kill this process.
+    /// Sets the process to kill; kills it at once if ``kill()`` was called.
     func note(_ process: HelperProcess?) {
         state.withLock { state in
             state.process = process

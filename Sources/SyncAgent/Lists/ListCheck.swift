@@ -5,14 +5,11 @@ import CacheFormat
 import SyncPlan
 package import SystemPackage
 
-/// Gives the verdict on property lists wherever they are, as the agent would come to it, and does nothing with them.
+/// Parses a property list at any path and returns the agent's verdict, without any other effect.
 package struct ListCheck: Sendable {
     private let parser: ParseHelper
     private let maxBytes: ByteCount
 
-    /// - Parameters:
-    ///   - parser: The program `syncagent-parse`.
-    ///   - settings: What was configured.
     package init(parser: FilePath, settings: Settings.Lists) {
         self.parser = ParseHelper(executable: parser, limits: ListLimits(settings))
         maxBytes = settings.maxBytes

@@ -6,32 +6,31 @@ import HTTPRules
 package import SyncPlan
 package import SystemPackage
 
-/// A property list that is open for reading.
 package struct OpenedList: Sendable {
-    /// The open file; whoever opened it closes it.
+    /// The open file; the opener closes it.
     package let descriptor: FileDescriptor
-    /// What the file was when it was opened.
+    /// The fingerprint when it was opened.
     package let fingerprint: FileFingerprint
 }
 
-/// Opens property lists, and reads what is in them.
+/// Opens and reads property lists.
 package enum ListFile {
-    /// What is in a file, and its digest: what is parsed is what was hashed, whoever writes to the file meanwhile.
+    /// The contents of a file and their digest: the hashed bytes are parsed, even if the file changes meanwhile.
     package struct Contents: Equatable, Sendable {
         package let bytes: [UInt8]
         package let sha256: Digest
     }
 
-    /// Opens a file without ever waiting, so that a pipe or a device in the lists folder holds nothing up.
+    /// Opens a file without blocking, even if it is a pipe or a device.
     ///
-    /// - Throws: ``ListRejection`` if the file cannot be opened, is no regular file, or is larger than the limit.
+    /// - Throws: ``ListRejection`` if the file cannot be opened, is not a regular file, or exceeds the limit.
     package static func open(_ path: FilePath, maxBytes: ByteCount) throws(ListRejection) -> OpenedList {
         let descriptor: FileDescriptor
         do {
             descriptor = try .open(path, .readOnly, options: [.nonBlocking, .closeOnExec])
         } catch {
             if let shortage = (error as? Errno).flatMap({ Shortage($0) }) { throw .outOfResources(shortage.reason) }
-            // A socket cannot be opened at all.
+            // A socket cannot be opened (ENXIO).
             throw error as? Errno == .noSuchAddressOrDevice ? .notARegularFile : .unreadable("\(error)")
         }
         do throws(ListRejection) {
@@ -45,18 +44,18 @@ package enum ListFile {
         }
     }
 
-    /// What an open file is now.
+    /// The current fingerprint of an open file.
     ///
-    /// If it is not what it was before, what was read in between may be of neither version.
+    /// If it has changed, what was read in between may mix two versions.
     ///
-    /// - Throws: ``ListRejection`` if the system does not tell.
+    /// - Throws: ``ListRejection`` if fstat(2) fails.
     package static func fingerprint(of file: FileDescriptor) throws(ListRejection) -> FileFingerprint {
         FileFingerprint(try status(of: file))
     }
 
-    /// What is in an open file, from its first byte; the file offset is left alone.
+    /// Reads an open file from its first byte; leaves the file offset unchanged.
     ///
-    /// - Throws: ``ListRejection`` if reading fails, or there is more to read than the limit.
+    /// - Throws: ``ListRejection`` if reading fails, or the contents exceed the limit.
     package static func contents(of file: FileDescriptor, maxBytes: ByteCount) throws(ListRejection) -> Contents {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -6,16 +6,16 @@ import Glibc
 package import SyncPlan
 package import SystemPackage
 
-/// The lists folder, read on a thread of its own: where it is on a network, a call may take for ever.
+/// The lists folder, read on a dedicated thread: on a network file system, a call may block forever.
 package actor ListFolder {
-    /// The lists folder as it is at one moment.
+    /// A listing of the folder at one moment.
     package struct Listing: Equatable, Sendable {
         package var folder: ListedFolder
-        /// Why not all changes in it are told.
+        /// Why some changes in it are not reported.
         package var trouble: WatchTrouble?
-        /// The app lists in it, each with what tells its versions apart; `nil` for one that the system tells nothing of.
+        /// The app lists, each with its fingerprint; `nil` if its file cannot be inspected.
         package var files: [ListName: FileFingerprint?]
-        /// The names of lists that are not UTF-8, with their bytes escaped.
+        /// The names of lists that are not UTF-8, with other bytes escaped.
         package var illegible: Set<ListName> = []
     }
 
@@ -30,7 +30,7 @@ package actor ListFolder {
 
     /// Lists the folder.
     ///
-    /// - Throws: A ``FileError`` if the folder is missing or could not be listed to its end.
+    /// - Throws: A ``FileError`` if the folder is missing or cannot be listed to its end.
     package func list() throws(FileError) -> Listing {
         let folder = Glibc.open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
@@ -66,18 +66,18 @@ package actor ListFolder {
                     listing.folder.others.insert(name)
                 }
             } else if errno != ENOENT || fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 {
-                // Only a name that is gone is no list: a file that cannot be looked at may be back in a moment.
+                // A list is gone only if its name is; a file that cannot be inspected may be back in a moment.
                 listing.files[name] = .some(nil)
             }
         }
-        // A file may have the very name that another one is told by.
+        // A file can have the very name that another one's escaped name is.
         listing.illegible.subtract(listing.files.keys)
         return listing
     }
 
-    /// Opens a list, and reads it.
+    /// Opens and reads a list.
     ///
-    /// - Returns: The open file, which is the caller's to close, and what is in it.
+    /// - Returns: The open file, which the caller must close, and its contents.
     package func open(
         _ name: ListName, maxBytes: ByteCount
     ) throws(ListRejection) -> (file: OpenedList, contents: ListFile.Contents) {
@@ -90,7 +90,7 @@ package actor ListFolder {
         }
     }
 
-    /// Closes a list, and tells whether it still is as it was when it was opened.
+    /// Closes a list; returns whether it is unchanged since it was opened.
     package func close(_ file: OpenedList) throws(ListRejection) -> Bool {
         defer { try? file.descriptor.close() }
         return try ListFile.fingerprint(of: file.descriptor) == file.fingerprint

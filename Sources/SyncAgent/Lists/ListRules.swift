@@ -4,7 +4,7 @@ import AppLists
 import SyncPlan
 import SystemPackage
 
-/// How lists are read: the settings, and the parser that goes by them.
+/// The settings for reading lists, and a parser that follows them.
 struct ListRules: Sendable {
     var settings: Settings.Lists
     private(set) var parser: ParseHelper

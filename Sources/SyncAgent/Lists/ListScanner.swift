@@ -4,63 +4,59 @@ package import CacheFormat
 package import SyncPlan
 package import SystemPackage
 
-/// Looks at the lists folder, and reads the lists that are not as they were at the last look.
+/// Lists the folder, and reads the lists that changed since the last look.
 package struct ListScanner: Sendable {
-    /// How many lists are parsed at once.
+    /// The number of lists parsed at once.
     private static let parsers = 2
-    /// How old a file's last change must be for its fingerprint to tell a later one: file systems count time in ticks.
+    /// The minimum age of a file's last change for a later change to show: file system timestamps have coarse ticks.
     private static let tick: Duration = .milliseconds(50)
-    /// How long a list may take before it has to wait for all others to be read.
+    /// The parse time after which a list is deferred until all others are read.
     private static let patience: Duration = .seconds(2)
-    /// For how long new lists are read before those that were are told: so many times what it takes to list the folder.
+    /// How long new lists are read before they are reported, as a multiple of the time to list the folder.
     private static let listings = 10
 
     private let folder: ListFolder
     private var parser: ParseHelper
     private var maxBytes: ByteCount
-    /// What files are known to say that were not read yet.
+    /// The known contents of files that were not read yet.
     private var unread: [ListName: KnownList]
-    /// The lists that an earlier run published, and those that were tried since.
+    /// The lists published by an earlier run, and those read since.
     private var old: Set<ListName>
-    /// For how long new lists are read, at least, before those that were are told.
+    /// The minimum time for which new lists are read before they are reported.
     private let round: Duration
-    /// The files that were read, as they were then.
+    /// The files that were read, in the version that was read.
     private var known: [ListName: Version] = [:]
-    /// The files that are slow to parse, and not read yet.
+    /// The files that parse slowly and are not read yet.
     private var slow: Set<ListName> = []
-    /// Whether these were left to this look because there were new ones at the last: there may be some at every look.
+    /// Whether the last look deferred slow files because of new ones; this look must not: new ones may never end.
     private var hasPutOff = false
 
     private struct Version {
         var fingerprint: FileFingerprint
-        /// What was in it; `nil` if it could not be read.
+        /// The digest of its contents; `nil` if it could not be read.
         var sha256: Digest?
     }
 
-    /// What a look showed.
     package struct Look: Sendable {
         package var scan: ListScan
-        /// The files that were still being written, which are to be looked at again.
+        /// The files that were being written, to be looked at again.
         package var unsettled: Set<ListName> = []
-        /// The files that are slow to parse, and are read at later looks.
+        /// The files that parse slowly, to be read at later looks.
         package var slow: Set<ListName> = []
-        /// The new files that are read at the next look, which need not wait for anything.
+        /// The new files left for the next look, which need not wait.
         package var rest: Set<ListName> = []
-        /// Why the agent had not the means to read some, which are to be read as soon as it has; `nil` if all were read.
+        /// Why the agent lacked the resources to read some files, which must be retried; `nil` if all were read.
         package var shortage: String?
-        /// Why not all changes in the folder are told.
+        /// Why some changes in the folder are not reported.
         package var trouble: WatchTrouble?
-        /// How long it took to list it.
+        /// The time to list the folder.
         package var cost = Duration.zero
     }
 
-    /// - Parameters:
-    ///   - folder: The lists folder.
-    ///   - parser: What reads the lists in it.
-    ///   - maxBytes: The largest file that is read.
-    ///   - known: What an earlier run read: files that are as they were then are not parsed.
-    ///   - old: The lists that it published.
-    ///   - round: For how long new lists are read, at least, before those that were are told. The default is 100 ms.
+    /// Creates a scanner of the lists folder.
+    ///
+    /// `known` and `old` are what an earlier run read and published; files with known contents are not parsed again. New
+    /// lists are read for at least `round`, 100 ms by default, before they are reported.
     package init(
         folder: FilePath, parser: ParseHelper, maxBytes: ByteCount, known: [ListName: KnownList] = [:],
         old: Set<ListName> = [], round: Duration = .milliseconds(100)
@@ -73,25 +69,25 @@ package struct ListScanner: Sendable {
         unread = known
     }
 
-    /// Has every list read anew, by other limits.
+    /// Applies other limits, and makes the next look read every list again.
     mutating func read(with parser: ParseHelper, maxBytes: ByteCount) {
         (self.parser, self.maxBytes) = (parser, maxBytes)
         old.formUnion(known.keys)
         (known, unread, slow) = ([:], [:], [])
     }
 
-    /// Looks once.
+    /// Scans the folder once.
     ///
-    /// When the task is cancelled, no other list is begun: what it showed by then is to be told to nobody.
+    /// After its task is cancelled, it starts no further list; the caller must discard its result.
     ///
     /// - Parameters:
-    ///   - isHasty: Whether files that are slow to parse are left to later looks, and only as many to each as are
-    ///     parsed at once: so that, however many there are, no other list waits for more than one of them.
-    ///   - inRounds: Whether some of many new files are left to the next look, so that the icons of the first ones need not
-    ///     wait for the last; not so of files that were read before: what a change retires is judged as a whole.
-    ///   - isThorough: Whether the files that look as they did are read too. What is written through a mapping changes
-    ///     nothing else of a file, until the system gets round to writing it to the disk (mmap(2)).
-    /// - Returns: What there is to tell, and the files that are to be looked at again.
+    ///   - isHasty: Whether to defer files that parse slowly to later looks, each of which reads as many as are parsed
+    ///     at once: however many there are, other lists wait for only one of them.
+    ///   - inRounds: Whether to leave some of many new files to the next look, so that the icons of the first need not
+    ///     wait for the last. Changed files are never split: what a change retires is decided as a whole.
+    ///   - isThorough: Whether to read files with an unchanged fingerprint, too: a write through a shared mapping
+    ///     changes no timestamp until the system writes it back (mmap(2)).
+    /// - Returns: What to report, and the files to look at again.
     package mutating func look(
         isHasty: Bool = false, inRounds: Bool = false, isThorough: Bool = false
     ) async -> Look {
@@ -104,7 +100,7 @@ package struct ListScanner: Sendable {
         }
         let cost = ContinuousClock.now - start
         known = known.filter { listing.files[$0.key] != nil }
-        // Lists that are gone for a moment are no new ones.
+        // A list that is missing only for a moment is not new when it returns.
         if old.count > 2 * listing.files.count + 1000 { old = old.filter { listing.files[$0] != nil } }
         unread = unread.filter { listing.files[$0.key] != nil }
         var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
@@ -132,14 +128,14 @@ package struct ListScanner: Sendable {
         }
         old.formUnion(results.map(\.0))
         for (name, result) in results {
-            // What made it be looked at may show at this look only: what is not read now is unknown.
+            // What triggered this read may show at this look only: if it fails now, read the file again.
             known[name] = nil
             switch result {
             case .read(let reading, let fingerprint):
                 readings[name] = reading
                 unread[name] = nil
                 slow.remove(name)
-                // What says nothing of the file is no reason not to try it again.
+                // A verdict that is not about the file, such as a missing parser, is retried.
                 if reading.verdict.isOfTheFile {
                     known[name] = (fingerprint ?? listing.files[name] ?? nil)
                         .map { Version(fingerprint: $0, sha256: reading.source?.sha256) }
@@ -162,7 +158,7 @@ package struct ListScanner: Sendable {
     /// Whether no version of a list can be in force.
     private func isNew(_ name: ListName) -> Bool { unread[name] == nil && !old.contains(name) }
 
-    /// Whether there is something else in a file than when it was read.
+    /// Whether the contents of a file changed since it was read.
     private func hasOtherContents(_ name: ListName) async -> Bool {
         guard !Task.isCancelled, let sha256 = known[name]?.sha256,
             let (file, contents) = try? await folder.open(name, maxBytes: maxBytes)
@@ -173,11 +169,11 @@ package struct ListScanner: Sendable {
 
     private enum Result {
         case read(ListReading, FileFingerprint?)
-        /// It changed while it was being read, or a moment before.
+        /// It changed during the read, or just before.
         case unsettled
-        /// It was not parsed within the time that it was given.
+        /// Parsing timed out.
         case slow
-        /// The agent had not the means to read it.
+        /// The agent lacked the resources to read it.
         case unread(String)
     }
 
@@ -207,7 +203,7 @@ package struct ListScanner: Sendable {
                 } else {
                     await parser.parse(contents.bytes, within: timeout)
                 }
-            // A file that is being written is no version of the list.
+            // A file that is being written is not a version of the list.
             let isSame = try await folder.close(file)
             if case .failure(let rejection) = verdict, rejection.isOutOfResources { throw rejection }
             guard isSame, age < .zero || age >= Self.tick else { return .unsettled }

@@ -7,20 +7,19 @@ package import SyncPlan
 import Synchronization
 package import SystemPackage
 
-/// Looks at the lists folder whenever there may be something new in it: when the watcher says so, from time to time, and
-/// when it is asked to.
+/// Scans the lists folder when the watcher reports a change, periodically, and on request.
 ///
-/// Events are hints, the listing is the truth: whatever was reported, the folder is listed anew.
+/// Events are hints, the listing is the truth: whatever was reported, the folder is listed again.
 package final class ListService: Sendable {
     private enum Trigger: Sendable {
         case watch(WatchSignal)
-        /// Somebody wants the folder to be looked at, and may wait for that.
+        /// A scan was requested; the continuation, if any, waits for it.
         case asked(CheckedContinuation<Void, Never>?)
-        /// Other settings are in force; whether every list is to be read anew.
+        /// The settings changed; whether every list must be read again.
         case configured(readsAll: Bool)
-        /// The folder is to be listed again, to see whether what it lacked is still missing.
+        /// The folder must be listed again, for example to see whether missing lists are back.
         case due
-        /// Somebody wants to know whether looks are still made.
+        /// Resumes the continuation to show that scans are not stuck.
         case probe(CheckedContinuation<Void, Never>)
         case alarm
     }
@@ -29,16 +28,15 @@ package final class ListService: Sendable {
     private let watchProgram: FilePath
     private let parseProgram: FilePath
     private let rules: Mutex<ListRules>
-    /// What an earlier run read.
     private let known: Handover<[ListName: KnownList]>
-    /// The lists that it published.
+    /// The lists published by an earlier run.
     private let old: Set<ListName>
     private let clock: AgentClock
     private let metrics: AgentMetrics
-    /// What knows the files that a single look has read.
+    /// The scanner of the last ``lookOnce(_:)``, which knows the files that it read.
     private let lastScanner = Mutex<ListScanner?>(nil)
     private let folderWatch: FolderWatch
-    /// The end of the first look at everything in the folder, or at a folder that cannot be looked at.
+    /// The end of the first complete scan; an unavailable folder counts.
     package let firstLook = Milestone()
     private let triggers: AsyncStream<Trigger>
     private let trigger: AsyncStream<Trigger>.Continuation
@@ -60,17 +58,16 @@ package final class ListService: Sendable {
         (triggers, trigger) = AsyncStream.makeStream()
     }
 
-    /// How the folder is being watched.
     package var watch: FolderWatch.State { folderWatch.state }
 
     private var settings: Settings.Lists { rules.withLock(\.settings) }
     private var parser: ParseHelper { rules.withLock(\.parser) }
 
-    /// Goes on with other settings, by which the folder is looked at next.
+    /// Applies new settings, and scans the folder with them.
     package func configure(_ settings: Settings.Lists) {
         let readsAll = rules.withLock { rules in
             let isOther = ListLimits(settings).rules != ListLimits(rules.settings).rules
-            // One that was started ahead goes by the limits that it was started with.
+            // A parser that was started ahead has the limits that it was started with.
             if isOther {
                 rules = ListRules(settings, parseProgram: parseProgram, metrics: metrics)
             } else {
@@ -82,37 +79,37 @@ package final class ListService: Sendable {
         trigger.yield(.configured(readsAll: readsAll))
     }
 
-    /// Has the folder looked at now.
+    /// Requests a full scan.
     package func lookAgain() {
         trigger.yield(.asked(nil))
     }
 
-    /// Has the folder listed now, and what changed in it read.
+    /// Requests a listing; only changed files are read.
     package func listAgain() {
         trigger.yield(.due)
     }
 
-    /// Has the folder looked at now, and returns when everything in it was read and reported.
+    /// Scans the folder, and returns when everything in it was read and reported.
     ///
-    /// A file that is still being written after `lists.settleMax` has a verdict that says so.
+    /// A file still being written after `lists.settleMax` is reported as such.
     package func look() async {
         await withCheckedContinuation { continuation in
             if case .terminated = trigger.yield(.asked(continuation)) { continuation.resume() }
         }
     }
 
-    /// Returns as soon as no look is under way.
+    /// Returns once no scan is running.
     package func respond() async {
         await withCheckedContinuation { continuation in
             if case .terminated = trigger.yield(.probe(continuation)) { continuation.resume() }
         }
     }
 
-    /// Looks at the folder, and goes on doing so until the task is cancelled.
+    /// Scans the folder whenever necessary, until the task is cancelled.
     package func run(_ report: @escaping @Sendable (ListScan) -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                // A busy machine may need a moment for an answer.
+                // A busy machine may need a moment to answer.
                 try await WatchHelper(
                     executable: watchProgram, folder: folder, askingEvery: max(self.settings.rescan, .seconds(1)),
                     bell: folderWatch.bell
@@ -125,14 +122,13 @@ package final class ListService: Sendable {
         }
     }
 
-    /// Looks at the folder until no file in it is being written any more.
+    /// Scans the folder until no file in it is being written.
     ///
-    /// A file that is still being written after `lists.rescan` has a verdict that says so.
+    /// A file still being written after `lists.rescan` is reported as such. Later calls do not read unchanged files
+    /// again.
     ///
-    /// It may be called again when it has ended: what is as it was is not read again.
-    ///
-    /// - Parameter report: Gets what was found: some new lists as they are read, and at the end all else. What a look found
-    ///   during which the task was cancelled it does not get.
+    /// - Parameter report: Receives the results: some new lists as they are read, everything else at the end. It is not
+    ///   called after the task is cancelled.
     package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var readings: [ListName: ListReading] = [:]
@@ -180,7 +176,7 @@ package final class ListService: Sendable {
             switch trigger {
             case .watch(let signal):
                 if folderWatch.note(signal) { window.noteChange(at: clock.now) }
-                // The quiet time is long enough for a parser to start.
+                // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
             case .asked(let continuation):
                 (isAsked, nextReading) = (true, clock.now)
@@ -201,7 +197,7 @@ package final class ListService: Sendable {
             }
             // The stream ends next.
             guard !Task.isCancelled else { continue }
-            // What comes by itself waits for the quiet time of a change that was noticed.
+            // Periodic scans wait for the quiet time of a noticed change.
             if isAsked || (window.due ?? min(nextScan, nextReading)) <= clock.now {
                 window.reset()
                 isAsked = false
@@ -217,14 +213,14 @@ package final class ListService: Sendable {
                 folderWatch.note(look)
                 nextScan = clock.now + (look.shortage == nil ? interval(after: look) : Self.pause)
                 if !look.rest.isEmpty {
-                    // What somebody changed meanwhile comes first.
+                    // Triggers that arrived meanwhile come first.
                     listAgain()
                 } else if look.shortage != nil {
-                    // Who waits for the lists goes on waiting.
+                    // Callers of look() go on waiting.
                     window.reset()
                     firstLook.reach()
                 } else if overdue.count == look.unsettled.count, look.slow.isEmpty {
-                    // Nobody waits for a file that goes on growing.
+                    // Nobody waits for a file that keeps growing.
                     for continuation in waiting { continuation.resume() }
                     waiting = []
                     firstLook.reach()
@@ -239,10 +235,10 @@ package final class ListService: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// How long to wait for the next look where the agent had not the means to read all lists.
+    /// The delay before the next scan while the agent lacks the resources to read all lists.
     private static let pause: Duration = .seconds(1)
 
-    /// How long to wait for the next look, if nothing is reported.
+    /// The delay before the next scan if nothing is reported.
     private func interval(after look: ListScanner.Look) -> Duration {
         if case .listed = look.scan, watch.reason == nil { return settings.rescan }
         return PollingPace.interval(cost: look.cost, rescan: settings.rescan)

@@ -7,7 +7,7 @@ import SyncPlan
 import Synchronization
 package import SystemPackage
 
-/// Parses property lists in `syncagent-parse`, one short-lived process a file, because a file can be made to kill its parser.
+/// Parses property lists in `syncagent-parse`, one short-lived process per file: a crafted file can crash its parser.
 package struct ParseHelper: Sendable {
     private let executable: FilePath
     private let limits: ListLimits
@@ -16,11 +16,10 @@ package struct ParseHelper: Sendable {
     private let ahead = ParserAhead()
 
     /// - Parameters:
-    ///   - executable: `syncagent-parse`, which lies beside the agent's own program.
-    ///   - limits: What is accepted of a file.
-    ///   - timeout: How long one file may take, from when a process is wanted for it to that one's end. The default is
-    ///     15 s.
-    ///   - metrics: Where verdicts are counted. Nowhere by default.
+    ///   - executable: `syncagent-parse`, installed beside the agent's program.
+    ///   - limits: The limits on a file.
+    ///   - timeout: How long one file may take, including the start of a process. The default is 15 s.
+    ///   - metrics: Counts verdicts, if given.
     package init(
         executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(15),
         metrics: AgentMetrics? = nil
@@ -31,35 +30,33 @@ package struct ParseHelper: Sendable {
         self.metrics = metrics
     }
 
-    /// Starts a process ahead for a file that is soon to be parsed; to start one takes longer than to parse a small list.
+    /// Starts a process ahead of the next file: starting one takes longer than parsing a small list.
     ///
-    /// It has nothing of any list, and waits for the next file; ``dismiss()`` ends one that none came for. Where it cannot be
-    /// started, the file finds out.
+    /// It knows no list, and waits for the next file; ``dismiss()`` ends it if none comes. If the start fails, the next
+    /// parse reports that.
     package func prepare() async {
         guard ahead.process.withLock({ $0 == nil }), Shortage.ofDescriptors() == nil else { return }
         let process = await onOwnThread("parser") { try? HelperProcess(executable, arguments) }
         ahead.process.withLock { $0 = process }
     }
 
-    /// Ends a process that was started ahead.
     package func dismiss() async {
         guard let process = ahead.take() else { return }
         await onOwnThread("parser") { _ = process.end() }
     }
 
-    /// Parses what is in a file.
+    /// Parses the contents of a file.
     ///
-    /// The process has ended when this returns: by itself, or killed because its time was over or the task was cancelled.
-    /// A verdict of ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` or
-    /// ``ListRejection/parserUnavailable(_:)`` says nothing of the file.
+    /// When this returns, the process has ended: by itself, or killed on timeout or cancellation. A verdict of
+    /// ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` or ``ListRejection/parserUnavailable(_:)`` is
+    /// not about the file.
     ///
     /// - Parameters:
-    ///   - bytes: What is in the file. It was read by the caller: a file on a network can have whoever reads it wait for
-    ///     ever.
-    ///   - limit: How long this one may take, if that is less than any file may.
-    /// - Returns: The app list in the file, or why there is none.
+    ///   - bytes: The contents. The caller reads them, since reading from a network file system can block forever.
+    ///   - limit: A shorter timeout for this file; `nil` for the default.
+    /// - Returns: The app list, or why there is none.
     package func parse(_ bytes: [UInt8], within limit: Duration? = nil) async -> ListVerdict {
-        // A parser that was started ahead has its own already.
+        // A parser that was started ahead already has its descriptors.
         let held = ahead.process.withLock { $0 == nil ? 0 : HelperProcess.descriptors }
         if let shortage = Shortage.ofDescriptors(besides: held) { return .failure(.outOfResources(shortage.reason)) }
         let timeout = min(limit ?? self.timeout, self.timeout)
@@ -147,10 +144,10 @@ package struct ParseHelper: Sendable {
     }
 }
 
-/// The parser that was started before there was a file for it.
+/// The parser that was started ahead of a file.
 private final class ParserAhead: Sendable {
     let process = Mutex<HelperProcess?>(nil)
 
-    /// Whoever takes it has it alone.
+    /// Gives the process to one caller only.
     func take() -> HelperProcess? { process.withLock { $0.take() } }
 }

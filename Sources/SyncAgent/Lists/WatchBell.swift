@@ -2,12 +2,13 @@
 package import SyncPlan
 import Synchronization
 
-/// Has a watcher asked whether it still watches what is at the folder's path, as soon as there is reason to doubt it.
+/// Makes the watcher check that it still watches the folder at the path, whenever that is in doubt.
 ///
-/// A symbolic link that is made to lead elsewhere, or a folder above that is renamed, changes nothing in the folder.
+/// A retargeted symbolic link or a renamed parent folder causes no event in the folder.
 package final class WatchBell: Sendable {
     private struct State {
-        /// What was at the path at the last look since the watcher began; `nil` if there was none.
+        /// The folder at the path at the last look; inner `nil` if there was no folder, outer `nil` if there was no
+        /// look since the watcher started.
         var folder: FolderIdentity??
         var ask: (@Sendable () -> Void)?
     }
@@ -16,7 +17,7 @@ package final class WatchBell: Sendable {
 
     package init() {}
 
-    /// Notes what a look found at the path, and rings if that is not what the look before found.
+    /// Records the folder found at the path; asks the watcher if it differs from the last one.
     package func note(_ folder: FolderIdentity?) {
         state.withLock { state in
             if state.folder != .some(folder) { state.ask?() }
@@ -24,17 +25,17 @@ package final class WatchBell: Sendable {
         }
     }
 
-    /// Has the watcher asked now, so that it is asked as often as the settings say from then on.
+    /// Asks the watcher now; a new interval applies from its answer on.
     package func ring() {
         state.withLock { $0.ask?() }
     }
 
-    /// Rings at the next look: it is not known which folder a watcher that has just begun watches.
+    /// Forgets the last look, so that the next one asks: a new watcher may watch another folder.
     package func forget() {
         state.withLock { $0.folder = nil }
     }
 
-    /// Is to ask the watcher that has just begun; `nil` if there is none any more.
+    /// Sets how to ask the current watcher; `nil` if there is none.
     func connect(_ ask: (@Sendable () -> Void)?) {
         state.withLock { $0.ask = ask }
     }

@@ -3,8 +3,9 @@ import HTTPRules
 import SyncPlan
 package import SystemPackage
 
-/// Watches the lists folder in `syncagent-watch`, a process of its own, because the library in it can die and is under
-/// another licence.
+/// Watches the lists folder in `syncagent-watch`.
+///
+/// That is a separate process because its library can abort and has another licence.
 package struct WatchHelper: Sendable {
     private let executable: FilePath
     private let folder: FilePath
@@ -12,12 +13,12 @@ package struct WatchHelper: Sendable {
     private let bell: WatchBell
 
     /// - Parameters:
-    ///   - executable: `syncagent-watch`, which lies beside the agent's own program.
-    ///   - folder: The folder to watch. It need not be there yet.
-    ///   - interval: How often a helper is asked whether it still watches what is at that path. One that has not said
-    ///     anything since it was asked the last time hangs, and another takes its place. The default is 30 s. Another
-    ///     interval counts from the next answer on.
-    ///   - bell: What has it asked at other times too. Nothing by default.
+    ///   - executable: `syncagent-watch`, installed beside the agent's program.
+    ///   - folder: The folder to watch. It need not exist yet.
+    ///   - interval: How often the helper is asked whether it still watches the folder at the path. If it has not said
+    ///     anything by the next question, it hangs and is replaced. A new interval applies from the next answer on. The
+    ///     default is 30 s.
+    ///   - bell: Triggers further questions. None by default.
     package init(
         executable: FilePath, folder: FilePath,
         askingEvery interval: @autoclosure @escaping @Sendable () -> Duration = .seconds(30),
@@ -29,14 +30,14 @@ package struct WatchHelper: Sendable {
         self.bell = bell
     }
 
-    /// Watches the folder, and goes on doing so until the task is cancelled: a helper that ends is started again.
+    /// Watches the folder until the task is cancelled, and restarts the helper whenever it ends.
     ///
-    /// Between two helpers nobody looks; so each ``WatchSignal/ready`` asks for a look at the folder.
+    /// Changes between two helpers are missed, so each ``WatchSignal/ready`` requires a rescan.
     ///
     /// - Parameters:
-    ///   - clock: What the pauses before a restart are measured with. The default is the system's own.
-    ///   - report: Called for each signal, one after the other.
-    /// - Throws: `CancellationError`, and nothing else. By then the helper is gone.
+    ///   - clock: Measures the pauses before restarts. The default is the system's clock.
+    ///   - report: Called for each signal, in order.
+    /// - Throws: Only `CancellationError`, after the helper has ended.
     package func watch(
         clock: some Clock<Duration> = ContinuousClock(), _ report: @Sendable (WatchSignal) async -> Void
     ) async throws {
@@ -49,11 +50,11 @@ package struct WatchHelper: Sendable {
         }
     }
 
-    /// Runs one helper to its end.
+    /// Runs one helper until it ends.
     ///
-    /// - Parameter report: Called for each signal, one after the other. The last one is
-    ///   ``WatchSignal/lost(reason:)``, ``WatchSignal/refused(errno:)`` or ``WatchSignal/died(_:)``.
-    /// - Throws: `CancellationError`, and nothing else. By then the helper is gone.
+    /// - Parameter report: Called for each signal, in order. The last one is ``WatchSignal/lost(reason:)``,
+    ///   ``WatchSignal/refused(errno:)`` or ``WatchSignal/died(_:)``.
+    /// - Throws: Only `CancellationError`, after the helper has ended.
     package func run(_ report: @Sendable (WatchSignal) async -> Void) async throws {
         try Task.checkCancellation()
         let killer = HelperKiller()
@@ -80,15 +81,11 @@ package struct WatchHelper: Sendable {
     }
 }
 
-/// How long to wait before a helper that has ended is started again.
-///
-/// Not at all the first time; then 100 ms, and twice as long each time, up to 2 s.
+/// The pause before a helper is restarted: none the first time, then 100 ms, doubling up to 2 s.
 struct RestartPause {
     private var upcoming = Duration.zero
 
-    /// The pause after a helper that ran this long.
-    ///
-    /// One that ran for 5 s counts as the first again.
+    /// The pause after a helper that ran this long; after 5 s or more, the sequence starts again.
     mutating func next(afterRunningFor time: Duration) -> Duration {
         let pause = time < .seconds(5) ? upcoming : .zero
         upcoming = min(max(pause * 2, .milliseconds(100)), .seconds(2))

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// What `syncagent-watch` says of the lists folder, and what becomes of it.
+/// What `syncagent-watch` reports about the lists folder, or how it ended.
 package enum WatchSignal: Equatable, Sendable {
-    /// The folder is watched from now on. What happened before has to be looked for.
+    /// The folder is watched from now on; earlier changes must be found by listing it.
     case ready
-    /// Something in the folder has changed.
     case changed
-    /// More has changed than the kernel keeps in mind.
+    /// The kernel's event queue overflowed.
     case overflow
-    /// The folder was deleted, moved or unmounted; `reason` is the helper's own word, such as `delete-self`.
+    /// The folder was deleted, moved or unmounted; `reason` is the helper's term, such as `delete-self`.
     case lost(reason: String)
-    /// The folder cannot be watched, because of the error of the system that has this name, such as `ENOSPC`.
+    /// The folder cannot be watched because of this system error, such as `ENOSPC`.
     case refused(errno: String)
-    /// The helper ended, or was ended, for a reason that is no loss of the folder.
+    /// The helper ended or was killed for another reason than the loss of the folder.
     case died(String)
 
-    /// The signal that a line of the helper's stands for, or `nil` if it stands for none.
+    /// Parses a line of the helper's output; `nil` if it is malformed.
     init?(line: String) {
         let words = line.split(atByte: " ", omittingEmpty: false)
         switch (words.first, words.count) {
@@ -29,7 +28,7 @@ package enum WatchSignal: Equatable, Sendable {
         }
     }
 
-    /// Whether the helper has nothing more to say after this.
+    /// Whether no signal of this helper follows.
     var isLast: Bool {
         switch self {
         case .ready, .changed, .overflow: false

@@ -2,19 +2,19 @@
 import Glibc
 import SystemPackage
 
-/// One process of `syncagent-watch`: what it says, and how it is asked whether all is well.
+/// One `syncagent-watch` process: reads its signals, and checks that it responds.
 ///
-/// The actor's thread waits for it, and nothing else of the agent's does.
+/// Only this actor's thread waits for it.
 actor WatcherProcess {
-    /// What a helper is asked.
+    /// The question sent to the helper.
     static let question: StaticString = "?"
-    /// What it answers.
+    /// Its answer.
     private static let answer = "alive"
-    /// The longest line that is read, in bytes; the helper's are far shorter.
+    /// The limit on the length of a line, in bytes; the helper's are far shorter.
     private static let longestLine = 128
-    /// The most that is kept of what it says on standard error, in bytes.
+    /// The limit on what is kept of its standard error, in bytes.
     private static let longestMessage = 16 << 10
-    /// How long one that has nothing more to say may take to end.
+    /// How long the helper may take to exit after its last signal.
     private static let endTimeout: Duration = .milliseconds(100)
 
     private let thread = FileThread("watcher")
@@ -22,25 +22,22 @@ actor WatcherProcess {
     private let killer: HelperKiller
     private var process: HelperProcess?
     private var nextQuestion = ContinuousClock.now
-    /// Whether it was asked, and has said nothing since.
+    /// Whether a question is unanswered.
     private var isAsked = false
-    /// What was read and belongs to no line yet.
+    /// Output that is not a complete line yet.
     private var text: [UInt8] = []
     private var message: [UInt8] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// - Parameters:
-    ///   - interval: How often it is asked. One that has not said anything since the last time hangs.
-    ///   - killer: What kills it.
+    ///   - interval: How often the helper is asked; it hangs if it has not said anything by the next question.
+    ///   - killer: Kills the process on cancellation.
     init(askingEvery interval: @escaping @Sendable () -> Duration, _ killer: HelperKiller) {
         self.interval = interval
         self.killer = killer
     }
 
-    /// Starts the helper.
-    ///
-    /// - Throws: The error of the system.
     func start(_ program: FilePath, _ folder: FilePath) throws(Errno) -> HelperProcess {
         let process = try HelperProcess(program, [folder.string], hasMessages: true)
         killer.note(process)
@@ -49,7 +46,7 @@ actor WatcherProcess {
         return process
     }
 
-    /// Waits for what the helper says next; after the last word there is nothing more.
+    /// Waits for the next signal; there is none after the last.
     func next() -> WatchSignal {
         guard let process else { return .died("not started") }
         while true {
@@ -80,12 +77,12 @@ actor WatcherProcess {
         }
     }
 
-    /// Ends the helper: it is about to, and one that is not is of no use any more.
+    /// Reaps the helper; kills it if it is still running.
     func end() {
         process?.end(within: Self.endTimeout)
     }
 
-    /// What it died of, with the last that it said of it.
+    /// How the process ended, with its last line on standard error.
     private func cause(_ process: HelperProcess) -> String {
         let exit = process.end(within: Self.endTimeout)
         while case .message(let bytes) = process.next(by: .now + Self.endTimeout), message.count <= Self.longestMessage

@@ -6,12 +6,12 @@ import SystemPackage
 
 /// Makes everything that was written durable: data, names and folders.
 ///
-/// One `syncfs(2)` serves any number of files where the file system is known to honour it. Elsewhere each file and
-/// folder is flushed by itself: on FUSE `syncfs` returned 0 and lost everything in simulated power cuts.
+/// One `syncfs(2)` serves any number of files on file systems known to honour it. Elsewhere each file and folder is
+/// fsynced: on FUSE `syncfs` returned 0 and lost everything in simulated power cuts.
 ///
-/// A failure is remembered in the ``CacheFolder`` whoever asked for the flush, and fails the next publication.
+/// The ``CacheFolder`` remembers any failure, whoever asked for the flush; it makes the next publication fail.
 struct Barrier: Sendable {
-    /// The magic numbers of `statfs(2)` of ext4, xfs, btrfs and overlayfs; and of tmpfs, where nothing is durable anyway.
+    /// The `statfs(2)` magic numbers of ext4, xfs, btrfs and overlayfs; and of tmpfs, where nothing is durable anyway.
     private static let honest: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
 
     private let folder: CacheFolder
@@ -22,17 +22,17 @@ struct Barrier: Sendable {
         self.metrics = metrics
     }
 
-    /// Whether it flushes all that the file system has, and not only what it is told of.
+    /// Whether one flush covers the whole file system, not only the given files.
     var flushesWhole: Bool {
         var status = statfs()
         return fstatfs(folder.descriptor.rawValue, &status) == 0
             && Self.honest.contains(Int(status.f_type) & 0xFFFF_FFFF)
     }
 
-    /// Returns when the files, and the names of them in their folders, are durable.
+    /// Makes files and their names in their folders durable.
     ///
-    /// - Parameter files: Paths relative to the cache folder of all files that were written since the last barrier.
-    /// - Throws: ``FileError`` if something may not be durable; the files are not to be relied on, nor flushed again.
+    /// - Parameter files: All files written since the last barrier, relative to the cache folder.
+    /// - Throws: ``FileError`` if one of them may not be durable; do not rely on them, and never flush them again.
     func pass(files: [String]) throws(FileError) {
         try flush { () throws(FileError) in
             if !flushesWhole { for file in files { try folder.sync(file) } }
@@ -40,10 +40,10 @@ struct Barrier: Sendable {
         }
     }
 
-    /// Returns when the names of files are durable that are so themselves.
+    /// Makes the names of files durable whose data already is.
     ///
-    /// To flush the folder that got the last one of them would do on ext4 and xfs, where one journal has them all in their
-    /// order. On btrfs the others were lost.
+    /// On ext4 and xfs it would suffice to flush the folder that got the last name: one journal keeps all in order. On
+    /// btrfs that lost the others.
     ///
     /// - Parameter names: Paths relative to the cache folder.
     /// - Throws: ``FileError`` if one of them may not be durable.

@@ -5,12 +5,12 @@ import SyncPlan
 import Synchronization
 import SystemPackage
 
-// What is done with images before they are published, or in place of that.
+// Handling of images before, or instead of, their publication.
 extension Publisher {
-    /// Writes an image under its last name with some others, if it is in memory: its publication need not do it then.
+    /// Queues an image in memory to be written under its final name with a batch of others, ahead of its publication.
     ///
-    /// It must be one that no generation names. Nobody takes it for whole before one does; and what cannot be written now,
-    /// or is there, is left to the publication, as are the last ones.
+    /// No generation may name the image yet: until one does, nobody relies on the file. The publication writes what
+    /// cannot be written now or exists already, and what remains of the last batch.
     package nonisolated func writeAhead(_ staged: StagedImage) {
         let full: [StagedImage]? = waiting.withLock { waiting in
             waiting.append(staged)
@@ -43,7 +43,7 @@ extension Publisher {
         }
     }
 
-    /// Where a staged image is that nobody needs any more; `nil` if it is in no file of its own.
+    /// Gives up a staged image, and returns its file; `nil` if it has none of its own.
     func takePath(of name: String) -> String? {
         switch held.take(name) {
         case nil: StagingPath.of(name)

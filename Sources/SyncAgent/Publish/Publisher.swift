@@ -6,29 +6,28 @@ package import SyncPlan
 import Synchronization
 import SystemPackage
 
-/// Makes a generation true: bytes, names, barrier, and then the one name that readers open.
+/// Publishes generations: files, names, the barrier, and last the manifest that readers open.
 package actor Publisher {
     let folder: CacheFolder
     let held: HeldImages
     private let barrier: Barrier
-    /// How much of the file system is left free.
+    /// The space to leave free on the file system.
     private let reserve: Mutex<SpaceReserve?>
     private let thread: FileThread
-    /// How many images are written ahead at a time.
     nonisolated let batch: Int
-    /// The images that are to be written ahead.
+    /// The images to write ahead.
     nonisolated let waiting = Mutex<[StagedImage]>([])
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// - Parameters:
     ///   - folder: The cache.
-    ///   - held: The images that are in no file yet.
-    ///   - reserve: How much of its file system is left free; `nil` if nothing is.
-    ///   - batch: How many images are written ahead at a time: each of the folders that they are in is opened once for all of
-    ///     them. The default is 256.
-    ///   - thread: Where it runs.
-    ///   - metrics: Where its flushes are counted.
+    ///   - held: The images that are not in a file yet.
+    ///   - reserve: The space to leave free on its file system; none by default.
+    ///   - batch: How many images are written ahead at once; each of their folders is opened once per batch. The
+    ///     default is 256.
+    ///   - thread: The thread to run on.
+    ///   - metrics: Counts flushes.
     package init(
         _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, batch: Int = 256, thread: FileThread,
         metrics: AgentMetrics = AgentMetrics()
@@ -41,26 +40,25 @@ package actor Publisher {
         barrier = Barrier(folder, metrics: metrics)
     }
 
-    /// Returns as soon as nothing is being published or removed.
+    /// Returns once no publication or removal is running.
     package func respond() {}
 
-    /// Leaves so much of the file system free from now on.
+    /// Changes the space to leave free.
     package nonisolated func reserve(_ reserve: SpaceReserve) {
         self.reserve.withLock { $0 = reserve }
     }
 
-    /// What publications that failed could not take away again; nothing is published before it is gone.
+    /// The files that failed publications could not remove; they must be gone before the next one.
     private var leftovers: [String] = []
-    /// The `by-url/` names that they could not take back; nothing is published before they are.
+    /// The `by-url/` names that failed publications could not restore; they must be restored before the next one.
     private var misled: [Publication.Link] = []
 
-    /// The lists of the last generation, sorted.
     private var names: [ListName] = []
 
     /// Publishes a generation.
     ///
-    /// If it fails before the manifest is replaced, everything that it put in place is taken away again, and what was
-    /// staged is gone: after a failed flush nobody knows what the disk has, and the same file is never flushed twice.
+    /// If it fails before the manifest is replaced, all its files are removed again, and the staged images are lost:
+    /// after a failed flush the contents of the disk are unknown, and the same file is never flushed twice.
     package func publish(_ publication: Publication) -> PublicationResult {
         var done = Progress()
         let texts = publication.documents.map(\.text)
@@ -77,14 +75,14 @@ package actor Publisher {
             }
         } catch {
             takeBack(publication, done)
-            // Somebody removed one of the folders: the next try finds it again.
+            // One of the folders was removed: recreate it for the next attempt.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
             if error.isOutOfSpace { held.close() }
             return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
         }
     }
 
-    /// Why its documents cannot be published: they would name an image that is not there.
+    /// Why the documents cannot be published: they would name an image that is missing or damaged.
     private func flaw(of publication: Publication) throws(FileError) -> String? {
         for image in publication.checks {
             guard let entry = try folder.entry(image.path) else {
@@ -97,19 +95,19 @@ package actor Publisher {
         return nil
     }
 
-    /// Takes away what a publication that failed has put in place, and what was staged for it.
+    /// Rolls a failed publication back, and removes what was staged for it.
     private func takeBack(_ publication: Publication, _ done: Progress) {
         // The plan invalidates everything that is not published yet.
         _ = folder.takeFailedFlush()
         let staged = (publication.moves + publication.discards).compactMap { takePath(of: $0.name) }
         leftovers += done.placed + staged + [Self.temporary]
-        // First what makes room: on a full disk a name can be taken back only then.
+        // Free space first: on a full disk, names can be restored only then.
         leftovers.removeAll { folder.remove($0) == nil }
         misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
         misled.removeAll { (try? takeBack($0)) != nil }
     }
 
-    /// Fails if there is no room for the documents, before anything is done.
+    /// Checks before any change that there is space for the documents.
     private func shortage(for publication: Publication, _ texts: [[UInt8]]) -> PublicationResult? {
         guard !publication.ignoresRoom, let reserve = reserve.withLock(\.self), let space = folder.space else {
             return nil
@@ -120,7 +118,7 @@ package actor Publisher {
         return shortage.map { .noRoom($0, room: room, documents: documents) }
     }
 
-    /// What a publication has changed so far.
+    /// The changes that a publication has made so far.
     private struct Progress {
         var placed: [String] = []
         var links: [Publication.Link] = []
@@ -145,7 +143,7 @@ package actor Publisher {
         }
         for (document, text) in zip(publication.documents, texts) {
             let summary = Manifest.List(document, sha256: .of(text))
-            // A document that an older generation names is there already, and must outlive a failure of this one.
+            // A document of an older generation exists already, and must survive a failure of this publication.
             if try folder.entry(summary.document) == nil {
                 try put(text, at: summary.document, placed: &done.placed)
                 written.documents[document.list] = text.count
@@ -154,14 +152,14 @@ package actor Publisher {
         }
         let generation = CacheLayout.generation(manifest.generation)
         let text = manifest.text(inOrder: &names)
-        // Readers take a generation without a manifest for damage: the first one gets its number when it is in force.
+        // To readers, a generation without a manifest means damage: the first one gets its number once it is in force.
         let isFirst = try folder.entry(CacheLayout.manifest) == nil
         try put(text, at: isFirst ? Self.first : generation, placed: &done.placed)
         written.manifest = text.count
 
         try barrier.pass(files: done.placed)
 
-        // In this order, the folder that a name is made from is the one of the name before.
+        // Sorted, so that consecutive names are in the same folder.
         for link in publication.links.sorted(by: { $0.path < $1.path }) {
             try set(link)
             done.links.append(link)
@@ -171,7 +169,7 @@ package actor Publisher {
         } else {
             try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
         }
-        // From here on the new manifest is what readers see: nothing that it names may be taken back.
+        // Readers see the new manifest now: nothing that it names may be rolled back.
         do throws(FileError) {
             if isFirst { try folder.link(CacheLayout.manifest, to: generation) }
             let names = [CacheLayout.manifest, generation] + publication.links.map { CacheLayout.byURL($0.url) }
@@ -183,7 +181,7 @@ package actor Publisher {
         }
     }
 
-    /// Gives an image its name in `icons/`, in place of whatever has that name.
+    /// Moves an image to its name in `icons/`, and replaces what is there.
     ///
     /// - Returns: The name.
     @discardableResult
@@ -202,13 +200,13 @@ package actor Publisher {
         return name
     }
 
-    /// Puts a download in the place of the same image's file on disk, if that is missing or damaged.
+    /// Replaces the image's file with the download, if it is missing or damaged.
     ///
     /// - Returns: Whether it was.
     private func replaceDamaged(_ staged: StagedImage) throws(FileError) -> Bool {
         switch Verification.flaw(of: staged.image, at: staged.image.path, in: folder) {
         case nil: return false
-        // A file that may be whole must not be taken away if the publication fails.
+        // A file that may be intact must not be removed if the publication fails.
         case .unreadable(let error): throw error
         case .missing, .wrong:
             try place(staged)
@@ -225,7 +223,7 @@ package actor Publisher {
         }
     }
 
-    /// Has a `by-url/` name lead to the image that it led to before the publication.
+    /// Restores the target that a `by-url/` name had before the publication.
     private func takeBack(_ link: Publication.Link) throws(FileError) {
         let name = CacheLayout.byURL(link.url)
         do throws(FileError) {
@@ -233,13 +231,13 @@ package actor Publisher {
                 return try folder.replaceLink(before, at: name, temporary: Self.temporary)
             }
         } catch {
-            // Somebody removed that image: then the name leads nowhere.
+            // That image was removed: the name leads nowhere.
             guard error.errno == .noSuchFileOrDirectory else { throw error }
         }
         if let error = folder.remove(name) { throw error }
     }
 
-    /// Which of these images, that somebody found damaged, are so now that nothing is being published.
+    /// The images among these, reported as damaged, that still are while no publication is running.
     package func damaged(among images: Set<AppListDocument.Image>) -> Set<AppListDocument.Image> {
         images.filter { image in
             switch Verification.flaw(of: image, at: image.path, in: folder) {
@@ -249,7 +247,7 @@ package actor Publisher {
         }
     }
 
-    /// Forgets all files that it has written and would remove: another folder is in the place of that which they are in.
+    /// Forgets all files that it would remove: they are not in the current cache folder.
     func forgetFiles() {
         held.forgetFiles()
         (leftovers, misled) = ([], [])
@@ -269,7 +267,7 @@ package actor Publisher {
         placed.append(name)
     }
 
-    /// Puts a file with these bytes in the place of whatever has its name.
+    /// Writes a file, and replaces what has its name.
     private func replace(_ name: String, by bytes: [UInt8]) throws(FileError) {
         try folder.write(bytes, to: Self.temporary, mode: CacheFolder.imageMode)
         do throws(FileError) {
@@ -280,8 +278,8 @@ package actor Publisher {
         }
     }
 
-    /// One name is enough: publications follow one another.
+    /// One name suffices: publications do not overlap.
     private static let temporary = StagingPath.of("publication")
-    /// What becomes the manifest where there is none.
+    /// Becomes the manifest if there is none.
     private static let first = StagingPath.of("manifest")
 }
