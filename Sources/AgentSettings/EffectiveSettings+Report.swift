@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension EffectiveSettings {
-    /// Each setting with its origin, for ``SettingsReport``.
-    ///
-    /// - Parameter running: The settings in force, where some that are configured take a restart.
-    /// - Returns: One for each setting.
+    /// Each setting with its origin; `running` is what is in force, if configured values need a restart.
     package func rows(running: Settings? = nil) -> [SettingsReport.Setting] {
         SettingKey.all.map { key in
             let origin = origin(of: key)
@@ -19,14 +16,10 @@ extension EffectiveSettings {
 }
 
 extension Settings {
-    /// The settings that an agent reports.
+    /// Restores the settings that an agent reports, which leaves passwords out.
     ///
-    /// It leaves passwords out: a setting with one has the value that is configured, if that is the same but for the password.
-    ///
-    /// - Parameters:
-    ///   - report: What the agent reports.
-    ///   - configured: The settings of its configuration file, as far as they can be read.
-    ///   - unknown: The settings that have a password which is not configured there.
+    /// A redacted setting gets the value in `configured` (the agent's file, as far as readable) if that equals the
+    /// reported one but for the password; otherwise its name is added to `unknown`.
     package init(_ report: SettingsReport, configured: Settings, unknown: inout [String]) {
         self.init()
         for setting in report.settings {

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPRules
 
-/// The settings in force, and where each one came from.
+/// The settings in force, and the origin of each.
 ///
-/// What is applied later wins: the file, then the environment, then options.
+/// Later ones win: the file, then the environment, then options.
 package struct EffectiveSettings: Sendable {
-    /// Where a value came from.
     package enum Origin: Equatable, Sendable {
         case preset
         case file(String, line: Int)
         case variable(String)
-        /// An option of the command, as it is spelled.
         case option(String)
     }
 
     package private(set) var settings = Settings()
     private var origins: [String: Origin] = [:]
-    /// What is wrong with single settings.
+    /// Problems of single settings.
     private var flaws: [ConfigurationProblem] = []
-    /// All that is wrong.
+    /// All problems, including contradictions between settings.
     package var problems: [ConfigurationProblem] { flaws + contradictions() }
-    /// What is wrong also if settings that have their defaults here are set elsewhere, as in the agent's environment.
+    /// The problems that remain if settings with defaults here are set elsewhere, as in the agent's environment.
     package var certainProblems: [ConfigurationProblem] { flaws + contradictions(ofDefaults: false) }
 
-    /// Begins with the defaults, or with other settings.
     package init(_ settings: Settings = Settings()) {
         self.settings = settings
     }
@@ -44,7 +41,7 @@ package struct EffectiveSettings: Sendable {
         }
     }
 
-    /// Takes what the environment says; an empty variable counts as not set.
+    /// Applies environment variables; an empty variable counts as unset.
     package mutating func apply(environment: (String) -> String?) {
         for key in SettingKey.all {
             guard let text = environment(key.variable), !text.isEmpty else { continue }
@@ -54,7 +51,7 @@ package struct EffectiveSettings: Sendable {
         }
     }
 
-    /// Takes an assignment, as `--set` has it: `fetch.maxBytes=1MiB`.
+    /// Applies the assignment of `--set`: `fetch.maxBytes=1MiB`.
     package mutating func apply(assignment: String) {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else {
@@ -70,13 +67,12 @@ package struct EffectiveSettings: Sendable {
         set(key, from: .option("--set")) { settings throws(SettingError) in try key.set(parts[1], in: &settings) }
     }
 
-    /// Changes a setting by an option of its own.
     package mutating func apply(option: String, to name: String, _ change: (inout Settings) -> Void) {
         change(&settings)
         origins[name] = .option(option)
     }
 
-    /// Takes a value for one that is not set.
+    /// Applies the variable of another program, such as `SSL_CERT_FILE`, to a setting that is not set.
     package mutating func apply(variable: String, to name: String, _ change: (inout Settings) -> Void) {
         change(&settings)
         origins[name] = .variable(variable)
@@ -95,7 +91,6 @@ package struct EffectiveSettings: Sendable {
 }
 
 extension EffectiveSettings.Origin: CustomStringConvertible {
-    /// The kind of origin, in a word.
     package var word: String {
         switch self {
         case .preset: "default"

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a reload changes.
+/// The effect of a reload.
 package struct SettingsChange: Equatable, Sendable {
-    /// The settings from then on: those that take a restart are as they were.
+    /// The settings after the reload; those that need a restart keep their values.
     package let settings: Settings
-    /// The settings that change now.
+    /// The settings that take effect now.
     package let changed: [String]
-    /// The settings that would change, and take a restart.
+    /// The changed settings that need a restart.
     package let needRestart: [String]
 
-    /// - Parameters:
-    ///   - running: The settings in force.
-    ///   - new: What is configured now.
     package init(from running: Settings, to new: Settings) {
         var settings = new
         var (changed, needRestart): ([String], [String]) = ([], [])

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of a bitmap, which ``BMP`` and ``ICO`` share; in the latter its height counts the mask too.
+/// The bitmap header of ``BMP`` and ``ICO``; in the latter its height includes the mask.
 struct BitmapHeader {
-    /// How the pixels are laid out.
     private enum Packing: Equatable {
         case rows
-        /// Runs of equal pixels, with this number of bits per pixel.
+        /// Run-length encoding.
         case runs(bits: Int)
         case jpeg
         case png
-        /// Fax data, whose length is in the header.
+        /// Fax data; the header gives its length.
         case fax
     }
 
@@ -17,7 +16,7 @@ struct BitmapHeader {
     let size: PixelSize
     private let depth: Int
     private let packing: Packing
-    /// The length of the pixels, if the header gives it.
+    /// The length of the pixels in bytes; 0 if the header has none.
     private let pixelLength: Int
     private let colours: Int
 
@@ -31,7 +30,7 @@ struct BitmapHeader {
             depth = try bytes.uint16(at: offset + 10, .little)
         } else {
             let width = Int32(truncatingIfNeeded: try bytes.uint32(at: offset + 4, .little))
-            // Negative if the rows go from top to bottom.
+            // Negative if rows go from top to bottom.
             let height = Int32(truncatingIfNeeded: try bytes.uint32(at: offset + 8, .little))
             guard width >= 0 else { throw .malformed("its width is negative") }
             size = PixelSize(width: Int(width), height: Int(height.magnitude))
@@ -47,7 +46,7 @@ struct BitmapHeader {
         }
     }
 
-    /// OS/2 1, OS/2 2 and Windows 3 with all their extensions, Windows 4, Windows 5.
+    /// OS/2 1, OS/2 2 and Windows 3 with extensions, Windows 4, Windows 5.
     static func isLength(_ length: Int) -> Bool {
         length == 12 || (16...64).contains(length) || length == 108 || length == 124
     }
@@ -66,15 +65,12 @@ struct BitmapHeader {
         }
     }
 
-    /// The maximum length of the palette.
     var paletteLength: Int {
         let entryLength = length == 12 ? 3 : 4
         return depth > 8 ? 0 : entryLength * (colours == 0 ? 1 << depth : min(colours, 256))
     }
 
-    /// Follows the pixels that begin at an offset within the bytes.
-    ///
-    /// - Returns: the size of the picture that is to be decoded.
+    /// Checks that the pixels at an offset are complete; returns the size of the picture that a decoder decodes.
     func checkPixels(in bytes: RawSpan, at start: Int) throws(ImageFault) -> PixelSize {
         switch packing {
         case .rows:
@@ -91,10 +87,10 @@ struct BitmapHeader {
         return size
     }
 
-    /// Whether a number of rows fits into a number of bytes.
+    /// Whether a number of rows fits into the available bytes; true if they are compressed.
     func hasRows(_ rows: Int, within available: Int) -> Bool {
         guard packing == .rows, size.width > 0 else { return true }
-        // Filled up to 4 bytes. A width has 31 bits and a depth 7.
+        // Rows are padded to 4 bytes. No overflow: a width has 31 bits and a depth 7.
         let rowLength = (size.width * depth + 31) / 32 * 4
         return rows <= available / rowLength
     }
@@ -110,10 +106,10 @@ struct BitmapHeader {
         }
     }
 
-    /// Follows runs to the mark that ends the bitmap.
+    /// Follows runs to the end mark of the bitmap.
     ///
-    /// A count and a pixel; or 0 and a command: the end of a row (0) or of all (1), a jump (2), or a number of pixels
-    /// that follow as they are.
+    /// A run is a count and a pixel; or 0 and a command: end of row (0), end of bitmap (1), jump (2), or the number of
+    /// literal pixels that follow.
     private func passRuns(bits: Int, in bytes: RawSpan, at start: Int) throws(ImageFault) {
         var offset = start
         while true {
@@ -124,7 +120,7 @@ struct BitmapHeader {
             case (0, 0): continue
             case (0, 1): return
             case (0, 2): offset += 2
-            // Filled up to 2 bytes.
+            // Padded to 2 bytes.
             case (0, _): offset += (command * bits + 15) / 16 * 2
             default: offset += bits == 24 ? 2 : 0
             }

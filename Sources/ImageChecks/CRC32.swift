@@ -4,9 +4,7 @@
 package enum CRC32 {
     private static let polynomial: UInt32 = 0xEDB8_8320
 
-    /// At 256 × n + b: what a byte b contributes to the checksum after n more bytes.
-    ///
-    /// Eight such rows let eight bytes be summed at a time.
+    /// At 256 × n + b, the contribution of byte b followed by n more bytes: eight rows, for eight bytes at a time.
     private static let table: [UInt32] = {
         var table: [UInt32] = []
         table.reserveCapacity(8 * 256)
@@ -20,14 +18,13 @@ package enum CRC32 {
         return table
     }()
 
-    /// Computes the checksum of a range, which must be within the bytes.
     package static func checksum(of bytes: RawSpan, in range: Range<Int>) -> UInt32 {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.byteCount, "the range must be within the bytes")
         let table = table
         var sum: UInt32 = ~0
         var offset = range.lowerBound
         while range.upperBound - offset >= 8 {
-            // Any bytes are a valid number, and the range has been checked.
+            // Safe: any bytes are a valid integer, and the range was checked.
             let word = UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
             let low = UInt32(truncatingIfNeeded: word) ^ sum
             let high = UInt32(truncatingIfNeeded: word >> 32)

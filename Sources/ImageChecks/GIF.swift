@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Graphics Interchange Format, versions 87a and 89a: a header with the size of the screen that the frames are drawn
-/// on, then blocks, the last of which is the trailer.
+/// Graphics Interchange Format, versions 87a and 89a.
 ///
-/// Bytes after the trailer are ignored.
+/// A header with the size of the screen for frames, then blocks up to the trailer. Bytes after it are ignored.
 enum GIF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has("GIF87a") || bytes.has("GIF89a")
@@ -22,10 +21,10 @@ enum GIF: ImageFormat {
             offset += 1
             switch introducer {
             case 0x00:
-                // An extra empty sub-block, which some programs write.
+                // Some programs write an extra empty sub-block.
                 continue
             case 0x21:
-                // The label of the extension; no kind of it is needed to follow the blocks.
+                // The label of the extension; it does not affect how blocks are skipped.
                 _ = try bytes.byte(at: offset)
                 offset = try endOfBlocks(in: bytes, at: offset + 1)
             case 0x2C:
@@ -44,7 +43,7 @@ enum GIF: ImageFormat {
         }
     }
 
-    /// The end of the data of a frame whose descriptor is at an offset.
+    /// The end of the frame whose descriptor is at an offset.
     private static func endOfFrame(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> Int {
         let start = offset + 9 + paletteLength(flags: try bytes.byte(at: offset + 8))
         guard (1...11).contains(try bytes.byte(at: start)) else {
@@ -54,7 +53,7 @@ enum GIF: ImageFormat {
         return try endOfBlocks(in: bytes, at: start + 1)
     }
 
-    /// The end of a sequence of sub-blocks; the last is empty.
+    /// The end of a sequence of sub-blocks; the last one is empty.
     private static func endOfBlocks(in bytes: RawSpan, at start: Int) throws(ImageFault) -> Int {
         var offset = start
         while true {
@@ -64,7 +63,7 @@ enum GIF: ImageFormat {
         }
     }
 
-    /// The length of the palette that the flags of a screen or a frame announce; 0 if none.
+    /// The palette length that the flags of a screen or frame announce; 0 if there is none.
     private static func paletteLength(flags: UInt8) -> Int {
         flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Apple icons (the format of `iconutil`, of which Apple has published no specification): elements whose name tells
-/// what they hold.
+/// Apple icons, the format of `iconutil` (Apple has published no specification): elements named by their content.
 ///
-/// The elements must fill the length in the file's header; bytes after it are ignored. PNGs are checked to their end;
+/// The elements must fill the length in the file header; bytes after it are ignored. PNGs are checked to their end;
 /// compressed pixels and JPEG 2000 are not checked.
 enum ICNS: ImageFormat {
     private static let headerLength = 8
@@ -12,7 +11,7 @@ enum ICNS: ImageFormat {
         bytes.has("icns")
     }
 
-    /// The size of the picture with the most pixels: its own size where it is a PNG, else the one its name stands for.
+    /// The size of the picture with the most pixels: a PNG's own size, else the nominal one of its name.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         var largest: PixelSize?
         var elements = try Elements(bytes)
@@ -39,7 +38,7 @@ enum ICNS: ImageFormat {
         return ImageContent(largest: size)
     }
 
-    /// The size of a picture if it is a PNG; else `nil`.
+    /// The size in a PNG's header; `nil` if the picture is not a PNG.
     private static func pngSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize? {
         guard PNG.recognises(picture) else { return nil }
         do {
@@ -49,7 +48,6 @@ enum ICNS: ImageFormat {
         }
     }
 
-    /// The size that the name of an element stands for; those that are no picture, or an unknown one, are not listed.
     private static let nominalSizes: [FourCharacterCode: PixelSize] = {
         var sizes: [FourCharacterCode: PixelSize] = [:]
         for name in ["icm#", "icm4", "icm8"] as [FourCharacterCode] { sizes[name] = PixelSize(width: 16, height: 12) }
@@ -66,7 +64,6 @@ enum ICNS: ImageFormat {
         (256, ["ic08", "ic13"]), (512, ["ic09", "ic14"]), (1024, ["ic10"]),
     ]
 
-    /// The elements of a file, one after the other.
     private struct Elements {
         private var offset = headerLength
         private let end: Int
@@ -76,7 +73,7 @@ enum ICNS: ImageFormat {
             guard end <= bytes.byteCount else { throw .truncated }
         }
 
-        /// The next element; `nil` at the end of the length that the file gives itself.
+        /// The next element; `nil` at the end of the length in the file header.
         mutating func next(
             in bytes: RawSpan
         ) throws(ImageFault) -> (name: FourCharacterCode, content: Range<Int>)? {

@@ -2,17 +2,16 @@
 
 /// Windows icons (Microsoft's "Icons"): a directory of pictures, each a PNG or a bitmap without its file header.
 ///
-/// Every picture must be within the file. PNGs are checked to their end; the rows of a bitmap must be present, but not
-/// its mask, which some programs omit. Cursors, which differ in one byte, are not accepted.
+/// Every picture must lie within the file. PNGs are checked to their end; a bitmap's rows must be present, but not its
+/// mask, which some programs omit. Cursors, which differ in one byte, are not accepted.
 enum ICO: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0, 0, 1, 0])
     }
 
-    /// The size of the picture with the most pixels.
+    /// The size of the picture with the most pixels, from its own header, as decoders read it.
     ///
-    /// It is taken from the pictures themselves, which decoders go by: the directory has one byte a side (0 is 256),
-    /// and cannot tell of larger ones.
+    /// The directory has one byte for each side (0 means 256), too little for larger pictures.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         var largest: PixelSize?
         for entry in try entries(of: bytes) {
@@ -27,7 +26,7 @@ enum ICO: ImageFormat {
     }
 
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
-        // The end of the last PNG checked: PNGs must not overlap, so that no byte is read again and again.
+        // The end of the last PNG checked. PNGs must not overlap, so that no byte is read many times.
         var end = 0
         var last: Range<Int>?
         for entry in try entries(of: bytes).sorted(by: { $0.lowerBound < $1.lowerBound }) where entry != last {
@@ -47,7 +46,6 @@ enum ICO: ImageFormat {
         return ImageContent(largest: size)
     }
 
-    /// Where the pictures are, in the order of the directory.
     private static func entries(of bytes: RawSpan) throws(ImageFault) -> [Range<Int>] {
         let entryLength = 16
         let directory = try bytes.range(at: 6, count: try bytes.uint16(at: 4, .little) * entryLength)
@@ -63,12 +61,12 @@ enum ICO: ImageFormat {
 
     private static func pictureSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize {
         if PNG.recognises(picture) { return try PNG.size(of: picture) }
-        // The rows of the mask count as rows of the bitmap.
+        // The header's height includes the mask.
         let size = try BitmapHeader(in: picture, at: 0).size
         return PixelSize(width: size.width, height: size.height / 2)
     }
 
-    /// Checks a bitmap and what comes after it in the file: the length of an entry may be too small.
+    /// Checks a bitmap against the rest of the file: the length in its directory entry may be too small.
     private static func checkBitmap(_ picture: RawSpan) throws(ImageFault) {
         let header = try BitmapHeader(in: picture, at: 0)
         let pixels = picture.byteCount - header.length - header.paletteLength

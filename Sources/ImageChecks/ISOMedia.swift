@@ -30,17 +30,15 @@ enum HEIC: ImageFormat {
     }
 }
 
-/// What AVIF and HEIC share (ISO/IEC 14496-12): nested boxes, and the items that `meta` describes.
+/// The common container of AVIF and HEIC (ISO/IEC 14496-12): nested boxes, and the items that `meta` describes.
 ///
-/// All boxes must be complete, and the data of all items must be within the file, as must the chunks of a sequence of
-/// pictures, which `moov` describes. Bytes after the last box that are not a box are ignored.
+/// All boxes must be complete. The data of all items must lie within the file, as must the chunks of an image sequence,
+/// which `moov` describes. Bytes after the last box that are not a box are ignored.
 struct ISOMedia {
-    /// The parts of `meta` that matter here.
     private var primary: Int?
     private var properties: Range<Int>?
     private var locations: Range<Int>?
     private var itemData: Range<Int>?
-    /// The content of `moov`.
     private var movie: Range<Int>?
 
     init(_ bytes: RawSpan) throws(ImageFault) {
@@ -69,10 +67,10 @@ struct ISOMedia {
         }
     }
 
-    /// Whether the file calls itself by one of these names, which `ftyp` lists.
+    /// Whether `ftyp` lists one of these brands.
     static func brand(of bytes: RawSpan, among names: [FourCharacterCode]) -> Bool {
         guard bytes.has("ftyp", at: 4), let length = try? bytes.uint32(at: 0, .big) else { return false }
-        // The main brand, its version, then brands it is compatible with: no file has more than a few.
+        // The major brand, its version, then compatible brands: real files have only a few.
         let end = min(length, bytes.byteCount, 256)
         for offset in stride(from: 8, to: end - 3, by: 4) where offset != 12 {
             if let brand = try? bytes.code(at: offset), names.contains(brand) { return true }
@@ -95,20 +93,18 @@ struct ISOMedia {
 }
 
 extension ISOMedia {
-    /// A named range.
     struct Box {
         var name: FourCharacterCode
-        /// What comes after length and name.
+        /// The range after the length and the name.
         var content: Range<Int>
     }
 
-    /// The boxes of a range, one after the other.
     struct Boxes {
         private var offset: Int
         private let end: Int
         private let isFile: Bool
 
-        /// The range has to be within the bytes that are read.
+        /// The range must lie within the bytes.
         init(_ range: Range<Int>) {
             offset = range.lowerBound
             end = range.upperBound
@@ -127,7 +123,7 @@ extension ISOMedia {
             guard end - offset >= 8 else { throw isFile ? .truncated : .malformed("a box is too short") }
             var length = try bytes.uint32(at: offset, .big)
             let name = try bytes.code(at: offset + 4)
-            // What is no box is nothing that a cut leaves.
+            // Trailing bytes that are not a box are not a truncated one.
             guard name.isPrintable || !isFile else { return nil }
             var headerLength = 8
             if length == 0 {
@@ -147,13 +143,11 @@ extension ISOMedia {
 }
 
 extension Range<Int> {
-    /// The content of a box, if it has at least this length.
     func atLeast(_ length: Int) throws(ImageFault) -> Range<Int> {
         guard count >= length else { throw .malformed("a box is too short") }
         return self
     }
 
-    /// The content of a box without its first bytes, which must exist.
     func dropping(_ length: Int) throws(ImageFault) -> Range<Int> {
         guard count >= length else { throw .malformed("a box is too short") }
         return lowerBound + length..<upperBound

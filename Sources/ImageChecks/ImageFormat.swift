@@ -1,65 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An image format: how to recognise it, and how to check its structure.
+/// An image format: recognises it and checks its structure.
 ///
 /// The bytes are untrusted. A format reads them only through the checked reads of `RawSpan`, and compares a number with
-/// the length of the data before it calculates with it, so that no bytes can make it trap. It reads no byte more than a
-/// few times: if a file can refer to the same bytes repeatedly, the format limits what it reads.
+/// the length of the data before calculating with it, so that no bytes can make it trap. It reads each byte only a few
+/// times: where a file can refer to the same bytes repeatedly, the format limits what it reads.
 protocol ImageFormat {
-    /// Whether the data begins like this format.
     static func recognises(_ bytes: RawSpan) -> Bool
 
-    /// The size in the header of recognised data; the caller rejects a side of 0.
+    /// The size in the header of recognised data; the caller rejects empty ones.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize
 
-    /// Checks the structure to its end.
-    ///
-    /// - Parameters:
-    ///   - bytes: The whole data.
-    ///   - size: The result of ``size(of:)``, which is not empty.
-    /// - Returns: What the image contains.
-    /// - Throws: ``ImageFault``
+    /// Checks the whole structure; `size` is the non-empty result of ``size(of:)``.
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent
 }
 
-/// What an image contains, besides the picture shown first.
+/// The content of an image besides the picture shown first.
 struct ImageContent: Equatable {
-    /// The number of frames of an animation, or of pages of a document.
+    /// Frames of an animation, or pages of a document.
     var frames = 1
-    /// The size of the largest picture that a reader may decode.
+    /// The largest picture that a reader may decode.
     var largest: PixelSize
 }
 
-/// The sides of a picture, in pixels.
 struct PixelSize: Equatable {
     var width: Int
     var height: Int
 
     var isEmpty: Bool { width == 0 || height == 0 }
 
-    /// The size with more pixels.
     func orLarger(_ other: PixelSize?) -> PixelSize {
         guard let other else { return self }
         return width.multipliedFullWidth(by: height) < other.width.multipliedFullWidth(by: other.height) ? other : self
     }
 
-    /// Whether a picture of this size fits into another at a place; no number is larger than a file can hold.
+    /// Whether this size fits into another at a position; no number is larger than a file can hold.
     func fits(at place: (x: Int, y: Int), in other: PixelSize) -> Bool {
         width <= other.width && place.x <= other.width - width && height <= other.height
             && place.y <= other.height - height
     }
 }
 
-/// A fault in the data of a recognised format.
 enum ImageFault: Error, Equatable {
-    /// The data ends too early.
     case truncated
-    /// Something is invalid; the text says what.
+    /// Invalid; the text is a clause.
     case malformed(String)
-    /// Something is valid, but unsafe to show; the text says what.
+    /// Valid, but unsafe to show; the text is a clause.
     case forbidden(String)
 
-    /// The fault of a whole file, if this is the fault of a picture within it: the file itself was not cut.
+    /// The fault of the whole file, if this is one of a picture in it: the file itself is not truncated.
     var ofPart: ImageFault {
         self == .truncated ? .malformed("a picture in it ends too early") : self
     }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines an image's type by its first bytes and its size by its header, and checks its structure to the end.
+/// Determines an image's type from its first bytes and its size from its header, and checks its structure to the end.
 ///
-/// It never decodes pixels, so damaged compressed data within a valid structure is not detected. A truncated image is
-/// detected, as far as the format allows. Bytes after the end of a complete image are accepted, as in browsers: many
-/// icons have some.
+/// It never decodes pixels, so damaged compressed data in a valid structure is not detected. Truncation is detected as
+/// far as the format allows. Bytes after a complete image are accepted, as in browsers: many icons have some.
 ///
-/// - Complexity: O(*n*), where *n* is the number of bytes, whatever they contain.
+/// - Complexity: O(*n*) in the number of bytes, whatever they contain.
 package struct ImageInspector: Sendable {
     private let limits: ImageLimits
 
@@ -14,10 +13,10 @@ package struct ImageInspector: Sendable {
         self.limits = limits
     }
 
-    /// Inspects the bytes of a whole file, which can be anything.
+    /// Inspects the untrusted bytes of a whole file.
     ///
-    /// - Throws: ``ImageRejection`` if the bytes are not an image, or one that is truncated, damaged, unsafe, or beyond
-    ///   the limits.
+    /// - Throws: ``ImageRejection`` if they are not an image, or one that is truncated, damaged, unsafe or beyond the
+    ///   limits.
     package func inspect(_ bytes: RawSpan) throws(ImageRejection) -> ImageInfo {
         guard let type = ImageType(recognisedIn: bytes, among: limits) else {
             throw .notAnImage(hint: Lookalike.name(for: bytes))
@@ -52,7 +51,7 @@ package struct ImageInspector: Sendable {
 }
 
 extension ImageType {
-    /// Recognises an image by its first bytes, as far as a reader of published images has to: they were inspected.
+    /// Recognises an image that was inspected before it was published, by its first bytes only.
     package init?(recognisedIn bytes: RawSpan) {
         self.init(recognisedIn: bytes, among: ImageLimits(allowsSVG: true))
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not accepted as an image.
 package enum ImageRejection: Error, Equatable, Sendable {
-    /// A stable word for scripts.
+    /// A stable code for scripts.
     package enum Code: String, CaseIterable, Sendable {
         case damaged = "image-damaged"
         case notAnImage = "not-an-image"
@@ -11,19 +10,15 @@ package enum ImageRejection: Error, Equatable, Sendable {
         case unsafe = "image-unsafe"
     }
 
-    /// The bytes are of no accepted type. The hint says what they look like, where that can be told: `HTML`, `JSON`.
+    /// No accepted type; the hint names what the bytes look like, if known: `HTML`, `JSON`.
     case notAnImage(hint: String?)
-    /// The bytes begin like an image of this type, and end before it does.
-    ///
-    /// A wrong length within the image can look the same.
+    /// The data ends before the image does; a wrong length within the image can look the same.
     case truncated(ImageType)
-    /// The bytes begin like an image of this type, and then something is missing or makes no sense.
+    /// Something is missing or invalid; `what` is a clause.
     case damaged(ImageType, what: String)
-    /// The picture has more pixels than the limits allow.
     case tooLarge(width: Int, height: Int, limits: ImageLimits)
-    /// The animation has more frames, or the document more pages, than the limits allow.
     case tooManyFrames(ImageType, count: Int, limits: ImageLimits)
-    /// The drawing could run something, or ask for something elsewhere, when it is shown.
+    /// Showing the image could run code or send a request.
     case unsafe(ImageType, what: String)
 
     package var code: Code {
@@ -47,7 +42,7 @@ package enum ImageRejection: Error, Equatable, Sendable {
 }
 
 extension ImageRejection: CustomStringConvertible {
-    /// A sentence without its full stop; nothing in it comes from the bytes but numbers.
+    /// A sentence without its full stop; the only text in it that comes from the bytes is numbers.
     package var description: String {
         switch self {
         case .notAnImage(nil):

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The accepted image formats.
 package enum ImageType: String, Sendable, CaseIterable {
     case png
     case jpeg
@@ -24,7 +23,6 @@ package enum ImageType: String, Sendable, CaseIterable {
         }
     }
 
-    /// The suffix of a file of this type, without the dot.
     package var suffix: String {
         switch self {
         case .jpeg: "jpg"

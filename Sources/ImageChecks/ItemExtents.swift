@@ -2,15 +2,14 @@
 
 /// The sizes of the items of an ISO media file (ISO/IEC 23008-12, 6.5).
 ///
-/// The size of a picture is a property (`ispe`) in the list `ipco`, as are how it is cropped (`clap`) and turned (`irot`).
-/// `ipma` says which properties, counted from 1, belong to which item, and `pitm` which item is the picture to show.
+/// An item's size is a property (`ispe`) in the list `ipco`, as are its crop (`clap`) and rotation (`irot`). `ipma`
+/// associates properties, numbered from 1, with items, and `pitm` names the item to show.
 struct ItemExtents {
-    /// The size of the picture to show; where the file does not say which that is, the largest.
+    /// The size of the picture to show; the largest if the file does not say which that is.
     let shown: PixelSize
-    /// The size of the picture with the most pixels, before it is cropped.
+    /// The size of the picture with the most pixels, before cropping.
     let largest: PixelSize
 
-    /// Reads the content of `iprp`.
     init(in bytes: RawSpan, properties: Range<Int>, of primary: Int?) throws(ImageFault) {
         var list: Range<Int>?
         var ofPrimary: Set<Int> = []
@@ -48,7 +47,7 @@ struct ItemExtents {
                 cropped = PixelSize(
                     width: try Self.quotient(in: bytes, at: start), height: try Self.quotient(in: bytes, at: start + 8))
             case "irot" where ofPrimary.contains(number):
-                // In quarters of a turn.
+                // In quarter turns.
                 isTurned = try bytes.byte(at: try box.content.atLeast(1).lowerBound) & 1 == 1
             default:
                 continue
@@ -67,21 +66,19 @@ struct ItemExtents {
         self.shown = isTurned ? PixelSize(width: shown.height, height: shown.width) : shown
     }
 
-    /// A number that is given as numerator and denominator.
     private static func quotient(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> Int {
         let denominator = try bytes.uint32(at: offset + 4, .big)
         guard denominator > 0 else { throw .malformed("it divides by zero (clap)") }
         return try bytes.uint32(at: offset, .big) / denominator
     }
 
-    /// The numbers of an item's properties.
     private static func associations(
         in bytes: RawSpan, _ content: Range<Int>, of item: Int
     ) throws(ImageFault) -> Set<Int> {
         let start = try content.atLeast(8).lowerBound
         let itemSize = try bytes.byte(at: start) > 0 ? 4 : 2
         let numberSize = try bytes.byte(at: start + 3) & 1 == 1 ? 2 : 1
-        // The first bit says that readers must understand the property.
+        // The first bit marks the property as essential.
         let mask = numberSize == 2 ? 0x7FFF : 0x7F
         var remaining = try bytes.uint32(at: start + 4, .big)
         var offset = start + 8

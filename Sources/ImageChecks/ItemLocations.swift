@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the data of the items of an ISO media file is (`iloc`, ISO/IEC 14496-12, 8.11.3).
+/// The locations of the items of an ISO media file (`iloc`, ISO/IEC 14496-12, 8.11.3).
 struct ItemLocations {
     private let content: Range<Int>
     private let itemData: Range<Int>
 
-    /// Takes the contents of `iloc` and of `idat`, the latter empty where the file has none.
+    /// Takes the contents of `iloc` and `idat`; the latter is empty if the file has none.
     init(_ content: Range<Int>, itemData: Range<Int>) {
         self.content = content
         self.itemData = itemData
     }
 
-    /// How many bytes each number takes.
+    /// Sizes of the numbers in an entry, in bytes.
     private struct Sizes {
         var item = 2
         var method = 0
@@ -23,7 +23,7 @@ struct ItemLocations {
         var extent: Int { index + offset + length }
     }
 
-    /// Whether the data of every item is within the file.
+    /// Checks that the data of every item is within the file.
     func check(in bytes: RawSpan) throws(ImageFault) {
         let start = try content.atLeast(8).lowerBound
         let version = try bytes.byte(at: start)
@@ -44,20 +44,20 @@ struct ItemLocations {
         }
     }
 
-    /// Checks the item whose entry is at an offset; returns where the entry ends.
+    /// Checks the item whose entry is at an offset, and returns the end of the entry.
     private func checkItem(in bytes: RawSpan, at start: Int, _ sizes: Sizes) throws(ImageFault) -> Int {
         let headerLength = sizes.item + sizes.method + 2 + sizes.base + 2
         guard content.upperBound - start >= headerLength else { throw Self.cut }
         var offset = start + sizes.item
         let method = sizes.method == 0 ? 0 : try bytes.uint16(at: offset, .big) & 0xF
         offset += sizes.method
-        // 0 is this file; data elsewhere is not accepted.
+        // 0 is this file.
         guard try bytes.uint16(at: offset, .big) == 0 else { throw .malformed("its data is in another file (iloc)") }
         let base = try bytes.number(at: offset + 2, size: sizes.base, .big)
         let count = try bytes.uint16(at: offset + 2 + sizes.base, .big)
         offset = start + headerLength
         guard count * sizes.extent <= content.upperBound - offset else { throw Self.cut }
-        // Extents that take no bytes are all the same.
+        // Extents of zero bytes are all equal: one check is enough.
         for _ in 0..<(sizes.extent == 0 ? min(count, 1) : count) {
             offset += sizes.index
             let place = try bytes.number(at: offset, size: sizes.offset, .big)
@@ -71,7 +71,7 @@ struct ItemLocations {
     private func checkExtent(
         at place: (partialValue: Int, overflow: Bool), _ length: Int, _ method: Int, in bytes: RawSpan
     ) throws(ImageFault) {
-        // 0: in the file; 1: in `idat`; others are made of other items.
+        // 0: in the file; 1: in `idat`; others are built from other items.
         guard method <= 1 else { return }
         let available = method == 0 ? bytes.byteCount : itemData.count
         guard !place.overflow, place.partialValue <= available, length <= available - place.partialValue else {

@@ -8,9 +8,7 @@ enum JPEG: ImageFormat {
         bytes.has([0xFF, 0xD8, 0xFF])
     }
 
-    /// The frame header's size.
-    ///
-    /// A height of 0, which a later marker may replace, is not supported.
+    /// The size in the frame header; a height of 0, which a later marker may define, is not supported.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         var markers = Markers()
         while true {
@@ -54,15 +52,14 @@ enum JPEG: ImageFormat {
         }
     }
 
-    /// A progressive image has about ten scans, and each costs a decoder a pass over all pixels.
+    /// A progressive image has about ten scans; each costs a decoder a pass over all pixels.
     private static let mostScans = 500
 }
 
 extension JPEG {
-    /// The components of an image, and which of them have had a scan.
     private struct Frame {
         let size: PixelSize
-        /// The names of all components; most often 1, 2 and 3.
+        /// Component identifiers; usually 1, 2 and 3.
         private let components: [UInt8]
         private(set) var missing: [UInt8]
 
@@ -90,7 +87,6 @@ extension JPEG {
             missing = components
         }
 
-        /// Takes the header of a scan.
         mutating func scan(in bytes: RawSpan, _ segment: Range<Int>) throws(ImageFault) {
             let count = segment.isEmpty ? 0 : Int(try bytes.byte(at: segment.lowerBound))
             guard (1...4).contains(count), segment.count == 4 + 2 * count else {
@@ -104,15 +100,14 @@ extension JPEG {
         }
     }
 
-    /// The markers of a file, one after the other.
     private struct Markers {
         struct Marker {
             var code: UInt8
-            /// What comes after the length of its segment; empty for markers that have none.
+            /// The range after the segment's length; empty for markers without a segment.
             var segment: Range<Int>
         }
 
-        /// After `SOI`.
+        /// Starts after `SOI`.
         private var offset = 2
 
         mutating func next(in bytes: RawSpan) throws(ImageFault) -> Marker {
@@ -133,7 +128,7 @@ extension JPEG {
 
         /// Skips the data of a scan, up to the marker that ends it.
         ///
-        /// In the data, `FF 00` stands for a byte `FF`; restart markers count from 0 to 7 again and again.
+        /// In the data, `FF 00` stands for a byte `FF`; restart markers count from 0 to 7 cyclically.
         mutating func passScan(in bytes: RawSpan, restarts: Bool) throws(ImageFault) {
             var expected: UInt8 = 0xD0
             while true {
@@ -145,14 +140,14 @@ extension JPEG {
                     guard restarts, code == expected else { throw .malformed("a restart marker is out of order") }
                     expected = code == 0xD7 ? 0xD0 : code + 1
                 default:
-                    // It is read again, as the next marker.
+                    // Read again as the next marker.
                     offset -= 2
                     return
                 }
             }
         }
 
-        /// The code of the next marker, or the byte after the next `FF` in the data of a scan.
+        /// The code of the next marker, or the byte after the next `FF` in scan data.
         ///
         /// A marker can begin with any number of `FF`; stray bytes before it are skipped, as in decoders.
         private mutating func code(in bytes: RawSpan) throws(ImageFault) -> UInt8 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Guesses what data is that is not an accepted image, for messages on what the server sent instead.
+/// Guesses the type of data that is not an accepted image, for messages.
 enum Lookalike {
     private static let magic: [(name: String, bytes: [UInt8], offset: Int)] = [
         ("PDF", Array("%PDF-".utf8), 0),
@@ -13,10 +13,9 @@ enum Lookalike {
         ("ZIP", [0x50, 0x4B, 3, 4], 0),
     ]
 
-    /// The number of bytes examined.
     private static let reach = 1024
 
-    /// A name for a message; `nil` if there is no guess.
+    /// A name for a message; `nil` if unknown.
     static func name(for bytes: RawSpan) -> String? {
         guard bytes.byteCount > 0 else { return "an empty file" }
         for candidate in magic where bytes.has(candidate.bytes, at: candidate.offset) {
@@ -39,7 +38,7 @@ enum Lookalike {
         return "HTML"
     }
 
-    /// The beginning of the data without leading white space; `nil` if it is not text in UTF-8.
+    /// The beginning of the data without leading white space; `nil` if it is not UTF-8 text.
     private static func text(in bytes: RawSpan) -> String? {
         var units: [UInt8] = []
         for offset in bytes.has([0xEF, 0xBB, 0xBF]) ? 3..<reach : 0..<reach {
@@ -49,7 +48,7 @@ enum Lookalike {
             if !isSpace || !units.isEmpty { units.append(unit) }
         }
         let text = String(decoding: units, as: UTF8.self)
-        // The last character can be truncated.
+        // The last character may be cut off.
         return text.unicodeScalars.dropLast().contains("\u{FFFD}") ? nil : text
     }
 }

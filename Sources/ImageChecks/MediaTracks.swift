@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tracks of a sequence of pictures in an ISO media file (ISO/IEC 14496-12, 8.3 to 8.7).
+/// The tracks of an image sequence in an ISO media file (ISO/IEC 14496-12, 8.3 to 8.7).
 struct MediaTracks {
     private let movie: Range<Int>
 
@@ -9,7 +9,7 @@ struct MediaTracks {
         self.movie = movie
     }
 
-    /// How many frames the longest track has, after the data of all has been seen to begin within the file.
+    /// The frame count of the longest track; fails if the chunks of a track do not begin within the file.
     func frames(in bytes: RawSpan) throws(ImageFault) -> Int {
         var frames = 0
         var tracks = ISOMedia.Boxes(movie)
@@ -28,7 +28,6 @@ struct MediaTracks {
         return frames
     }
 
-    /// The content of the sample table of a track.
     private func table(of track: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> Range<Int>? {
         var range = track
         for name in ["mdia", "minf", "stbl"] as [FourCharacterCode] {
@@ -38,7 +37,6 @@ struct MediaTracks {
         return range
     }
 
-    /// The content of the first box of that name.
     private func first(
         _ name: FourCharacterCode, of range: Range<Int>, in bytes: RawSpan
     ) throws(ImageFault) -> Range<Int>? {
@@ -49,11 +47,11 @@ struct MediaTracks {
         return nil
     }
 
-    /// The number of samples, and whether their sizes are all there.
+    /// The number of samples; fails if their sizes are not all there.
     private func samples(in bytes: RawSpan, _ box: ISOMedia.Box) throws(ImageFault) -> Int {
         let start = try box.content.atLeast(12).lowerBound
         let count = try bytes.uint32(at: start + 8, .big)
-        // In `stz2` the last byte says how many bits a size has; in `stsz` all samples may have one size.
+        // In `stz2` the last byte is the size field's width in bits; in `stsz` all samples may share one size.
         let isCompact = box.name == "stz2"
         let common = try bytes.uint32(at: start + 4, .big)
         let bits = isCompact ? common & 0xFF : common == 0 ? 32 : 0

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PNG {
-    /// The frames of an animation (`acTL`, `fcTL` and `fdAT` in the Third Edition).
+    /// Checks the frames of an animation (`acTL`, `fcTL` and `fdAT` in the Third Edition).
     ///
-    /// The default picture is the first frame if an `fcTL` comes before it, else it is none.
+    /// The default picture is the first frame if an `fcTL` precedes it; otherwise it is not a frame.
     struct Animation {
         private let size: PixelSize
         private let announced: Int
         private var frames = 0
         private var sequence = 0
         private var hasDefaultPicture = false
-        /// Whether the last frame has no data so far.
         private var awaitsData = false
 
         init(of size: PixelSize, in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) {
@@ -19,13 +18,13 @@ extension PNG {
             self.size = size
         }
 
-        /// Takes an `IDAT`.
+        /// Handles an `IDAT`.
         mutating func defaultPicture() {
             hasDefaultPicture = true
             awaitsData = false
         }
 
-        /// Takes an `fcTL`, which begins a frame.
+        /// Handles an `fcTL`, which begins a frame.
         mutating func control(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) {
             guard content.count == 26 else { throw .malformed("the length of a frame control is wrong (fcTL)") }
             guard !awaitsData else { throw .malformed("a frame has no data") }
@@ -44,7 +43,7 @@ extension PNG {
             awaitsData = true
         }
 
-        /// Takes an `fdAT`, which has data of a frame other than the default picture.
+        /// Handles an `fdAT`: data of a frame other than the default picture.
         mutating func data(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) {
             guard content.count >= 4 else { throw .malformed("a piece of a frame is too short (fdAT)") }
             guard hasDefaultPicture, frames > 0 else { throw .malformed("data comes before its frame (fdAT)") }
@@ -52,7 +51,6 @@ extension PNG {
             if content.count > 4 { awaitsData = false }
         }
 
-        /// All frames, after `IEND`.
         func end() throws(ImageFault) -> Int {
             guard !awaitsData else { throw .malformed("a frame has no data") }
             guard frames == announced, frames > 0 else { throw .malformed("it has not the frames it announces (acTL)") }

@@ -2,8 +2,8 @@
 
 /// Portable Network Graphics, Third Edition (W3C, 2025): a signature, then chunks from `IHDR` to `IEND`.
 ///
-/// Every chunk must be complete and have the right checksum, and the critical chunks must be in order. Of the others,
-/// only those of an animation are read. Bytes after `IEND` are ignored.
+/// Every chunk must be complete with a correct checksum, and critical chunks must be in order. Of the others, only
+/// those of an animation are read. Bytes after `IEND` are ignored.
 enum PNG: ImageFormat {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -12,7 +12,7 @@ enum PNG: ImageFormat {
     }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        // Length and name, 13 bytes of content, a checksum.
+        // Length and name, then 13 bytes of content and a checksum.
         let header = 16
         _ = try bytes.range(at: header, count: 13 + 4)
         guard try bytes.uint32(at: 8, .big) == 13, try bytes.code(at: 12) == "IHDR" else {
@@ -44,7 +44,7 @@ enum PNG: ImageFormat {
         ImageContent(frames: try walk(bytes, size).frames, largest: size)
     }
 
-    /// Follows the chunks of a picture; tells how many frames it has, and where `IEND` ends.
+    /// Checks all chunks; returns the number of frames and the end of `IEND`.
     static func walk(_ bytes: RawSpan, _ size: PixelSize) throws(ImageFault) -> (frames: Int, end: Int) {
         var order = ChunkOrder(size: size, needsPalette: try bytes.byte(at: 25) == 3)
         var offset = signature.count
@@ -56,7 +56,6 @@ enum PNG: ImageFormat {
         }
     }
 
-    /// A named range.
     struct Chunk {
         var name: FourCharacterCode
         var content: Range<Int>
@@ -77,7 +76,6 @@ enum PNG: ImageFormat {
 }
 
 extension PNG {
-    /// Which chunks have come, and which may come next.
     private struct ChunkOrder {
         private enum Stage {
             case header, beforeData, data, afterData
@@ -99,7 +97,7 @@ extension PNG {
             if stage == .data, chunk.name != "IDAT" { stage = .afterData }
             switch chunk.name {
             case "IHDR":
-                // The first chunk is known to be one.
+                // The first chunk is an IHDR: `size(of:)` checked it.
                 guard stage == .header else { throw .malformed("it has two headers (IHDR)") }
                 stage = .beforeData
             case "PLTE":
@@ -118,7 +116,7 @@ extension PNG {
                 guard chunk.content.isEmpty else { throw .malformed("its last chunk is not empty (IEND)") }
                 guard dataLength > 0 else { throw .malformed("it has no data (IDAT)") }
             case "acTL" where stage == .beforeData:
-                // Elsewhere it has no meaning, and the picture is a still one.
+                // After IDAT it is ignored, and the picture is a still one.
                 guard animation == nil else { throw .malformed("it has two animations (acTL)") }
                 animation = try Animation(of: size, in: bytes, chunk.content)
             case "fcTL":

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of the bytes of a number.
 enum ByteOrder {
-    /// The most significant byte comes first.
     case big
-    /// The least significant byte comes first.
     case little
 }
 
-/// Reads at any offset: outside of the bytes they throw ``ImageFault/truncated``.
+/// Reads at any offset; outside the bytes they throw ``ImageFault/truncated``.
 extension RawSpan {
     func byte(at offset: Int) throws(ImageFault) -> UInt8 {
         guard offset >= 0, offset < byteCount else { throw .truncated }
-        // Any byte is a valid UInt8, and the offset has just been checked: nothing is unsafe about it.
+        // Safe: any byte is a valid UInt8, and the offset was checked.
         return unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
@@ -40,7 +37,7 @@ extension RawSpan {
         FourCharacterCode(UInt32(truncatingIfNeeded: try uint32(at: offset, .big)))
     }
 
-    /// The offset of the next occurrence of a byte before an end, by default that of all bytes; `nil` if there is none.
+    /// The offset of the next occurrence of a byte; `nil` if there is none before `end`.
     func nextOffset(of byte: UInt8, from start: Int, before end: Int = .max) -> Int? {
         guard start >= 0 else { return nil }
         let end = min(end, byteCount)
@@ -52,13 +49,12 @@ extension RawSpan {
         return nil
     }
 
-    /// The range of a number of bytes, all of which must exist.
+    /// A range of `count` bytes, all of which must exist.
     func range(at offset: Int, count: Int) throws(ImageFault) -> Range<Int> {
         guard offset >= 0, count >= 0, offset <= byteCount - count else { throw .truncated }
         return offset..<offset + count
     }
 
-    /// Whether these bytes are at an offset.
     func has(_ pattern: some Collection<UInt8>, at offset: Int = 0) -> Bool {
         guard offset >= 0, offset <= byteCount - pattern.count else { return false }
         var index = offset
@@ -69,7 +65,6 @@ extension RawSpan {
         return true
     }
 
-    /// Whether this text is at an offset.
     func has(_ text: String, at offset: Int = 0) -> Bool {
         has(text.utf8, at: offset)
     }
@@ -90,12 +85,10 @@ struct FourCharacterCode: Hashable, ExpressibleByStringLiteral {
         self.value = value
     }
 
-    /// Whether it consists of the letters A to Z and a to z.
     var isLetters: Bool {
         isMade(of: 0x41...0x5A, ignoring: 0x20)
     }
 
-    /// Whether it consists of printable ASCII characters.
     var isPrintable: Bool {
         isMade(of: 0x20...0x7E, ignoring: 0)
     }
@@ -109,6 +102,5 @@ struct FourCharacterCode: Hashable, ExpressibleByStringLiteral {
         return true
     }
 
-    /// Whether its first letter is a capital.
     var isCapitalised: Bool { value & 0x2000_0000 == 0 }
 }

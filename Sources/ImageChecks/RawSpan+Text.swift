@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares text within the bytes.
 extension RawSpan {
-    /// Whether a range, which must be within the bytes, equals a text.
     func isEqual(_ range: Range<Int>, _ text: String) -> Bool {
         range.count == text.utf8.count && has(text, at: range.lowerBound)
     }
 
-    /// Whether a range, which must be within the bytes, equals a text of lower-case ASCII letters, ignoring case.
+    /// Whether a range within the bytes equals a text of lower-case ASCII letters, ignoring case.
     func isEqualInAnyCase(_ range: Range<Int>, _ text: String) -> Bool {
         range.count == text.utf8.count && hasInAnyCase(text, at: range.lowerBound)
     }
@@ -22,14 +20,12 @@ extension RawSpan {
         return true
     }
 
-    /// The text of a range.
     func text(in range: Range<Int>) throws(ImageFault) -> String {
         var units: [UInt8] = []
         for offset in range { units.append(try byte(at: offset)) }
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// Whether two ranges hold the same bytes.
     func isEqual(_ range: Range<Int>, _ other: Range<Int>) throws(ImageFault) -> Bool {
         guard range.count == other.count else { return false }
         for (left, right) in zip(range, other) where try byte(at: left) != byte(at: right) { return false }
@@ -37,9 +33,8 @@ extension RawSpan {
     }
 }
 
-/// Text in UTF-8.
 enum UTF8Text {
-    /// Checks that all bytes are well-formed UTF-8, and characters that XML allows.
+    /// Checks that all bytes are well-formed UTF-8 without control characters that XML forbids.
     static func check(_ bytes: RawSpan) throws(ImageFault) {
         var offset = 0
         while offset < bytes.byteCount {
@@ -57,7 +52,7 @@ enum UTF8Text {
     private static func endOfCharacter(
         in bytes: RawSpan, at start: Int, after lead: UInt8
     ) throws(ImageFault) -> Int {
-        // How many bytes follow, and which values the first of them may have (Unicode, table 3-7).
+        // The number of bytes that follow, and the values of the first of them (Unicode, table 3-7).
         let (count, first): (Int, ClosedRange<UInt8>) =
             switch lead {
             case 0xC2...0xDF: (1, 0x80...0xBF)

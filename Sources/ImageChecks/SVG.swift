@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Scalable Vector Graphics (SVG 1.1 and 2): XML whose root is an `svg` element; accepted only where the limits say so.
+/// Scalable Vector Graphics (SVG 1.1 and 2): XML with an `svg` root; accepted only if the limits allow it.
 ///
-/// The document must be well-formed, in UTF-8: tags match, references are known, and only comments follow the root. It
-/// must have no document type, so it declares no entities. Undeclared prefixes and duplicate attributes are not
-/// detected. ``SVGPolicy`` has the content that is refused.
+/// The document must be well-formed UTF-8: tags match, references are known, and only comments follow the root. It must
+/// have no document type, so it declares no entities. Undeclared prefixes and duplicate attributes are not detected.
+/// ``SVGPolicy`` lists the refused content.
 enum SVG: ImageFormat {
     private static let namespace = "http://www.w3.org/2000/svg"
     private static let deepest = 256
 
-    /// Whether the first element, or the document type before it, is an `svg`.
+    /// Whether the first element, or the document type before it, is `svg`.
     static func recognises(_ bytes: RawSpan) -> Bool {
         var tokens = XMLTokens(bytes)
         while let token = try? tokens.next(in: bytes) {
@@ -80,7 +80,7 @@ enum SVG: ImageFormat {
         return ImageContent(largest: size)
     }
 
-    /// A name without its prefix.
+    /// A name without its namespace prefix.
     static func localName(of name: Range<Int>, in bytes: RawSpan) -> Range<Int> {
         let colon = bytes.nextOffset(of: UInt8(ascii: ":"), from: name.lowerBound, before: name.upperBound)
         return colon.map { $0 + 1..<name.upperBound } ?? name

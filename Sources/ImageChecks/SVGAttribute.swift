@@ -15,14 +15,14 @@ enum SVGAttribute {
             guard try beginning(of: value, in: bytes) != pages else { throw .forbidden("it has a page in it (XHTML)") }
         } else if hasPrefix {
             guard !bytes.isEqualInAnyCase(name, "xml:base") else { throw .forbidden("it refers elsewhere (xml:base)") }
-            // Editors store anything there; only its references must be known.
+            // Editors store anything there; only its character references are checked.
             _ = try beginning(of: value, in: bytes)
         } else {
             try checkPlain(local, value, in: bytes)
         }
     }
 
-    /// Checks an attribute without a prefix, which can be a style.
+    /// Checks an attribute without a prefix, which can contain a style.
     private static func checkPlain(
         _ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan
     ) throws(ImageFault) {
@@ -41,16 +41,15 @@ enum SVGAttribute {
         try style.end()
     }
 
-    /// Whether a reference stays within the drawing.
     private static func checkReference(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
         var target = SVGTarget()
         var characters = XMLCharacters(value)
         while let character = try characters.next(in: bytes) { try target.take(character) }
-        // An empty reference is to the drawing itself.
+        // An empty reference means the drawing itself.
         try target.end(acceptsEmpty: true)
     }
 
-    /// The first characters of a value, without white space and in lower case; all of the value is checked.
+    /// The first characters of a value, in lower case and without white space; the whole value is checked.
     private static func beginning(of value: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> [UInt8] {
         var beginning: [UInt8] = []
         var characters = XMLCharacters(value)
@@ -68,7 +67,7 @@ extension Collection<UInt8> {
 }
 
 extension UInt8 {
-    /// The lower-case letter, if this is an upper-case letter of ASCII.
+    /// The lower-case letter of an upper-case ASCII letter; other bytes unchanged.
     var lowercasedASCII: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }

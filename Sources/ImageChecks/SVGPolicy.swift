@@ -2,15 +2,15 @@
 
 /// The content that is refused in drawings, because showing it could run a script or send a request.
 ///
-/// A browser runs and loads nothing for an SVG in an `img`. Other readers of the cache can, and some insert the text of
-/// a drawing into a page. So drawings are refused, and not cleaned, which would change their bytes, if they have:
+/// Browsers run and load nothing for an SVG in an `img`. Other readers of the cache may, and some insert a drawing's
+/// text into a page. Drawings are refused, not cleaned (which would change their bytes), if they have:
 /// - a document type, and with it entities; a style sheet instruction;
-/// - elements that hold scripts, players or parts of pages, whatever their prefix, and the namespace of XHTML;
-/// - attributes that hold scripts (`on…`), and animations of those and of references;
-/// - references (`href`, `src`, `url()` in styles) to anything but a part of the drawing (`#name`), or a picture in
-///   pixels or a font within it (`data:`); `xml:base`, `@import`, and escapes in styles, which could hide one.
+/// - elements for scripts, players or parts of pages, with any prefix, and the namespace of XHTML;
+/// - script attributes (`on…`), and animations of those and of references;
+/// - references (`href`, `src`, `url()` in styles) to anything but a part of the drawing (`#name`), or an embedded
+///   bitmap or font (`data:`); `xml:base`, `@import`, and escapes in styles, which could hide one.
 ///
-/// The pictures within it are not inspected.
+/// Embedded pictures are not inspected.
 struct SVGPolicy {
     private static let elements = [
         "script", "foreignobject", "handler", "listener", "iframe", "object", "embed", "audio", "video", "animation",
@@ -19,7 +19,7 @@ struct SVGPolicy {
 
     private var isFirst = true
     private var beginsStyle = false
-    /// The style so far, within a `style` element.
+    /// The scanner, while inside a `style` element.
     private var style: SVGStyle?
 
     mutating func check(_ token: XMLToken, in bytes: RawSpan) throws(ImageFault) {
@@ -53,7 +53,7 @@ struct SVGPolicy {
         }
     }
 
-    /// Checks text: its references must be known, and in a style it must be safe.
+    /// Checks the references of text, and its safety inside a style.
     private mutating func checkText(_ characters: XMLCharacters, in bytes: RawSpan) throws(ImageFault) {
         var characters = characters
         while let character = try characters.next(in: bytes) { try style?.take(character) }

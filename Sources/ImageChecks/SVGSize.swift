@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The size that the root of a drawing gives, by its `width`, `height` and `viewBox` (SVG 2, 8.2 and 8.12).
+/// The size that a drawing's root gives in `width`, `height` and `viewBox` (SVG 2, 8.2 and 8.12).
 ///
-/// Only absolute lengths are used; a missing one follows from the other and the proportions of the `viewBox`.
+/// Only absolute lengths count; a missing one is derived from the other and the proportions of the `viewBox`.
 struct SVGSize {
     private var width: Double?
     private var height: Double?
     private var box: (width: Double, height: Double)?
 
-    /// Takes an attribute of the root.
     mutating func take(_ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
         if bytes.isEqual(name, "width") { width = Self.length(try Self.text(value, in: bytes)) }
         if bytes.isEqual(name, "height") { height = Self.length(try Self.text(value, in: bytes)) }
@@ -20,7 +19,7 @@ struct SVGSize {
         }
     }
 
-    /// The size in whole pixels, at least 1 wherever it is more than 0.
+    /// The size in whole pixels; a positive length is at least 1.
     func pixels() throws(ImageFault) -> PixelSize {
         switch (width, height, box) {
         case (let width?, let height?, _):
@@ -41,16 +40,16 @@ struct SVGSize {
     }
 
     private static func pixels(_ length: Double) -> Int {
-        // Not a number where nothing was divided by nothing.
+        // NaN (0 / 0) is not greater than 0.
         length > 0 ? max(1, Int(min(length, 1e9).rounded())) : 0
     }
 
     private static func text(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> String {
-        // A longer text is not a number, and is ignored.
+        // A longer text is no number.
         value.count <= 256 ? try bytes.text(in: value) : ""
     }
 
-    /// A length in CSS pixels; `nil` if the text is none, or relative to something else.
+    /// A length in CSS pixels; `nil` if it is invalid or relative.
     private static func length(_ text: String) -> Double? {
         let text = text.drop { $0 == " " }
         let trimmed = text.prefix { $0 != " " }

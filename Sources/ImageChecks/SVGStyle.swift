@@ -4,7 +4,6 @@
 struct SVGStyle {
     /// The last eight characters, in lower case.
     private var window: UInt64 = 0
-    /// The target of the current reference.
     private var target: SVGTarget?
 
     mutating func take(_ character: UInt8) throws(ImageFault) {
@@ -35,25 +34,24 @@ struct SVGStyle {
     }
 
     private func ends(with text: UInt64) -> Bool {
-        // Compares as many characters as the text has.
+        // Compares only the length of the text.
         window & (~0 >> UInt64(text.leadingZeroBitCount / 8 * 8)) == text
     }
 
     private static let url = packed("url(")
     private static let source = packed("src(")
-    /// All of `image-set(` that fits.
+    /// The last eight characters of `image-set(`.
     private static let imageSet = packed("age-set(")
     private static let importRule = packed("@import")
 
-    /// Up to eight characters as a number.
     private static func packed(_ text: String) -> UInt64 {
         text.utf8.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// The target of a reference, checked character by character.
+/// Checks a reference's target, character by character.
 struct SVGTarget {
-    /// Embedded bitmaps and fonts, which cannot refer elsewhere in turn.
+    /// Embedded bitmaps and fonts; these cannot refer to anything.
     private static let accepted: [[UInt8]] = [
         "data:image/png", "data:image/jpeg", "data:image/jpg", "data:image/gif", "data:image/webp", "data:font/",
         "data:application/font", "data:application/x-font",
@@ -64,7 +62,7 @@ struct SVGTarget {
 
     mutating func take(_ character: UInt8) throws(ImageFault) {
         guard !isAccepted else { return }
-        // White space and quotes can precede it.
+        // Skip leading white space and quotes.
         if beginning.isEmpty, character <= 0x20 || character == UInt8(ascii: "\"") || character == UInt8(ascii: "'") {
             return
         }

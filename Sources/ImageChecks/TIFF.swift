@@ -2,15 +2,14 @@
 
 /// Tagged Image File Format (TIFF 6.0), and BigTIFF: a chain of directories of numbered fields, in either byte order.
 ///
-/// Each directory is a page, whose strips or tiles must be within the file, as must the values of all fields. Other
-/// bytes are ignored.
+/// Each directory is a page. Its strips or tiles and all field values must lie within the file.
+/// Other bytes are ignored.
 enum TIFF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has([0x49, 0x49, 42, 0]) || bytes.has([0x4D, 0x4D, 0, 42])
             || bytes.has([0x49, 0x49, 43, 0, 8, 0, 0, 0]) || bytes.has([0x4D, 0x4D, 0, 43, 0, 8, 0, 0])
     }
 
-    /// The size of the first page.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         let layout = try TIFFLayout(bytes)
         let start = try bytes.number(at: layout.offsetSize, size: layout.offsetSize, layout.order)
@@ -21,7 +20,7 @@ enum TIFF: ImageFormat {
         let layout = try TIFFLayout(bytes)
         var content = ImageContent(frames: 0, largest: size)
         var next = try bytes.number(at: layout.offsetSize, size: layout.offsetSize, layout.order)
-        // Directories and lists that do not overlap are not longer than the file.
+        // Directories and lists that do not overlap are together no longer than the file.
         var budget = bytes.byteCount
         while next != 0 {
             let page = try Page(in: bytes, at: next, layout)
@@ -37,12 +36,11 @@ enum TIFF: ImageFormat {
 }
 
 extension TIFF {
-    /// A directory.
     private struct Page {
         let size: PixelSize
-        /// Where the offset of the next directory is.
+        /// The offset of the field that points to the next directory.
         let end: Int
-        /// How many bytes the directory and the lists of its pieces take.
+        /// The bytes of the directory and of its lists of strips or tiles.
         private(set) var length: Int
         private var offsets: TIFFLayout.Values?
         private var counts: TIFFLayout.Values?
@@ -60,7 +58,7 @@ extension TIFF {
                 switch try bytes.uint16(at: field, layout.order) {
                 case 256: width = try layout.number(values, in: bytes)
                 case 257: height = try layout.number(values, in: bytes)
-                // Where the strips are, or the tiles, and how long.
+                // The offsets and lengths of strips or tiles.
                 case 273, 324: offsets = values
                 case 279, 325: counts = values
                 default: continue
@@ -73,7 +71,6 @@ extension TIFF {
             }
         }
 
-        /// Whether all strips or tiles lie within the file.
         func checkPieces(in bytes: RawSpan, _ layout: TIFFLayout) throws(ImageFault) {
             guard let offsets, let counts, offsets.count > 0 else { throw .malformed("a page has no strips or tiles") }
             guard offsets.count == counts.count else { throw .malformed("its strips and their lengths do not match") }

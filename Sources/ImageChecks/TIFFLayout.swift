@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The byte order of a TIFF, and the lengths of the parts of its directories, in bytes.
+/// The byte order of a TIFF, and the sizes of its directory parts in bytes.
 struct TIFFLayout {
-    /// The values of a field, all within the file.
+    /// The values of a field; they lie within the file.
     struct Values {
         var type: Int
         var count: Int
-        /// Their range: within the field if they are short enough, else elsewhere in the file.
+        /// Inside the field if they fit, else elsewhere in the file.
         var range: Range<Int>
     }
 
@@ -33,13 +33,12 @@ struct TIFFLayout {
         return Values(type: type, count: count, range: try bytes.range(at: start, count: length))
     }
 
-    /// The value of a field that has exactly one.
     func number(_ values: Values, in bytes: RawSpan) throws(ImageFault) -> Int {
         guard values.count == 1 else { throw .malformed("its width or height is not one number") }
         return try number(values, 0, in: bytes)
     }
 
-    /// One of the values of a field: SHORT, LONG, or LONG8.
+    /// One of a field's values: SHORT, LONG or LONG8.
     func number(_ values: Values, _ index: Int, in bytes: RawSpan) throws(ImageFault) -> Int {
         guard [3, 4, 16].contains(values.type), let size = size(ofType: values.type) else {
             throw .malformed("a field is of a wrong type")

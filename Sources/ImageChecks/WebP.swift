@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// WebP (RFC 9649): RIFF chunks, the first of which determines one of three forms.
+/// WebP (RFC 9649): RIFF chunks; the first one determines one of three forms.
 ///
-/// The chunks must fill the length in the file's header; bytes after it are ignored. An animation must have its frames,
-/// and every picture the size that its header gives.
+/// The chunks must fill the length in the file header; bytes after it are ignored. An animation must have frames, and
+/// every picture the size in its header.
 enum WebP: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool {
         bytes.has("RIFF") && bytes.has("WEBP", at: 8)
@@ -47,7 +47,6 @@ enum WebP: ImageFormat {
         return ImageContent(frames: isAnimated ? frames : 1, largest: size)
     }
 
-    /// Where the chunks end.
     private static func end(of bytes: RawSpan) throws(ImageFault) -> Int {
         let length = try bytes.uint32(at: 4, .little)
         guard length <= bytes.byteCount - 8 else { throw .truncated }
@@ -62,7 +61,7 @@ enum WebP: ImageFormat {
         return first
     }
 
-    /// An `ANMF`: where the frame is drawn and how large it is, 8 bytes that do not matter here, then its picture.
+    /// Checks an `ANMF`: position and size of the frame, four unused bytes, then its picture.
     private static func checkFrame(
         in bytes: RawSpan, _ content: Range<Int>, canvas: PixelSize
     ) throws(ImageFault) {
@@ -89,7 +88,6 @@ enum WebP: ImageFormat {
     }
 }
 
-/// The sizes that the three forms give.
 extension WebP {
     private static func pictureSize(in bytes: RawSpan, _ chunk: Chunk) throws(ImageFault) -> PixelSize {
         switch chunk.name {
@@ -99,7 +97,7 @@ extension WebP {
         }
     }
 
-    /// VP8 data (RFC 6386, 9.1): the tag of a key frame, then its size.
+    /// VP8 data (RFC 6386, 9.1): a key frame tag, then the size.
     private static func lossySize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
         guard content.count >= 10 else { throw .malformed("a chunk is too short") }
         let start = content.lowerBound
@@ -108,7 +106,7 @@ extension WebP {
             throw .malformed("its VP8 data does not begin with a key frame")
         }
         guard tag >> 5 < content.count else { throw .malformed("a partition is longer than its chunk") }
-        // The upper two bits ask for scaling, which no decoder does.
+        // The upper two bits request scaling, which no decoder does.
         return PixelSize(
             width: try bytes.uint16(at: start + 6, .little) & 0x3FFF,
             height: try bytes.uint16(at: start + 8, .little) & 0x3FFF)
@@ -132,20 +130,17 @@ extension WebP {
 }
 
 extension WebP {
-    /// A named range.
     private struct Chunk {
         var name: FourCharacterCode
         var content: Range<Int>
-        /// Where the next chunk begins.
         var end: Int
     }
 
-    /// The chunks of a range, one after the other.
     private struct Chunks {
         private var offset: Int
         private let end: Int
 
-        /// The range has to be within the bytes that are read.
+        /// The range must lie within the bytes.
         init(_ range: Range<Int>) {
             offset = range.lowerBound
             end = range.upperBound
@@ -159,7 +154,7 @@ extension WebP {
             let length = try bytes.uint32(at: offset + 4, .little)
             guard length <= end - offset - 8 else { throw .malformed("a chunk is longer than what holds it") }
             let content = offset + 8..<offset + 8 + length
-            // Content of an odd length is filled up by one byte, which some writers leave out at the end.
+            // Chunks are padded to an even length; some writers omit the padding of the last one.
             offset = min(content.upperBound + length & 1, end)
             return Chunk(name: name, content: content, end: offset)
         }

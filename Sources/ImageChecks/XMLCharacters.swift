@@ -2,8 +2,7 @@
 
 /// The characters of a range of XML, with references resolved.
 ///
-/// They are the bytes of UTF-8; a reference to a character beyond ASCII becomes one ``beyondASCII``, because only ASCII
-/// is searched for.
+/// They are UTF-8 bytes. A reference beyond ASCII becomes one ``beyondASCII``: only ASCII is searched for.
 struct XMLCharacters {
     static let beyondASCII: UInt8 = 0xFF
 
@@ -11,14 +10,13 @@ struct XMLCharacters {
     private let end: Int
     private let isLiteral: Bool
 
-    /// Creates an iterator over a range, which must be within the bytes; literal text has no references.
+    /// The range must lie within the bytes; literal text (CDATA) has no references.
     init(_ range: Range<Int>, isLiteral: Bool = false) {
         offset = range.lowerBound
         end = range.upperBound
         self.isLiteral = isLiteral
     }
 
-    /// The next character; `nil` at the end of the range.
     mutating func next(in bytes: RawSpan) throws(ImageFault) -> UInt8? {
         guard offset < end else { return nil }
         let byte = try bytes.byte(at: offset)

@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A token of an XML document; the ranges are of its bytes.
 enum XMLToken: Equatable {
     /// `<name`; attributes and a ``tagEnd(isEmpty:)`` follow.
     case tag(name: Range<Int>)
-    /// The name and the value, without its quotes.
+    /// The value has no quotes.
     case attribute(name: Range<Int>, value: Range<Int>)
     /// `>`, or `/>` if the element is empty.
     case tagEnd(isEmpty: Bool)
-    /// `</name>`
     case close(name: Range<Int>)
-    /// Characters between tags, with references in them.
+    /// Text between tags; references are not resolved.
     case text(Range<Int>)
-    /// The text of a CDATA section.
     case literal(Range<Int>)
     case comment
-    /// `<?target …?>`; the ranges are without the marks.
+    /// `<?target …?>`, without the marks.
     case instruction(target: Range<Int>, content: Range<Int>)
     /// `<!DOCTYPE`; its end is not searched for.
     case documentType(start: Int)
 }
 
-/// Splits XML 1.0 (W3C, Fifth Edition) in UTF-8 into tokens, from front to back.
+/// Splits XML 1.0 (W3C, Fifth Edition) in UTF-8 into tokens.
 ///
-/// It checks the form of each token, and reads attributes: nothing parses a drawing after it but the programs that show
-/// it. Whether tags match and references are known is for the caller to check. `XMLPieces` of ListParse is a scanner of
-/// its own: it must split malformed files as the property list parser does, instead of rejecting them.
+/// It checks the form of tokens and attributes strictly: after it, only the programs that show a drawing parse it. The
+/// caller checks that tags match and references are known. `XMLPieces` of ListParse is separate: it must split
+/// malformed files as the property list parser does, not reject them.
 struct XMLTokens {
     private(set) var offset: Int
     private var isWithinTag = false
@@ -34,7 +31,6 @@ struct XMLTokens {
         offset = bytes.has([0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
-    /// The next token; `nil` at the end of the bytes.
     mutating func next(in bytes: RawSpan) throws(ImageFault) -> XMLToken? {
         if isWithinTag { return try attributeOrEnd(in: bytes) }
         guard offset < bytes.byteCount else { return nil }
@@ -76,7 +72,7 @@ struct XMLTokens {
             offset += 9
             return .documentType(start: start)
         }
-        // If it is shorter than any of them, it can be truncated.
+        // Shorter than any of these declarations: perhaps truncated.
         throw bytes.byteCount - start < 9 ? .truncated : .malformed("it has a declaration of an unknown kind")
     }
 
@@ -142,7 +138,7 @@ struct XMLTokens {
         offset += 1
     }
 
-    /// The range up to a mark, which is skipped too.
+    /// The range up to a mark; skips the mark.
     private mutating func range(toAndPast mark: String, in bytes: RawSpan) throws(ImageFault) -> Range<Int> {
         let start = offset
         guard let first = mark.utf8.first else { return start..<start }
@@ -155,7 +151,7 @@ struct XMLTokens {
         throw .truncated
     }
 
-    /// The range up to an offset, at which the next token begins.
+    /// The range up to an offset, where the next token begins.
     private mutating func range(to end: Int) -> Range<Int> {
         defer { offset = end }
         return offset..<end

@@ -2,14 +2,11 @@
 import ArgumentParser
 import CacheFormat
 
-/// What is wrong with a command line, where the parser of arguments does not say it well.
+/// Messages about wrong command lines, where ArgumentParser's are unclear.
 enum CommandLineText {
-    /// Says that a command does not exist, and which one may be meant.
-    ///
-    /// - Parameter arguments: The arguments without the program's name.
-    /// - Returns: `nil` if the command exists, or none is named.
+    /// A message that a command does not exist, with a suggestion; `nil` if it exists, or none is named.
     static func flaw(in arguments: [String]) -> String? {
-        // What completion scripts ask with is the parser's own.
+        // Leave requests of completion scripts to ArgumentParser.
         guard arguments.first != "---completion" else { return nil }
         let isHelp = arguments.first == "help"
         if let flaw = misplacedOptions(in: arguments) { return flaw }
@@ -17,7 +14,7 @@ enum CommandLineText {
         return flaw(in: words[...], of: SyncAgentCommand.self, path: [])
     }
 
-    /// Says that options follow the command, if it is the other way round.
+    /// A message for options that precede their command; `nil` if there are none.
     private static func misplacedOptions(in arguments: [String]) -> String? {
         let options = arguments.prefix { $0.starts(withBytes: "-") }
         let names = SyncAgentCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -30,7 +27,7 @@ enum CommandLineText {
             "Error: Options follow the command: \(printable(example))\nSee 'syncagent help \(command)' for its options."
     }
 
-    /// A message without a suggestion that is not at all like what was typed.
+    /// Removes ArgumentParser's suggestion from a message if it is unlike what was typed.
     static func withoutFarSuggestion(_ message: String) -> String {
         guard let match = message.firstMatch(of: /'([^']+)'\. Did you mean '([^']+)'\?/) else { return message }
         let (typed, meant) = (String(match.output.1), String(match.output.2))
@@ -42,7 +39,6 @@ enum CommandLineText {
         in words: ArraySlice<String>, of type: any ParsableCommand.Type, path: [String]
     ) -> String? {
         let commands = type.configuration.subcommands
-        // Without subcommands, words are arguments.
         guard let word = words.first, !word.starts(withBytes: "-"), !commands.isEmpty, path != [] || word != "help"
         else {
             return nil
@@ -59,7 +55,7 @@ enum CommandLineText {
             """
     }
 
-    /// A message about the command line whose arguments keep to one line each.
+    /// Escapes the arguments quoted in a message, so that each stays on one line.
     static func escaped(_ message: String, _ arguments: [String]) -> String {
         var message = message
         for argument in arguments {

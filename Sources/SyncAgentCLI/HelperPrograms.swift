@@ -4,9 +4,7 @@ import SyncAgent
 import SystemPackage
 
 extension Agent.Helpers {
-    /// The helper programs that were installed with this one: beside it, or in `../libexec/syncagent`.
-    ///
-    /// - Throws: Exit code 78 if one is missing.
+    /// The helper programs, beside this one or in `../libexec/syncagent`; throws exit code 78 if one is missing.
     static func installed() throws -> Agent.Helpers {
         let program = try Self.program()
         let folders = [
@@ -24,7 +22,6 @@ extension Agent.Helpers {
         return Agent.Helpers(watch: try find("syncagent-watch"), parse: try find("syncagent-parse"))
     }
 
-    /// This program's own file.
     static func program() throws -> FilePath {
         guard let path = realpath("/proc/self/exe", nil) else {
             throw Exit.because(

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The command that starts the agent, for whoever asks.
 struct StartCommand {
-    /// Whether the folders are those of the system's agent.
     var isSystem: Bool
-    /// Whether root asks: as root, `run` ends with exit code 78, unless it is allowed.
+    /// Whether the user is root: `run` then exits with 78 without `--allow-root`.
     var isRoot: Bool
-    /// The options that reach the agent.
     var options: [String]
-    /// Whether systemd has a unit of the system, or of the user.
+    /// Whether systemd has a unit for the system's agent, or for the user's.
     var hasUnit: (_ isSystem: Bool) -> Bool
 
-    /// A unit knows nothing of the options that were given.
+    /// The command; a systemd unit is suggested only if no options are given, which it would ignore.
     var text: String {
         if isSystem { return "systemctl start syncagent" }
         guard isRoot else {

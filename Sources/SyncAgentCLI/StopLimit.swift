@@ -3,17 +3,17 @@ import Dispatch
 import Glibc
 import Logging
 
-/// The time that a stop may take: what hangs then, such as a disk, is not waited for.
+/// The time limit for stopping: work that hangs then, such as on a disk, is abandoned.
 ///
-/// What is on disk is whole at any instant, and what is lost is downloaded again.
+/// The cache is consistent at every instant, and lost downloads are repeated.
 enum StopLimit {
     private static let limit: DispatchTimeInterval = .milliseconds(1_600)
-    /// How long the reader of the log may take for the last lines.
+    /// Extra time for the last log lines.
     private static let patience: DispatchTimeInterval = .milliseconds(200)
 
-    /// Ends the process when the time is over, with this code.
+    /// Exits with a code when the time is over.
     static func begin(_ logger: Logger, code: Exit.Code) {
-        // Another signal of the kind would end it at once.
+        // Another signal would end the process at once.
         for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_IGN) }
         DispatchQueue(label: "syncagent.stop").asyncAfter(deadline: .now() + limit) {
             logger.warning("stopped without waiting for running work")

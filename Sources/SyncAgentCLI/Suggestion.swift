@@ -8,24 +8,23 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// The name that a misspelt one may be meant for.
 enum Suggestion {
-    /// How many URLs are compared at most.
+    /// The limit on URLs compared.
     private static let longest = 20_000
 
-    /// ` Did you mean apps.plist?`; nothing if no name is near.
+    /// ` Did you mean apps.plist?`; empty if no name is near.
     static func text(for text: String, among names: [String], quoted: (String) -> String = ShellWord.quoted) -> String {
         name(for: text, among: names).map { " Did you mean \(quoted($0))?" } ?? ""
     }
 
-    /// The nearest of some names, if at most a third of it differs; upper and lower case differ least.
+    /// The nearest name, if at most a third of it differs; one that differs only in case comes first.
     static func name(for text: String, among names: [String]) -> String? {
         let others = names.filter { $0 != text }
         if let same = others.first(where: { $0.lowercased() == text.lowercased() }) { return same }
         return EditDistance.nearest(to: text, in: others) { $0 }
     }
 
-    /// The same among the lists in the lists folder and those that are published; a name without its suffix is near.
+    /// The same among published lists and those in the lists folder; a name without `.plist` is near.
     static func list(for list: ListName, in folders: AgentFolders) -> String {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folders.lists.string)) ?? []
         let published = (try? IconCache(at: folders.cache).manifest().lists.keys.map(\.text)) ?? []
@@ -34,10 +33,10 @@ enum Suggestion {
         return text(for: list.text, among: names)
     }
 
-    /// A URL as an argument of `why`; as tables show it, if something in it may be secret.
+    /// A URL as an argument of `why`, in the short form if part of it may be secret.
     static func word(for url: IconURL) -> String { ShellWord.icon(url) ?? ShellWord.quoted(shown(url)) }
 
-    /// The same among the URLs that published lists name; one that differs in its query alone is the nearest.
+    /// The same among published URLs; one that differs only in its query is the nearest.
     static func icon(for url: IconURL, in cache: FilePath) -> String {
         let cache = IconCache(at: cache)
         guard url.text.utf8.count <= 500, let lists = try? cache.manifest().lists.keys.sorted() else { return "" }
@@ -53,16 +52,16 @@ enum Suggestion {
         return best.map { hint(for: url, $0.url) } ?? ""
     }
 
-    /// ` Did you mean …?`, with a word that can be pasted; nothing if that is what was given.
+    /// ` Did you mean …?` with a word that can be pasted; empty if it is what was given.
     static func hint(for url: IconURL, _ other: IconURL) -> String {
         let (given, offered) = (IconURL(shown(url)), IconURL(shown(other)))
         guard offered != url else { return "" }
-        // Both have a query, which is not shown.
+        // Both have queries, which are not shown.
         guard offered != given else { return " A list names it with another query: \(ShellWord.quoted(offered.text))" }
         return " Did you mean \(ShellWord.quoted(offered.text))?"
     }
 
-    /// How far two URLs are from each other; 0 if only their queries differ, and `nil` if they are too far.
+    /// The distance of two URLs; 0 if only their queries differ, `nil` if it is more than 3.
     static func distance(_ url: IconURL, _ other: IconURL) -> Int? {
         let (one, two) = (url.withoutQuery.utf8, other.withoutQuery.utf8)
         if one.elementsEqual(two) { return 0 }
@@ -71,21 +70,21 @@ enum Suggestion {
         return distance <= 3 ? distance : nil
     }
 
-    /// What tables show in place of a query.
+    /// Replaces a query in the short form.
     private static let query = "?…"
 
-    /// Whether a URL is spelled as tables show one that has a query.
+    /// Whether a URL has the short form of one with a query.
     static func isShown(_ url: IconURL) -> Bool { url.text.ends(withBytes: query) }
 
-    /// Whether a URL is another one without its query, or as tables show it.
+    /// Whether a URL is another one without its query, or in its short form.
     static func isShort(_ url: IconURL, of whole: IconURL) -> Bool {
         let short = shown(whole)
         return haveSameBytes(short, url.text) || haveSameBytes(short, url.text + query)
     }
 
-    /// The URL that somebody means who gives it without its query, or as tables show it.
+    /// The published URL that is meant by one without its query, or in its short form.
     ///
-    /// - Returns: `nil` if no published list has one.
+    /// - Returns: `nil` if there is none.
     /// - Throws: Exit code 1 if there are several.
     static func whole(_ url: IconURL, in cache: FilePath) throws -> IconURL? {
         let cache = IconCache(at: cache)
@@ -102,7 +101,7 @@ enum Suggestion {
                 + "syncagent list --json \(ShellWord.list(list))", code: .attention)
     }
 
-    /// The same among the files beside one that is not there.
+    /// The same among the files beside a missing one.
     static func file(for path: FilePath) -> String {
         guard let name = path.lastComponent?.string else { return "" }
         let folder = path.removingLastComponent()

@@ -7,7 +7,6 @@ import Glibc
 import SyncAgent
 import SyncPlan
 
-/// The program.
 struct SyncAgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncagent",
@@ -37,13 +36,13 @@ struct SyncAgentCommand: AsyncParsableCommand {
 
 @main
 enum EntryPoint {
-    /// The least address space in which the program runs: each thread takes 8 MiB of it, used or not.
+    /// The minimum address space limit: each thread reserves 8 MiB.
     private static let leastAddressSpace = ByteCount.mebibytes(1024)
 
     static func main() {
-        // Before libdispatch starts a thread: it would write to syslog for each one of an unprivileged process.
+        // Before libdispatch starts a thread: without privileges it writes to syslog for each one.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        // Without room for its threads the program would wait for them for ever, and nothing could say so.
+        // Without address space for its threads, the program would hang silently.
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
             limit.rlim_cur < UInt(leastAddressSpace.bytes)
@@ -53,7 +52,7 @@ enum EntryPoint {
                     + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
         }
-        // Whoever started the program may have had this ignored: then no helper's end could be told.
+        // The parent may have had SIGCHLD ignored; the ends of helpers would then go unnoticed.
         signal(SIGCHLD, SIG_DFL)
         TaskThreads.install()
         Task {

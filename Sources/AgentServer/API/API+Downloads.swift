@@ -3,7 +3,7 @@ import Hummingbird
 import SyncAgent
 import SyncPlan
 
-// When downloads begin.
+// Routes that pause and request downloads.
 extension API {
     var downloadRoutes: [APIRoute] {
         [

@@ -5,9 +5,7 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// Icons, all of them or one by one.
 extension API {
-    /// The most icons on a page, and how many there are if nothing is said.
     private static let pageLimits = (most: 1000, default: 100)
 
     var iconRoutes: [APIRoute] {

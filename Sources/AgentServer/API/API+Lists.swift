@@ -6,7 +6,6 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// App lists.
 extension API {
     var listRoutes: [APIRoute] {
         [

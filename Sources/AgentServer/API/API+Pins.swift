@@ -4,7 +4,6 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// Icons that stay although no list names them.
 extension API {
     var pinRoutes: [APIRoute] {
         [

@@ -6,13 +6,13 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// How the agent is, and what it was told.
+// Routes for the status, metrics, settings and the API itself.
 extension API {
     var statusRoutes: [APIRoute] {
         [
             .read("health") { request, _ in
                 _ = try request.query([])
-                // The status alone would be the last one that the loop left.
+                // The status alone would be the last one that a hanging loop left.
                 guard await agent.isResponding(within: healthLimit) else { throw APIError.notResponding }
                 return try Self.answer(await agent.status()?.health)
             },
@@ -41,7 +41,7 @@ extension API {
 }
 
 extension StatusReport {
-    /// Whether all is well, in a few words for monitors.
+    /// A short document for monitors.
     var health: JSON {
         [
             "format": 1, "state": .string(state.rawValue), "version": .string(version),

@@ -5,7 +5,7 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// What is on disk: what goes, and what is damaged.
+// Routes for eviction, purge and repair.
 extension API {
     var storeRoutes: [APIRoute] {
         [

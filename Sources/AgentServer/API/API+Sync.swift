@@ -6,9 +6,9 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// Looking at the lists folder, and answers that go on: one JSON document a line, whenever it has changed.
+// Routes that rescan the lists folder, and streams: one JSON document a line, whenever it changes.
 extension API {
-    /// How long a document is the newest one: nobody reads faster.
+    /// The minimum time between two documents of a stream.
     private static let pace: Duration = .milliseconds(50)
 
     var syncRoutes: [APIRoute] {
@@ -25,7 +25,6 @@ extension API {
         ]
     }
 
-    /// Writes the status, until the agent ends.
     @concurrent func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         for await _ in agent.changes {
@@ -34,10 +33,10 @@ extension API {
         }
     }
 
-    /// Has the folder looked at, and writes how far the icons of the lists are, until nothing more comes for now.
+    /// Rescans the lists folder, and streams the progress of some lists until `isDone`.
     @concurrent private func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
-        // A client takes an answer that does not begin for one that never will.
+        // Write at once: a client takes an answer that does not begin for a hanging agent.
         try await write(SyncReport().json.line, after: &last, to: &writer)
         await agent.look(for: names)
         for await _ in agent.changes {
@@ -54,7 +53,7 @@ extension API {
             last = line
             try await writer.write(ByteBuffer(string: line + "\n"))
         }
-        // Also where it says the same as before: what it takes to find that out is taken from the loop.
+        // Also after an unchanged document: comparing takes time of the agent's loop.
         try await Task.sleep(for: Self.pace)
     }
 }

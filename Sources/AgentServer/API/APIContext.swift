@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Hummingbird
 
-/// What is known of a request besides its text: whose it is.
+/// The context of a request: who sent it.
 ///
-/// A listener makes one for each request, and sets ``caller``; without that, the request may do nothing.
+/// A listener makes one for each request and sets ``caller``; without that, the request has no access.
 package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     package var caller: Caller

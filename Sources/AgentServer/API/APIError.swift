@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Why a request was refused: a status, a stable code, and a sentence.
+/// A refusal: a status, a stable code and a sentence.
 package struct APIError: Error, Equatable, Sendable {
     package var status: HTTPResponse.Status
     package var code: String
@@ -20,7 +20,6 @@ package struct APIError: Error, Equatable, Sendable {
 
     static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "bad-request", message) }
 
-    /// A request that did not arrive in time.
     static let tooSlow = APIError(.requestTimeout, "too-slow", "The request took longer than 10 seconds to arrive.")
 
     static let wrongHost = APIError(
@@ -29,7 +28,6 @@ package struct APIError: Error, Equatable, Sendable {
 
     static let failure = APIError(.internalServerError, "internal", "The agent could not answer: see its log.")
 
-    /// There is too much at once.
     static let busy: APIError = {
         var error = APIError(.serviceUnavailable, "busy", "The agent has too many clients at present. Try again.")
         error.headers[.retryAfter] = "1"
@@ -38,7 +36,6 @@ package struct APIError: Error, Equatable, Sendable {
 
     static let stopping = APIError(.serviceUnavailable, "stopping", "The agent is about to stop.")
 
-    /// The loop hangs.
     static let notResponding = APIError(
         .serviceUnavailable, "not-responding", "The agent runs, but does not respond. Restart it, and report its log.")
 
@@ -81,19 +78,16 @@ package struct APIError: Error, Equatable, Sendable {
         return error
     }
 
-    /// The answer that says so.
     package var response: Response {
         Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: document)))
     }
 
-    /// The head of that answer.
     var head: HTTPResponse {
         var head = HTTPResponse(status: status, headerFields: fields)
         head.headerFields[.contentLength] = "\(document.utf8.count)"
         return head
     }
 
-    /// Its body.
     var document: String {
         let json: JSON = ["error": ["code": .string(code), "message": .string(message)]]
         return json.text + "\n"
@@ -106,7 +100,7 @@ package struct APIError: Error, Equatable, Sendable {
     }
 }
 
-/// Turns every error into a document, and takes bodies off the answers to HEAD.
+/// Middleware that turns errors into JSON documents, and removes bodies from responses to HEAD.
 struct ErrorDocuments: RouterMiddleware {
     let routes: [APIRoute]
     let memory: AnswerMemory

@@ -2,7 +2,6 @@
 import CacheFormat
 package import Hummingbird
 
-/// One thing that can be asked of the agent.
 package struct APIRoute: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
@@ -12,29 +11,27 @@ package struct APIRoute: Sendable {
     package typealias Answer = @Sendable (Request, APIContext) async throws -> Response
 
     package let method: Method
-    /// The path, with its parameters in braces: `/v1/lists/{name}`.
+    /// The path, with parameters in braces: `/v1/lists/{name}`.
     package let path: String
-    /// What a client must be allowed to do.
     package let access: Access
     private let answer: Answer
 
-    /// A route that changes nothing.
+    /// A route that needs read access.
     static func read(_ path: String, by method: Method = .get, _ answer: @escaping Answer) -> APIRoute {
         APIRoute(method: method, path: "/v1/\(path)", access: .read, answer: answer)
     }
 
-    /// A route that changes something.
+    /// A route that needs change access.
     static func change(_ path: String, _ answer: @escaping Answer) -> APIRoute {
         APIRoute(method: .post, path: "/v1/\(path)", access: .change, answer: answer)
     }
 
-    /// Answers a request, if its sender may make it.
+    /// Responds to a request if its sender has the access.
     @concurrent func respond(to request: Request, _ context: APIContext) async throws -> Response {
         guard context.caller.access >= access else { throw APIError.forbidden(access, context.caller) }
         return try await answer(request, context)
     }
 
-    /// Whether a path is this route's.
     func matches(_ path: String) -> Bool {
         let (own, others) = (self.path.split(atByte: "/"), path.split(atByte: "/"))
         return own.count == others.count && zip(own, others).allSatisfy { $0.starts(withBytes: "{") || $0 == $1 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client may do.
+/// What a client may do; each case includes the ones before.
 package enum Access: Int, Comparable, Sendable {
     case none, read, change
 
     package static func < (a: Access, b: Access) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A client, as its listener knows it.
+/// A client as identified by its listener.
 package struct Caller: Equatable, Sendable {
     package var access: Access
-    /// Who may read, and how to become one of them: a sentence for those who may not.
+    /// A sentence for clients that may not read: who may, and how to become one of them.
     package var howToRead: String
-    /// Who may change things, and how to become one of them: a sentence for those who may not.
+    /// A sentence for clients that may not change: who may, and how to become one of them.
     package var howToChange: String
 
     package init(access: Access, howToRead: String, howToChange: String) {
@@ -21,7 +21,7 @@ package struct Caller: Equatable, Sendable {
         self.howToChange = howToChange
     }
 
-    /// A client that no listener vouched for.
+    /// A client that no listener identified.
     package static let unknown = Caller(
         access: .none, howToRead: "This listener serves no requests.", howToChange: "This listener serves no requests.")
 }

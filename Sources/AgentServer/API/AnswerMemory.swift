@@ -3,20 +3,21 @@ import Hummingbird
 import SyncAgent
 import Synchronization
 
-/// Bounds the memory of answers that clients have not read yet: an answer is written as a whole, and a client may take
-/// half a minute to read it.
+/// Bounds the memory of responses that clients have not read yet.
+///
+/// A response is written as a whole, and a client may take half a minute to read it.
 final class AnswerMemory: Sendable {
-    /// The most bytes at once, but for a single answer.
+    /// The limit on the sum of bytes; a single response may exceed it.
     private static let limit = 32 << 20
-    /// What is not counted: the buffers of a connection take it.
+    /// Smaller responses are not counted: they fit into the connection's buffers.
     private static let small = 16 << 10
 
-    /// An answer from which on it is worth giving the memory back.
+    /// The peak from which the heap is trimmed afterwards.
     private static let large = 4 << 20
 
     private let used = Mutex((now: 0, most: 0))
 
-    /// The bytes of an answer, until it is written or dropped.
+    /// A response's bytes, until it is written or dropped.
     private final class Share: Sendable {
         let bytes: Int
         let memory: AnswerMemory
@@ -34,7 +35,7 @@ final class AnswerMemory: Sendable {
         }
     }
 
-    /// Counts an answer until it is written.
+    /// Counts a response until it is written or dropped.
     ///
     /// - Throws: ``APIError/busy`` if there is no room for it.
     func count(_ response: Response) throws(APIError) -> Response {
@@ -51,7 +52,7 @@ final class AnswerMemory: Sendable {
 }
 
 extension Response {
-    /// The same response, which keeps an object until its body is written or dropped.
+    /// The same response; keeps an object alive until its body is written or dropped.
     func holding(_ object: some AnyObject & Sendable) -> Response {
         let body = body
         var response = self

@@ -5,13 +5,12 @@ import Hummingbird
 import NIOCore
 import SyncAgent
 
-/// `GET /v1/events`: a page of events as JSON, or events as they happen (server-sent events, WHATWG HTML, section 9.2).
+/// `GET /v1/events`: a page of events as JSON, or a stream (server-sent events, WHATWG HTML, section 9.2).
 struct EventRoutes: Sendable {
-    /// How long nothing is sent before a comment is, by which a client is noticed that has gone.
+    /// The idle time after which a comment is sent, to detect clients that are gone.
     static let heartbeat: Duration = .seconds(15)
 
     let agent: RunningAgent
-    /// The default is ``heartbeat``.
     var pause = heartbeat
 
     var route: APIRoute { .read("events") { request, _ in try await answer(request) } }
@@ -29,7 +28,7 @@ struct EventRoutes: Sendable {
                 status: .ok, headers: [.contentType: "application/json"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
         }
-        // A client that connects again says so where its first request had said something else.
+        // A client that reconnects repeats its first query; this field overrides it.
         if let field = HTTPField.Name("Last-Event-ID"), let text = request.headers[field] {
             guard let id = Int(text), id >= 0 else {
                 throw APIError.badRequest("Last-Event-ID is not a number.")
@@ -42,10 +41,10 @@ struct EventRoutes: Sendable {
         }
     }
 
-    /// Writes events until the agent ends; a client that reads slowly delays only itself.
+    /// Streams events until the agent ends; a slow client delays only itself.
     @concurrent private func stream(_ follower: EventFollower, to writer: inout any ResponseBodyWriter) async throws {
         var follower = follower
-        // The client learns that it is connected, and how soon to connect again.
+        // Confirms the connection, and sets the reconnection time to 1 s.
         try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
         while let lines = await follower.lines(atMost: pause) {
             var text = lines.isEmpty ? ":\n\n" : ""
@@ -58,7 +57,6 @@ struct EventRoutes: Sendable {
         request.headers[values: .accept].contains { $0.asciiLowercased.contains(bytes: "text/event-stream") }
     }
 
-    /// A number that a query gives; `nil` if it gives none.
     private static func number(
         _ query: [String: String], _ name: String, in range: ClosedRange<Int> = 0...1 << 53
     ) throws -> Int? {

@@ -4,11 +4,11 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-/// Pages of icons, from an index that is kept for as long as somebody goes through it.
+/// Pages of icons, from an index that is kept while clients page through it.
 actor IconDirectory {
     /// How long the index is kept after the last page.
     private static let patience: Duration = .seconds(30)
-    /// How many icons the loop is asked for at once, where those in a state are looked for.
+    /// How many icons are requested from the loop at once while those in one state are searched for.
     private static let batch = 500
 
     private let agent: RunningAgent
@@ -19,7 +19,6 @@ actor IconDirectory {
         self.agent = agent
     }
 
-    /// Which icons, and where to begin.
     struct Query: Sendable {
         var list: ListName?
         var state: IconSummary.State?
@@ -27,7 +26,6 @@ actor IconDirectory {
         var limit: Int
     }
 
-    /// What there is no page for.
     enum Flaw: Error { case noSuchList, noSuchCursor, stopping }
 
     func page(_ query: Query) async -> Result<IconPage, Flaw> {
@@ -57,12 +55,12 @@ actor IconDirectory {
                 page.icons.append(summary)
             }
         }
-        // There may be nothing more: then the next page is empty.
+        // If this was the last icon, the next page is empty.
         page.next = page.icons.last.map { index.cursor(after: $0.url) }
         return .success(page)
     }
 
-    /// The index of what lists name now.
+    /// The current index, rebuilt if lists changed.
     private func newestIndex() async -> IconIndex? {
         guard let news = await agent.mentions(after: index?.version) else { return nil }
         if let news { index = IconIndex(news) }

@@ -5,10 +5,9 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
-/// The JSON object that a request has in its body; a body without bytes counts as an empty object.
+/// The JSON object in a request's body; an empty body counts as an empty object.
 ///
-/// Which members a route takes is a part of the route. Others are refused: a member whose name is misspelt would have the
-/// agent do something that was not meant.
+/// Each route accepts certain members only: ignoring a misspelt one would do something that was not meant.
 package struct RequestDocument: Codable, Equatable, Sendable {
     package var url: IconURL?
     package var urls: [IconURL]?
@@ -19,22 +18,18 @@ package struct RequestDocument: Codable, Equatable, Sendable {
 
     package init() {}
 
-    /// The longest body, in bytes: it names a quarter of a million images.
+    /// The longest body, in bytes: enough for 250,000 digests.
     static let longest = 16 << 20
-    /// The longest body that names one URL, in bytes: with every character escaped.
+    /// The longest body that has one URL, in bytes: every character may be escaped.
     private static let longestURL = 6 * AppEntry.maxIconBytes
 
-    /// Reads the body of a request.
+    /// Reads the body of a request, which must not have a query.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - members: The members that it may have.
-    /// - Throws: ``APIError`` if it is too long or too slow, is no such object, or has other members; or if the request has
-    ///   a query.
+    /// - Throws: ``APIError`` if the body is too long, too slow or no such object, or has members other than `members`.
     init(_ request: Request, _ members: Set<Member>) async throws {
         _ = try request.query([])
         let limit = members == [.url] ? Self.longestURL : Self.longest
-        // A body whose declared length exceeds the limit is refused at once.
+        // Refuses a long body before reading it, if its length is declared.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
             throw APIError.tooLarge("The request", limit: limit)
         }
@@ -68,10 +63,9 @@ package struct RequestDocument: Codable, Equatable, Sendable {
         }
     }
 
-    /// A member that an object may have.
     enum Member: String, Sendable { case url, urls, lists, images, failed, confirm }
 
-    /// The names of the members of an object, whatever they are.
+    /// The member names of an object; fails if a member is `null`.
     private struct Names: Decodable {
         struct Name: CodingKey {
             var stringValue: String
@@ -93,9 +87,9 @@ package struct RequestDocument: Codable, Equatable, Sendable {
 }
 
 extension Request {
-    /// The URL that the query names, or the body.
+    /// The URL in the query, or in the body of a POST.
     ///
-    /// - Throws: ``APIError`` if there is none, or one that is longer than any that an app list can name.
+    /// - Throws: ``APIError`` if there is none, or it is longer than any in an app list can be.
     func iconURL() async throws -> IconURL {
         if method == .post {
             guard let url = try await RequestDocument(self, [.url]).url else {
@@ -116,9 +110,9 @@ extension Request {
         return url
     }
 
-    /// The parameters of the query, each of which may be there once.
+    /// The parameters of the query, each at most once.
     ///
-    /// - Throws: ``APIError`` if there is another one, one twice, or one that is not percent-encoded UTF-8.
+    /// - Throws: ``APIError`` for an unknown or repeated parameter, or one that is not percent-encoded UTF-8.
     func query(_ names: Set<String>) throws -> [String: String] {
         var values: [String: String] = [:]
         for part in (uri.query ?? "").split(atByte: "&") {
@@ -137,7 +131,7 @@ extension Request {
         return values
     }
 
-    /// A name or value of the query; as in forms, a plus is a space.
+    /// Decodes a name or value of the query; as in forms, a plus is a space.
     private static func decoded(_ text: String) -> String? {
         let text = text.replacing(bytes: "+", with: " ")
         return PercentEncoding.decode(text[...].utf8).flatMap { String(validating: $0, as: UTF8.self) }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// One answer for all who ask the same thing at the same time.
+/// One answer shared by all who ask at the same time.
 ///
-/// Everybody gets an answer that was begun after they asked: who has just changed something sees it. While an answer is
-/// being made, those who come gather for the next one, so that there is never more than one in the making.
+/// An answer is always begun after it was requested, so callers see their own changes. Requests that arrive while an
+/// answer is made wait for the next one; at most one is being made at any time.
 final class SharedAnswer<Answer: Sendable>: Sendable {
     private struct State {
         var waiting: [CheckedContinuation<Answer, Never>] = []
         var isMaking = false
-        /// When the newest answer was begun.
         var begun: ContinuousClock.Instant?
     }
 
-    /// The least time from one answer to the next: what is asked in between gets one.
     private static var pace: Duration { .milliseconds(10) }
 
     private let state = Mutex(State())
@@ -30,7 +28,7 @@ final class SharedAnswer<Answer: Sendable>: Sendable {
                 defer { state.isMaking = true }
                 return !state.isMaking
             }
-            // It is not the task of the one who asked first: that one may be cancelled, and the others still wait.
+            // A task of its own: the first caller's may be cancelled while others wait.
             if isFirst { Task { await makeAll() } }
         }
     }

@@ -5,7 +5,7 @@ import SyncAgent
 import SyncPlan
 import Synchronization
 
-/// The status as clients read it: written once after each change, however many ask for it.
+/// The status as JSON text, encoded once after each change for all clients.
 final class StatusBoard: Sendable {
     private let text: SharedAnswer<String?>
     private let line: SharedAnswer<String?>
@@ -16,10 +16,10 @@ final class StatusBoard: Sendable {
         line = Self.document(of: report) { $0.line }
     }
 
-    /// The document over several lines, as an answer has it; `nil` if the agent is about to end.
+    /// The status over several lines, as in a response; `nil` if the agent is about to end.
     func text() async -> String? { await text.get() }
 
-    /// The document in one line, as a stream has it; `nil` if the agent is about to end.
+    /// The status in one line, as in a stream; `nil` if the agent is about to end.
     func line() async -> String? { await line.get() }
 
     private static func document(

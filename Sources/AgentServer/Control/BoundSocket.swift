@@ -5,9 +5,9 @@ import SyncAgent
 import Synchronization
 import SystemPackage
 
-/// The socket file that this agent made, which is removed at the end if it is still this one.
+/// The socket file that this agent created; removed at the end unless another file replaced it.
 final class BoundSocket: Sendable {
-    /// What tells it from a later one: the number of an inode that was freed may be used again.
+    /// Includes the change time, since the number of a freed inode may be reused.
     private struct Identity: Equatable {
         var device: DeviceID
         var inode: Inode
@@ -26,15 +26,15 @@ final class BoundSocket: Sendable {
         self.path = path
     }
 
-    /// Notes that the socket is there, with the mode that it is to have.
+    /// Records the identity of the socket, once it has its final mode.
     func noteBound() {
         let found = Identity(path)
         identity.withLock { $0 = found }
     }
 
-    /// Removes the file, if it is still the one that was noted.
+    /// Removes the file if it is still the recorded one.
     ///
-    /// To be called while the socket still answers: another agent takes only a socket away that does not.
+    /// Call it while the socket still answers: another agent replaces only a socket that does not answer.
     func remove() {
         identity.withLock { identity in
             if let identity, Identity(path) == identity { unlink(path.string) }

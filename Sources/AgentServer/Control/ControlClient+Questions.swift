@@ -6,21 +6,20 @@ import NIOHTTP1
 package import Reports
 package import SyncPlan
 
-/// An answer is `nil` if no agent answers, or one that is about to stop.
+/// All return `nil` if no agent answers, or if it is about to stop.
 extension ControlClient {
-    /// The agent's status.
     package func status() async throws -> StatusReport? {
         try await unlessItEnds { try await decoded(StatusReport.self, from: "status") }
     }
 
-    /// The agent's status now, and again whenever it changes, until one is the last or the agent ends.
+    /// Passes the current status and each later one to `isLast`, until that returns true or the agent ends.
     ///
     /// - Returns: The last status.
     package func status(until isLast: (StatusReport) async throws -> Bool) async throws -> StatusReport? {
         try await last(of: StatusReport.self, from: "status/stream", until: isLast)
     }
 
-    /// Everything that the agent knows of one URL.
+    /// Everything the agent knows about a URL.
     ///
     /// - Returns: `nil` if no agent answers; `.some(nil)` if it does not know the URL.
     package func report(on url: IconURL) async throws -> IconReport?? {
@@ -28,20 +27,18 @@ extension ControlClient {
             do {
                 return try await decoded(IconReport.self, from: "why", .POST, body: .of(url))
             } catch let error as Unexpected where [404, 413].contains(error.status) {
-                // One that is too long for a request is too long for a list.
+                // A URL too long for a request is too long for a list, so no list names it.
                 return nil
             }
         }
     }
 
-    /// Pauses new downloads, or resumes them.
-    ///
-    /// - Returns: The status from then on.
+    /// Pauses or resumes new downloads; returns the status after that.
     package func pause(_ isPaused: Bool) async throws -> StatusReport? {
         try await unlessItEnds { try await decoded(StatusReport.self, from: isPaused ? "pause" : "resume", .POST) }
     }
 
-    /// What goes and what stays: of one icon, or of all that no list names.
+    /// What is evicted and what stays: for one icon, or for all that no list names.
     package func evictionReport(on url: IconURL? = nil) async throws -> EvictionReport? {
         try await unlessItEnds {
             guard let url else { return try await decoded(EvictionReport.self, from: "eviction") }
@@ -49,50 +46,43 @@ extension ControlClient {
         }
     }
 
-    /// Removes what is retired without waiting for its grace.
+    /// Evicts retired images without waiting for the grace period; returns what stays, and why.
     ///
-    /// If `isConfirmed`, an eviction that is held goes on too. The answer is what stays then, and why.
+    /// If `isConfirmed`, it releases a held eviction too.
     package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
         var body = RequestDocument()
         body.confirm = isConfirmed
         return try await unlessItEnds { try await decoded(EvictionReport.self, from: "evict", .POST, body: body) }
     }
 
-    /// Downloads images again that are damaged on disk.
-    ///
-    /// - Returns: The status after that.
+    /// Downloads damaged images again; returns the status after that.
     package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
         var body = RequestDocument()
         body.images = images.map(\.hex).sorted()
         return try await unlessItEnds { try await decoded(StatusReport.self, from: "repair", .POST, body: body) }
     }
 
-    /// Keeps an icon although no list names it, or no more.
-    ///
-    /// - Returns: All that are kept so.
+    /// Pins or unpins an icon; returns all pins.
     package func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport? {
         try await unlessItEnds {
             try await decoded(PinReport.self, from: isPinned ? "pin" : "unpin", .POST, body: .of(url))
         }
     }
 
-    /// Requests icons now that failed.
     package func retry(_ selection: IconSelection) async throws -> SelectionReport? {
         try await unlessItEnds {
             try await decoded(SelectionReport.self, from: "retry", .POST, body: .of(selection, withFailed: true))
         }
     }
 
-    /// Requests icons now that failed or that are fresh.
+    /// Requests icons now, even if they failed or are fresh.
     package func refresh(_ selection: IconSelection) async throws -> SelectionReport? {
         try await unlessItEnds {
             try await decoded(SelectionReport.self, from: "refresh", .POST, body: .of(selection, withFailed: false))
         }
     }
 
-    /// Forgets and removes everything but the lists, and downloads it anew.
-    ///
-    /// - Returns: What came of it.
+    /// Removes everything but the lists, and downloads it again.
     package func purge() async throws -> PurgeReport? {
         struct Answer: Decodable {
             var purge: PurgeReport
@@ -100,12 +90,11 @@ extension ControlClient {
         return try await unlessItEnds { try await decoded(Answer.self, from: "purge", .POST).purge }
     }
 
-    /// The agent's settings, and where each one came from; `nil` if no agent answers.
     package func settings() async throws -> SettingsReport? {
         try await unlessItEnds { try await decoded(SettingsReport.self, from: "settings") }
     }
 
-    /// The icons of a list whose last refresh failed; `nil` if no agent answers.
+    /// The icons of a list whose last refresh failed.
     package func staleIcons(of list: ListName) async throws -> Set<IconURL>? {
         guard let status = try await status() else { return nil }
         var stale: Set<IconURL> = []
@@ -121,18 +110,14 @@ extension ControlClient {
         return stale
     }
 
-    /// Rescans the lists folder.
-    ///
-    /// - Returns: The status.
+    /// Rescans the lists folder; returns the status after that.
     package func sync() async throws -> StatusReport? {
         try await unlessItEnds { try await decoded(StatusReport.self, from: "sync", .POST) }
     }
 
-    /// The same, and how far the icons of some lists are, until nothing more comes for now.
+    /// Rescans the lists folder and reports the progress of some lists (all, if empty), until `isDone`.
     ///
-    /// With no lists it waits for all of them.
-    ///
-    /// - Returns: The last report, which is not done if the agent ended before.
+    /// - Returns: The last report; it is not done if the agent ended before.
     package func sync(waitingFor lists: [ListName], _ progress: (SyncReport) -> Void) async throws -> SyncReport? {
         var body = RequestDocument()
         body.lists = lists
@@ -144,13 +129,13 @@ extension ControlClient {
 }
 
 extension ControlClient {
-    /// Has the agent open the dashboard for as long as this call lasts: until the task is cancelled, or the agent ends.
+    /// Opens the dashboard until the task is cancelled or the agent ends.
     ///
     /// - Parameters:
-    ///   - mayChange: Whether the page may change things.
-    ///   - isOpen: Called with the address, once the page is there.
+    ///   - mayChange: Whether the page gets change access.
+    ///   - isOpen: Called with the page's address.
     /// - Returns: `nil` if no agent answers.
-    /// - Throws: ``Unexpected`` if the agent opens no page, and what the closure throws.
+    /// - Throws: ``Unexpected`` if the agent does not open the page, and what the closure throws.
     package func dashboard(mayChange: Bool, _ isOpen: (String) async throws -> Void) async throws -> Bool? {
         struct Opened: Decodable {
             var url: String?

@@ -8,11 +8,10 @@ import NIOHTTP1
 import SyncPlan
 package import SystemPackage
 
-/// Asks a running agent.
 package struct ControlClient: Sendable {
-    /// How long an answer may take.
+    /// The time limit for a response.
     private static let patience: TimeAmount = .seconds(10)
-    /// The longest answer that is read, in bytes.
+    /// The longest response accepted, in bytes.
     static let longest = 64 << 20
 
     private let socket: FilePath
@@ -26,7 +25,7 @@ package struct ControlClient: Sendable {
         until isLast: (Document) async throws -> Bool
     ) async throws -> Document? {
         var last: Document?
-        // An agent that ends may close the connection in the middle of an answer.
+        // An agent that ends may close the connection in the middle of a response.
         _ = try await unlessItEnds {
             try await ask(method, path, body: body) { connection in
                 var line: [UInt8] = []
@@ -47,13 +46,13 @@ package struct ControlClient: Sendable {
         return last
     }
 
-    /// - Returns: `nil` if no agent answers, or one that ended meanwhile.
+    /// - Returns: `nil` if no agent answers, or it ended meanwhile.
     func unlessItEnds<Answer>(_ ask: () async throws -> Answer) async throws -> Answer? {
         guard isAnswered else { return nil }
         do {
             return try await ask()
         } catch let error as Unexpected where error.status == 503 && error.code != APIError.busy.code {
-            // Its loop has ended, and the socket is about to go.
+            // The loop has ended, and the socket is about to be removed.
             return nil
         } catch {
             guard isAnswered else { return nil }
@@ -69,9 +68,9 @@ package struct ControlClient: Sendable {
         }
     }
 
-    /// Asks over a connection of its own, and hands it over when the agent does what it was asked to.
+    /// Sends a request over a new connection, and passes the connection to `read` if the status is 200.
     ///
-    /// While the queue of the socket is full, it tries again.
+    /// Retries while the backlog of the socket is full (EAGAIN).
     func ask<Answer>(
         _ method: HTTPMethod, _ path: String, fields: [(String, String)] = [], body: RequestDocument? = nil,
         _ read: (inout LocalConnection) async throws -> Answer
@@ -114,7 +113,6 @@ package struct ControlClient: Sendable {
         }
     }
 
-    /// How the server says why it refuses a request.
     private struct Refusal: Decodable {
         struct Reason: Decodable {
             var code: String?
@@ -123,21 +121,20 @@ package struct ControlClient: Sendable {
         var error: Reason
     }
 
-    /// A process listens at the socket, and did not answer.
+    /// A process listens at the socket, but did not answer.
     package struct NoAnswer: Error, CustomStringConvertible {
         var reason: String
         package var description: String { reason }
     }
 
-    /// The agent did not do what it was asked to.
+    /// The agent refused the request, or failed.
     package struct Unexpected: Error, CustomStringConvertible {
         package var status: UInt
-        /// The stable code of the refusal, such as `forbidden`.
+        /// A stable code, such as `forbidden`.
         package var code: String?
-        /// Why the request was refused, as a sentence; `nil` if the agent does not say: it may be of another version.
+        /// A sentence; `nil` if the agent gives none, as another version may.
         package var reason: String?
 
-        /// Whether the agent has too many clients at present.
         package var isBusy: Bool { code == APIError.busy.code }
 
         package var description: String {
@@ -146,10 +143,10 @@ package struct ControlClient: Sendable {
         }
     }
 
-    /// Whether a process listens there; one whose queue of connections is full does.
+    /// Whether a process listens at the socket, even with a full backlog.
     var isAnswered: Bool { obstacle == nil }
 
-    /// Why there is nobody to be asked there; `nil` if a process listens.
+    /// Why connecting to the socket fails; `nil` if a process listens.
     package var obstacle: Errno? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

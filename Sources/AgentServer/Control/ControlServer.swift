@@ -6,23 +6,15 @@ import NIOCore
 import SyncAgent
 package import SystemPackage
 
-/// Answers on the control socket.
 package struct ControlServer: Sendable {
     let path: FilePath
-    /// The most clients at once: others wait until one is gone.
     let clients: Int
     private let logger: Logger
     let api: API
     let access: SocketAccess
 
-    /// Makes ready to listen on a socket.
+    /// Makes the socket's folder, and removes a socket that no agent answers on.
     ///
-    /// - Parameters:
-    ///   - path: The socket.
-    ///   - clients: The most clients at once.
-    ///   - logger: Where troubles of the server go.
-    ///   - api: What can be asked.
-    ///   - access: Who may ask for it.
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
     package init(at path: FilePath, clients: Int, logger: Logger, api: API, access: SocketAccess) throws {
         let folder = path.removingLastComponent()
@@ -43,17 +35,17 @@ package struct ControlServer: Sendable {
         self.access = access
     }
 
-    /// Makes the socket's folder if it is missing; one that is there keeps its mode.
+    /// Makes the socket's folder if it is missing; an existing one keeps its mode.
     private static func makeFolder(_ folder: FilePath, mode: mode_t) throws {
         guard Glibc.access(folder.string, F_OK) != 0 else { return }
         try AgentFolders.make(folder, mode: FilePermissions(rawValue: mode))
-        // The umask is that of the cache.
+        // The umask is set for the cache, so set the mode explicitly.
         guard chmod(folder.string, mode) == 0 else {
             throw FileError("change the mode of", folder.string, Errno(rawValue: errno))
         }
     }
 
-    /// Answers on the socket and over TCP until the task is cancelled; only at the socket is the dashboard opened.
+    /// Serves the socket and TCP listeners until the task is cancelled.
     package func run(with web: WebListeners) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await run() }
@@ -63,16 +55,14 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Answers on the socket until the task is cancelled.
-    ///
-    /// - Throws: A `FileError` if the socket cannot be used.
+    /// Serves the socket until the task is cancelled; throws a `FileError` if the socket cannot be used.
     func run() async throws {
         let socket = BoundSocket(at: path)
         defer { socket.remove() }
         do {
             try await withTaskCancellationHandler {
                 try await server.run { [path, access, api] _ in
-                    // Until here only the owner could connect: the agent's umask takes the right to write from all others.
+                    // Until here only the owner could connect: the agent's umask denies others write permission.
                     access.open(path)
                     socket.noteBound()
                     api.agent.noteListening()
@@ -102,14 +92,13 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Sets how many threads wait for sockets: to be called before any server or client is made.
+    /// Limits the event loop threads; each takes three descriptors.
     ///
-    /// Each takes three descriptors.
+    /// Call it before any server or client is made.
     package static func limitThreads(to count: Int) {
         NIOSingletons.groupLoopCountSuggestion = count
     }
 
-    /// Another agent answers at the socket.
     package struct InUse: Error, CustomStringConvertible {
         var path: FilePath
         package var description: String {

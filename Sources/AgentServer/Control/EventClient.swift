@@ -7,9 +7,8 @@ import NIOHTTP1
 package import SyncAgent
 package import SystemPackage
 
-/// Reads the events of a running agent.
 package struct EventClient: Sendable {
-    /// The time between two tries to reach an agent that has stopped: from the first to the longest.
+    /// The delays between attempts to reach an agent that has stopped; they double.
     private static let pauses: (first: Duration, longest: Duration) = (.milliseconds(50), .seconds(1))
 
     private let client: ControlClient
@@ -18,16 +17,12 @@ package struct EventClient: Sendable {
         client = ControlClient(socket: socket)
     }
 
-    /// Reads some events that there are.
-    ///
-    /// - Returns: Their lines, and the number to ask with for what comes after.
-    /// - Throws: ``ControlClient/Unexpected`` if the agent refuses, and what keeps it from being asked.
+    /// Reads a page of past events: one line for each, and the number to continue after.
     package func page(from start: EventStart, limit: Int) async throws -> (lines: [String], next: Int) {
         struct Page: Decodable { var next: Int }
         return try await client.ask(.GET, "events?\(Self.query(start))&limit=\(limit)") { connection in
             let text = try await connection.rest(upTo: ControlClient.longest)
             let next = try JSONDecoder().decode(Page.self, from: Data(text)).next
-            // The page has one event a line.
             let lines = text.split(separator: UInt8(ascii: "\n")).compactMap { row -> String? in
                 let line = row.drop { $0 == UInt8(ascii: " ") }
                 guard row.startIndex < line.startIndex, line.starts(with: Array("{ \"id\"".utf8)) else { return nil }
@@ -37,13 +32,11 @@ package struct EventClient: Sendable {
         }
     }
 
-    /// Follows the events for ever, also over restarts of the agent.
+    /// Follows the events across restarts of the agent, until the task is cancelled.
     ///
-    /// - Parameters:
-    ///   - start: With which event to begin.
-    ///   - noteLoss: Called when the agent does not answer any more, and is waited for.
-    ///   - body: Called with lines in their order.
-    /// - Throws: What keeps the agent from being asked at first, its refusal at any time, and what the body throws.
+    /// `noteLoss` is called when the connection is lost, before reconnecting.
+    ///
+    /// - Throws: An error of the first connection, a refusal at any time, and what the body throws.
     package func follow(
         from start: EventStart, noteLoss: () -> Void, _ body: ([String]) throws -> Void
     ) async throws {
@@ -60,13 +53,13 @@ package struct EventClient: Sendable {
             } catch let error as Stopped {
                 throw error.reason
             } catch let error as ControlClient.Unexpected where (400..<500).contains(error.status) {
-                // It will not be allowed later either.
+                // A refusal is permanent.
                 throw error
             } catch let error as IOError where error.errnoCode == EACCES && pause > Self.pauses.first * 4 {
-                // An agent that starts opens its socket to others only when it can answer.
+                // A starting agent opens its socket to others only when it can answer: EACCES is tolerated at first.
                 throw error
             } catch {
-                // It ends, has ended, or starts.
+                // The agent is stopping, stopped or starting.
             }
             if pause == Self.pauses.first { noteLoss() }
             try await Task.sleep(for: pause)
@@ -74,7 +67,7 @@ package struct EventClient: Sendable {
         }
     }
 
-    /// What the reader of the events threw: that is no matter of the connection.
+    /// Wraps an error of `body`, to tell it from errors of the connection.
     private struct Stopped: Error { var reason: any Error }
 
     private func stream(from next: inout Int, _ body: ([String]) throws -> Void) async throws {
@@ -98,15 +91,13 @@ package struct EventClient: Sendable {
     }
 }
 
-/// Takes events out of a stream as it comes.
+/// An incremental parser of server-sent events.
 struct EventStreamParser {
     private var line: [UInt8] = []
     private var id: Int?
     private var data: String?
 
-    /// Takes bytes in.
-    ///
-    /// - Returns: The events that are complete.
+    /// Consumes bytes; returns the events that they complete.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [(id: Int, data: String)] {
         var events: [(id: Int, data: String)] = []
         for byte in bytes {

@@ -2,7 +2,7 @@
 import Glibc
 import NIOCore
 
-/// What the kernel tells of the process at the other end of a Unix socket, as it was when it connected.
+/// Credentials of the process at the other end of a Unix socket, as of its connection.
 enum PeerCredentials {
     /// `struct ucred` (unix(7)).
     private struct Credentials: Sendable {
@@ -11,17 +11,12 @@ enum PeerCredentials {
         var group: UInt32 = 0
     }
 
-    /// The supplementary groups; those beyond the last one stay 0.
+    /// Supplementary groups; unused elements stay 0.
     private typealias Groups = InlineArray<1024, UInt32>
 
     private static let peerGroups: Int32 = 59
 
-    /// Asks for the peer of a connection.
-    ///
-    /// - Parameters:
-    ///   - channel: The connection.
-    ///   - access: What makes a difference.
-    /// - Returns: `nil` if the kernel does not tell.
+    /// Reads the peer's user, and its group membership if that matters for `access`; `nil` if the kernel gives none.
     static func peer(of channel: any Channel, for access: SocketAccess) -> EventLoopFuture<SocketAccess.Peer?> {
         let credentials: EventLoopFuture<Credentials> = option(SO_PEERCRED, of: channel)
         return credentials.flatMap { peer in
@@ -32,8 +27,8 @@ enum PeerCredentials {
             if peer.group == wanted {
                 return channel.eventLoop.makeSucceededFuture(SocketAccess.Peer(user: peer.user, isMember: true))
             }
-            // Who has more groups than fit is no member: the kernel then tells none of them. Nor is one by a
-            // supplementary group 0, which what is not filled in looks like.
+            // A process with more groups than fit counts as no member: the kernel then returns none. Membership of
+            // group 0 by a supplementary group is not recognised, because unused elements are 0 too.
             guard wanted != 0 else { return channel.eventLoop.makeSucceededFuture(alone) }
             let groups: EventLoopFuture<Groups> = option(peerGroups, of: channel)
             return groups.map { groups in
@@ -42,7 +37,7 @@ enum PeerCredentials {
         }.map(Optional.some).recover { _ in nil }
     }
 
-    /// Reads an option of a socket: at once, on the connection's event loop.
+    /// Reads a socket option, synchronously on the connection's event loop.
     private static func option<Value: Sendable>(_ name: Int32, of channel: any Channel) -> EventLoopFuture<Value> {
         guard let options = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)

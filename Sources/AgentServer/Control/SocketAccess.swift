@@ -4,30 +4,27 @@ import Glibc
 import SyncPlan
 import SystemPackage
 
-/// Who may do what at the control socket, by the credentials of the process that connected.
 package struct SocketAccess: Equatable, Sendable {
-    /// A process as the kernel knew it when it connected (SO_PEERCRED, SO_PEERGROUPS).
+    /// A process's credentials when it connected (SO_PEERCRED, SO_PEERGROUPS).
     struct Peer: Equatable, Sendable {
         var user: UInt32
-        /// Whether it has the group that may change things, as its own or as a supplementary one.
+        /// Whether it is in the group with change access, by its primary or a supplementary group.
         var isMember = false
     }
 
-    /// The group that may change things.
     struct Group: Equatable, Sendable {
         var name: String
         var id: UInt32
     }
 
-    /// The user that the agent runs as.
     let owner: UInt32
     let group: Group?
-    /// Whether everyone on the machine may read.
+    /// Whether every user may read.
     let isOpenToAll: Bool
-    /// Who may change things, or also read, and how to become one of them.
+    /// A sentence on who has access, and how to get it.
     private let advice: String
 
-    /// - Throws: ``UnknownGroup`` if there is no group of the name that is configured.
+    /// - Throws: ``UnknownGroup`` if the configured group does not exist.
     package init(_ settings: Settings) throws(UnknownGroup) {
         var group: Group?
         if let name = settings.control.group {
@@ -36,7 +33,7 @@ package struct SocketAccess: Equatable, Sendable {
         }
         let owner = geteuid()
         let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) }
-        // What the cache tells, the socket tells too: who may not read the one may not read the other.
+        // The socket reveals what the cache contains: whoever may not read the cache may not read here.
         let isOpenToAll = settings.control.readers == .everyone && settings.cache.mode == .everybody
         self.init(owner: owner, named: name, group: group, isOpenToAll: isOpenToAll)
     }
@@ -63,38 +60,35 @@ package struct SocketAccess: Equatable, Sendable {
         return isOpenToAll ? .read : .none
     }
 
-    /// Whether the group of a process makes a difference to what it may do.
     func asksForGroup(of user: UInt32) -> Bool { group != nil && user != owner && user != 0 }
 
-    /// A client at the socket; `nil` stands for one that the kernel does not tell of.
+    /// The caller for a peer; `nil` stands for unknown credentials, which have no access.
     func caller(_ peer: Peer?) -> Caller {
         Caller(access: peer.map(access) ?? .none, howToRead: advice, howToChange: advice)
     }
 
-    /// Whose seats a connection takes.
     func client(_ peer: Peer?) -> Seats.Client {
         guard let peer else { return .other(user: .max) }
         return access(of: peer) == .change ? .any : .other(user: peer.user)
     }
 
-    /// The mode of the socket's file: whoever may write to it may connect.
+    /// Write permission allows connecting.
     var mode: mode_t {
         if isOpenToAll { return 0o666 }
         return group == nil ? 0o600 : 0o660
     }
 
-    /// Lets those connect who may do something.
+    /// Sets owner group and mode of the socket, so that those with access can connect.
     func open(_ socket: FilePath) {
         let isGiven = mode != 0o660 || chown(socket.string, uid_t.max, group?.id ?? .max) == 0
-        // An agent that is no member of the group cannot give the file to it: then all may connect, and the credentials
-        // decide alone.
+        // An agent that is not in the group cannot chown the file to it. Then all may connect, and only credentials
+        // decide.
         chmod(socket.string, isGiven ? mode : 0o666)
     }
 
-    /// The mode of a folder that is made for the socket: whoever may enter it may connect.
+    /// Search permission allows connecting.
     var folderMode: mode_t { mode == 0o600 ? 0o700 : 0o755 }
 
-    /// The group that is configured does not exist.
     package struct UnknownGroup: Error, Equatable, CustomStringConvertible {
         package var name: String
         package var description: String {

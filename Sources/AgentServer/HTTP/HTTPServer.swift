@@ -9,12 +9,12 @@ import NIOPosix
 import SyncPlan
 import SystemPackage
 
-/// Answers HTTP requests at one address: a Unix socket, or a port of TCP.
+/// An HTTP server at one address: a Unix socket or a TCP port.
 ///
 /// An idle server has no timers; a connection has one while it is open. Hummingbird's `Application` would wake up every
-/// second to have the date at hand, which no client of this one needs.
+/// second to update the date, which no client here needs.
 struct HTTPServer: Sendable {
-    /// Answers a request; an error is a failure of the server itself.
+    /// Responds to a request; an error is a failure of the server itself.
     typealias Responder = @Sendable (Request, any Channel) async throws -> Response
 
     enum Address: Equatable, Sendable, CustomStringConvertible {
@@ -36,7 +36,6 @@ struct HTTPServer: Sendable {
         }
     }
 
-    /// Why nobody can be answered at an address.
     struct Unavailable: Error, Equatable, CustomStringConvertible {
         var address: Address
         var errno: Errno
@@ -55,31 +54,27 @@ struct HTTPServer: Sendable {
         }
     }
 
-    /// The longest request head, in bytes, and the most fields in it.
     static let longestHead = (bytes: 80 << 10, fields: 100)
 
-    /// How many connections wait, where there are as many as there may be: the system refuses those beyond.
+    /// The listen backlog while all connections are in use; the system refuses further ones.
     private static let queue = 1024
 
     let address: Address
-    /// The most connections at once: others wait until one is gone.
+    /// The limit on connections; others wait in the backlog.
     let clients: Int
-    /// The most streams at once: others are refused.
+    /// The limit on concurrent streams, above which they get a 503.
     ///
-    /// The default is half of the clients: so other requests are still answered.
+    /// The default is half of `clients`, so that other requests are still answered.
     var streams: Int?
-    /// How long clients may take.
     var patience = SlowClientHandler.Patience()
-    /// Tells whose a connection is, where users share the seats.
-    ///
-    /// By default each client may have any seat.
+    /// Identifies the client of a connection, if users share the seats; by default every client may take any seat.
     var identify: SeatHandler.Identify = { $0.eventLoop.makeSucceededFuture(.any) }
     let logger: Logger
     let respond: Responder
 
-    /// Answers until the task is cancelled.
+    /// Serves requests until the task is cancelled.
     ///
-    /// - Parameter isListening: Called with the port, once requests are answered; 0 at a socket.
+    /// - Parameter isListening: Called with the port (0 for a socket) once requests are answered.
     /// - Throws: ``Unavailable``
     func run(_ isListening: @escaping @Sendable (Int) async -> Void) async throws {
         guard clients > 0 else { throw Unavailable(address: address, errno: .tooManyOpenFiles) }
@@ -112,7 +107,7 @@ struct HTTPServer: Sendable {
                     response = .refusal(.busy)
                 }
             } catch {
-                // A client that leaves in the middle of its request is no failure.
+                // A client that leaves in the middle of its request is not a failure.
                 let level: Logger.Level = error is IOError || error is ChannelError ? .debug : .error
                 logger.log(
                     level: level, "request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])

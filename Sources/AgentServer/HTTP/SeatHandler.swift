@@ -3,27 +3,27 @@ import Hummingbird
 import NIOCore
 import NIOHTTPTypes
 
-/// Finds a seat for a connection as soon as it is accepted, and answers 503 where there is none.
+/// Takes a seat for each accepted connection; answers 503 if there is none.
 ///
-/// While hardly any seat is left, a connection ends with its next answer: those who only keep theirs make room.
+/// While seats are scarce, a connection closes after its next response, so that idle ones make room.
 final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Tells whose connection it is; it answers at once on the connection's event loop.
+    /// Identifies the client of a connection; it completes synchronously on the event loop.
     typealias Identify = @Sendable (any Channel) -> EventLoopFuture<Seats.Client>
 
     private let seats: Seats
     private let identify: Identify
-    /// How long a client may take to ask and read that there is no seat, or to close a connection that is at its end.
+    /// The time for a refused client to send a request and read the refusal, or to close after the last response.
     private let patience: TimeAmount
     private var taken: (place: Seats.Place, client: Seats.Client)?
     private var isTold = false
     private var isLast = false
     private var isOver = false
-    /// How many requests have begun whose answers have not ended.
+    /// Requests begun whose responses have not ended.
     private var unanswered = 0
     private var limit: Scheduled<Void>?
 
@@ -74,7 +74,7 @@ final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guard isRefused else {
             if case .head = unwrapInboundIn(data) {
                 unanswered += 1
-                // A request that follows one that has its last answer is not done: the client learns that from the answer.
+                // A request after the one with the last response is dropped: “connection: close” tells the client.
                 if isLast { isOver = true }
             }
             return isOver ? () : context.fireChannelRead(data)
@@ -115,7 +115,7 @@ final class SeatHandler: ChannelDuplexHandler, RemovableChannelHandler {
 extension SeatHandler: Sendable {}
 
 extension ChannelOutboundHandler where OutboundOut == HTTPResponsePart {
-    /// Answers that a request is refused, as the last answer of its connection.
+    /// Writes a refusal as the last response of the connection.
     func refuse(_ error: APIError, _ context: ChannelHandlerContext) {
         var head = error.head
         head.headerFields[.connection] = "close"

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Shares out the connections of a listener, so that no client keeps the others out.
+/// Allots the connections of a listener, so that no client locks others out.
 ///
-/// Clients who may change things take any seat. Of the others, each user has a quarter of the seats, and all together
-/// have half of them. Connections beyond that are refused: another quarter of the seats is for those that are told so.
+/// Clients with change access take any seat. Of the others, each user gets a quarter of the seats at most, and all
+/// together half. Further connections get a refusal (503), up to another quarter, or else are closed.
 final class Seats: Sendable {
     enum Client: Equatable, Sendable {
-        /// One who may change things, or any client where users are not known.
+        /// A client with change access, or any client if users are unknown.
         case any
-        /// A user who may not change things.
         case other(user: UInt32)
     }
 
     enum Place: Equatable, Sendable {
         case seat
-        /// The client is told that there is no seat.
         case refusal
-        /// Too many are being told so already.
+        /// Too many refusals are in flight; the connection is closed.
         case none
     }
 
     private struct State {
-        /// All connections.
         var open = 0
-        /// The seats of users who may not change things.
+        /// Seats of users without change access.
         var others: [UInt32: Int] = [:]
         var refused = 0
         var streams = 0
@@ -34,17 +31,14 @@ final class Seats: Sendable {
     private let streams: Int
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - total: The most connections at once.
-    ///   - streams: The most answers without an end at once.
     init(_ total: Int, streams: Int) {
         (self.total, self.streams) = (total, streams)
     }
 
-    /// Whether hardly any seat is left: then connections end with the next answer.
+    /// Whether more than three quarters of the seats are taken; connections then end with their next response.
     var isCrowded: Bool { state.withLock { $0.open * 4 > total * 3 } }
 
-    /// Finds a place for a connection, which ``leave(_:of:)`` gives back unless it is ``Place/none``.
+    /// Allots a place to a connection; ``leave(_:of:)`` frees it.
     func take(for client: Client) -> Place {
         state.withLock { state in
             guard case .other(let user) = client else {
@@ -64,7 +58,6 @@ final class Seats: Sendable {
         }
     }
 
-    /// Gives back the place of a connection that is closed.
     func leave(_ place: Place, of client: Client) {
         guard place != .none else { return }
         state.withLock { state in
@@ -77,7 +70,7 @@ final class Seats: Sendable {
         }
     }
 
-    /// An answer without an end, for as long as this object lives.
+    /// Counts as a stream for as long as it lives.
     final class Stream: Sendable {
         private let seats: Seats
 
@@ -86,7 +79,7 @@ final class Seats: Sendable {
         deinit { seats.state.withLock { $0.streams -= 1 } }
     }
 
-    /// - Returns: `nil` if there are as many streams as there may be.
+    /// - Returns: `nil` if the limit on streams is reached.
     func takeStream() -> Stream? {
         let hasRoom = state.withLock { state in
             guard state.streams < streams else { return false }

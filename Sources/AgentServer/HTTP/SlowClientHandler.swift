@@ -4,30 +4,28 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Ends the connection of a client that is too slow, or that sends something else than requests.
+/// Closes the connection of a client that is too slow, or that does not speak HTTP.
 ///
-/// A time is set only while the rest of a request is missing, or while there is more to be written than the connection
-/// takes. That a request does not begin is noticed by Hummingbird.
+/// A timer runs only while the rest of a request is missing, or while the connection is not writable. Hummingbird's
+/// idle timeout covers requests that do not begin.
 final class SlowClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// How long a client may take.
     struct Patience: Sendable {
-        /// To send a request; the default is 10 s.
+        /// For sending a request; 10 s by default.
         var request: TimeAmount = .seconds(10)
-        /// To read what fills the buffers of its connection; the default is 30 s.
+        /// For reading what fills the connection's buffers; 30 s by default.
         var answer: TimeAmount = .seconds(30)
-        /// To read a refusal, and to send the rest of a request that is answered already; the default is 2 s.
+        /// For reading a refusal, and for sending the rest of a request that was answered early; 2 s by default.
         var rest: TimeAmount = .seconds(2)
     }
 
     private let patience: Patience
-    /// Whether the request that is being received has not come to its end.
     private var isReceiving = false
-    /// How many requests have begun whose answers have not ended.
+    /// Requests begun whose responses have not ended.
     private var unanswered = 0
     private var isRefused = false
     private var requestLimit: Scheduled<Void>?
@@ -54,10 +52,10 @@ final class SlowClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Most requests are whole by now.
+        // Most requests are complete at the first read, and need no timer.
         if isReceiving, requestLimit == nil {
             requestLimit = context.eventLoop.assumeIsolated().scheduleTask(in: patience.request) {
-                // Whoever waits for the body answers with this error.
+                // A route that waits for the body responds with this error.
                 context.fireErrorCaught(APIError.tooSlow)
                 self.closeSoon(context)
             }
@@ -80,7 +78,7 @@ final class SlowClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
         closeSoon(context)
     }
 
-    /// Closes the connection when its client had the time to read an answer: what it still sends would destroy that.
+    /// Closes the connection after a delay: closing at once would destroy a response that the client has not read.
     private func closeSoon(_ context: ChannelHandlerContext) {
         requestLimit?.cancel()
         requestLimit = context.eventLoop.assumeIsolated().scheduleTask(in: patience.rest) {

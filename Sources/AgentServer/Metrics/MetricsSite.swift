@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import SyncAgent
 
-/// Answers Prometheus: `GET` and `HEAD` of `/metrics`, and nothing else.
+/// Serves `GET` and `HEAD` of `/metrics` for Prometheus.
 struct MetricsSite: Sendable {
     private let text: SharedAnswer<String?>
 
@@ -32,9 +32,7 @@ struct MetricsSite: Sendable {
         return try await answer()
     }
 
-    /// All metrics, in the text format of Prometheus.
-    ///
-    /// - Throws: ``APIError/stopping`` if the agent is about to end.
+    /// All metrics in Prometheus text format.
     func answer() async throws(APIError) -> Response {
         guard let text = await text.get() else { throw .stopping }
         return Response(

@@ -8,7 +8,7 @@ extension OpenAPI {
     private static let nothing = Schema(request: [:])
     private static let someLists = Schema(request: ["lists": .list(of: .anyText)])
 
-    /// Every route, by its method and path.
+    /// By method and path.
     static let operations: [String: Operation] = [
         "GET /v1/health": Operation(
             id: "health", summary: "Tell whether the agent runs and is well.", answer: "Health"),

@@ -6,7 +6,6 @@ extension OpenAPI {
         "icons": .count, "example": .anyText, "list": .textOrNull, "isTemporary": .flag,
     ])
 
-    /// The documents that answers are.
     static let schemas: [(name: String, schema: Schema)] = [
         ("Error", Schema(answer: ["error": .object(["code": .anyText, "message": .anyText])])),
         (

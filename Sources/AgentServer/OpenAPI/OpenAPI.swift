@@ -3,11 +3,9 @@ import AgentSettings
 package import CacheFormat
 import SyncPlan
 
-/// The description of the API (OpenAPI 3.1), as `GET /v1/openapi.json` gives it.
+/// The OpenAPI 3.1 description of the API, served as `GET /v1/openapi.json`.
 package enum OpenAPI {
-    /// What there is to say of one route.
     struct Operation {
-        /// A parameter of the query or of the path.
         struct Parameter {
             var name: String
             var text: String
@@ -19,18 +17,17 @@ package enum OpenAPI {
         var id: String
         var summary: String
         var parameters: [Parameter] = []
-        /// The members of the request's object; `nil` if the request has no body.
+        /// The schema of the request's body; `nil` if it has none.
         var request: Schema?
-        /// The name of the answer's schema.
+        /// The name of the response's schema; empty if it has none.
         var answer: String
         var mediaType = "application/json"
-        /// The media type of the answer to clients that accept it in place of the other.
+        /// The media type of the response to clients that accept it instead.
         var streamType: String?
-        /// Statuses of refusals that are this route's own.
+        /// Statuses that only this route returns.
         var refusals: [Int] = []
     }
 
-    /// The whole document.
     package static func document(of routes: [APIRoute]) -> JSON {
         var paths: [(key: String, value: JSON)] = []
         for route in routes {
@@ -61,7 +58,6 @@ package enum OpenAPI {
         ]
     }
 
-    /// What a route is called in the table.
     static func key(of route: APIRoute) -> String { "\(route.method.rawValue) \(route.path)" }
 }
 

@@ -6,10 +6,10 @@ extension OpenAPI {
     struct Schema {
         var members: [(name: String, type: JSON)]
         var required: [String]
-        /// Whether there may be other members: answers get new ones, requests must have no others.
+        /// Whether other members are allowed: later versions add some to responses; requests must not have any.
         var isOpen = true
 
-        /// An answer; all of its members are always there, but for the optional ones.
+        /// A response: all members are required, except the optional ones.
         init(answer members: KeyValuePairs<String, JSON>, optional: KeyValuePairs<String, JSON> = [:]) {
             self.members = (members.map(\.self) + optional.map(\.self)).map { ($0.key, $0.value) }
             required = members.map(\.key)
@@ -32,12 +32,11 @@ extension OpenAPI {
     }
 }
 
-/// Types of members.
 extension JSON {
     static let anyText: JSON = ["type": "string"]
     static let textOrNull: JSON = ["type": ["string", "null"]]
     static let count: JSON = ["type": "integer", "minimum": 0]
-    /// A natural number that every client can hold.
+    /// A natural number that JSON clients represent exactly (up to 2^53).
     static let number: JSON = ["type": "integer", "minimum": 0, "maximum": .number(1 << 53)]
     static let countOrNull: JSON = ["type": ["integer", "null"], "minimum": 0]
     static let flag: JSON = ["type": "boolean"]

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The part of a file that a request asks for (RFC 9110, section 14).
+/// The requested part of a file (RFC 9110, section 14).
 enum ByteRange: Equatable {
     case whole
     case part(Range<Int>)
-    /// The range begins behind the end.
     case unsatisfiable
 
-    /// Reads a `Range` field.
+    /// Reads a `Range` field, which counts only if `condition` (`If-Range`) is absent or equals the file's entity tag.
     ///
-    /// What is malformed is ignored, as the specification says, and so are several ranges in one field.
-    ///
-    /// - Parameters:
-    ///   - field: The `Range` field.
-    ///   - condition: The `If-Range` field: the range counts only if the file is still the one with this tag.
-    ///   - tag: The entity tag of the file.
-    ///   - length: The length of the file, in bytes.
+    /// A malformed field is ignored, as the RFC requires, and so are several ranges.
     init(_ field: String?, if condition: String?, tag: String, length: Int) {
         self = .whole
         guard let field, condition == nil || condition == tag else { return }
@@ -38,20 +31,19 @@ enum ByteRange: Equatable {
         }
     }
 
-    /// Whether this is a number that can be read, or nothing at all.
+    /// Whether this is a number that fits into `Int`, or empty.
     private static func isNumber(_ text: Substring) -> Bool {
         text.isEmpty || text.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(text) != nil
     }
 }
 
 extension Int {
-    /// A number to which one can be added.
+    /// Leaves room for adding 1.
     fileprivate var clamped: Int { Swift.min(self, Int.max - 1) }
 }
 
-/// Whether a client has a file already.
 enum Revalidation {
-    /// Compares an `If-None-Match` field with the tag of a file (RFC 9110, section 13.1.2).
+    /// Compares `If-None-Match` with a file's entity tag (RFC 9110, section 13.1.2).
     static func isCurrent(_ field: String?, tag: String) -> Bool {
         guard let field else { return false }
         return field.split(atByte: ",").contains { part in

@@ -5,20 +5,18 @@ import Hummingbird
 import NIOCore
 import SyncAgent
 
-/// Serves the dashboard: its page, the images, and the API.
 struct DashboardSite: Sendable {
-    /// Answers requests to the API.
     typealias Answer = @Sendable (Request, Access, any Channel) async throws -> Response
 
     let images: ImageSite
     let tokens: DashboardTokens
-    /// What a request without a token may do.
+    /// The access of a request without a token.
     let anonymous: Access
     let api: Answer
 
-    /// What the page may load and do: nothing but what this listener serves.
+    /// The content security policy: the page uses only what this listener serves.
     ///
-    /// An image element cannot send a token: if reading takes one, the page fetches the images and shows its copies.
+    /// An image element cannot send a token. If reading needs one, the page fetches images and shows blobs of them.
     private var policy: String {
         """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'\(anonymous < .read ? " blob:" : ""); \
@@ -56,7 +54,6 @@ struct DashboardSite: Sendable {
         return guarded(page(path, to: request))
     }
 
-    /// A file of the page.
     private func page(_ path: String, to request: Request) -> Response {
         guard request.method == .get || request.method == .head else {
             return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
@@ -65,7 +62,7 @@ struct DashboardSite: Sendable {
             return .refusal(.notFound, "no-such-path", "The dashboard is at /.")
         }
         let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.length)
-        // Another version of the program has other files at the same paths.
+        // A tag by content: another version of the program serves other files at the same paths.
         var hash = SHA256()
         hash.update(bytes)
         let tag = "\"\(hash.finish().hex)\""

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The tokens that open the dashboard for changes, kept in memory only.
+/// Access tokens for the dashboard, kept in memory only.
 final class DashboardTokens: Sendable {
-    /// The number of random bytes of a token.
     private static let size = 32
 
     private let tokens = Mutex<[(bytes: [UInt8], access: Access)]>([])
 
-    /// Makes a token of 256 random bits that is valid until it is removed.
-    ///
-    /// - Returns: The token, as 64 hexadecimal digits.
+    /// Makes a token of 256 random bits (64 hexadecimal digits), valid until it is removed.
     func add(_ access: Access) -> String {
         // It reads getrandom(2).
         var system = SystemRandomNumberGenerator()
@@ -20,12 +17,11 @@ final class DashboardTokens: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Makes a token invalid.
     func remove(_ token: String) {
         tokens.withLock { $0.removeAll { $0.bytes == Array(token.utf8) } }
     }
 
-    /// What a token allows; `nil` if it is not valid.
+    /// The access that a token gives; `nil` if it is invalid.
     ///
     /// The time does not depend on where a wrong token differs from a valid one.
     func access(with token: String) -> Access? {

@@ -8,34 +8,28 @@ import SyncAgent
 import SyncPlan
 import Synchronization
 
-/// The dashboards that are open: the one at `dashboard.listen`, and those that `syncagent dashboard` opened.
+/// The open dashboards: the one at `dashboard.listen`, and those opened by `syncagent dashboard`.
 final class Dashboards: Sendable {
-    /// The most dashboards opened by commands at once.
+    /// The limit on dashboards opened by commands.
     static let most = 2
 
-    /// Why no dashboard is opened.
     struct TooMany: Error, CustomStringConvertible {
         var description: String {
             "\(Dashboards.most) dashboards are open already. Close one, or set dashboard.listen: any number share that one."
         }
     }
 
-    /// The tokens of the dashboard at `dashboard.listen`.
     let tokens = DashboardTokens()
     private let clients: Int
     private let logger: Logger
     private let makeSite: @Sendable (DashboardTokens) -> DashboardSite
     private let state = Mutex<(lasting: ListenAddress?, opened: Int)>((nil, 0))
 
-    /// - Parameters:
-    ///   - clients: The most clients of each.
-    ///   - logger: Where troubles of the servers go.
-    ///   - makeSite: Makes the site that knows some tokens.
     init(clients: Int, logger: Logger, _ makeSite: @escaping @Sendable (DashboardTokens) -> DashboardSite) {
         (self.clients, self.logger, self.makeSite) = (clients, logger, makeSite)
     }
 
-    /// Notes where the dashboard of `dashboard.listen` is; `nil` if it is not.
+    /// Sets the address of the dashboard at `dashboard.listen`; `nil` if it is not listening.
     func setLasting(_ address: ListenAddress?) { state.withLock { $0.lasting = address } }
 
     func server(at address: ListenAddress, _ tokens: DashboardTokens) -> HTTPServer {
@@ -45,11 +39,10 @@ final class Dashboards: Sendable {
         }
     }
 
-    /// Opens the dashboard for a client, until the task is cancelled.
+    /// Opens a dashboard for a client until the task is cancelled; shares the one at `dashboard.listen`, if any.
     ///
-    /// - Parameters:
-    ///   - access: What the address allows that is handed out.
-    ///   - writer: Takes the address, as a JSON document on a line.
+    /// Writes its address, which gives `access`, as one line of JSON.
+    ///
     /// - Throws: ``TooMany``, ``HTTPServer/Unavailable``, and what the writer throws.
     @concurrent func open(_ access: Access, to writer: inout any ResponseBodyWriter) async throws {
         if let lasting = state.withLock(\.lasting) {
@@ -87,7 +80,7 @@ final class Dashboards: Sendable {
     @concurrent private static func write(
         _ address: ListenAddress, _ token: String, to writer: inout any ResponseBodyWriter
     ) async throws {
-        // The fragment stays in the browser: it is in no log, and in no Referer field.
+        // A URL's fragment stays in the browser: it gets into no log and no Referer field.
         let json: JSON = ["url": .string("http://\(address)/#token=\(token)")]
         try await writer.write(ByteBuffer(string: json.line + "\n"))
     }

@@ -5,9 +5,7 @@ import ImageChecks
 import SyncAgent
 import SystemPackage
 
-/// An open image of the cache.
-///
-/// A refresh or an eviction removes its name; the open file stays readable.
+/// An open image of the cache; it stays readable when a refresh or an eviction unlinks it.
 final class ImageFile: Sendable {
     let descriptor: FileDescriptor
     let length: Int
@@ -23,7 +21,7 @@ final class ImageFile: Sendable {
     }
 }
 
-/// Opens and reads images on a thread of its own, so that a disk that hangs delays only requests for images.
+/// Opens and reads images on its own thread, so that a hanging disk delays only requests for images.
 actor ImageReader {
     /// The name of an image: only digests and known suffixes become paths.
     enum Name: Equatable {
@@ -32,15 +30,14 @@ actor ImageReader {
         case image(Digest, ImageType)
     }
 
-    /// The result of opening an image.
     enum Opened {
         case file(ImageFile)
         case absent
-        /// It is there, and cannot be read.
+        /// It exists, but cannot be read.
         case unreadable(Errno)
     }
 
-    /// How much is read at once, and looked at to tell the type: a drawing may begin with a long comment.
+    /// The bytes read at once; the first chunk determines the type, and a drawing may begin with a long comment.
     static let chunk = 1 << 16
 
     private let thread = FileThread("images")
@@ -52,9 +49,9 @@ actor ImageReader {
         self.folder = folder
     }
 
-    /// Opens an image, and tells its digest and type.
+    /// Opens an image and determines its digest and type.
     ///
-    /// - Complexity: O(*n*) in the number of its bytes if it is named by its URL: its digest is computed.
+    /// - Complexity: O(*n*) in its bytes if it is named by URL: the digest is computed.
     func open(_ name: Name) -> Opened {
         let path =
             switch name {
@@ -100,9 +97,7 @@ actor ImageReader {
         return .file(ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType))
     }
 
-    /// Reads a part of an image.
-    ///
-    /// - Returns: `nil` if it cannot be read; fewer bytes at the end.
+    /// Reads a part of an image; `nil` if that fails, fewer bytes at the end.
     func read(_ file: ImageFile, from offset: Int, count: Int) -> [UInt8]? {
         read(file.descriptor, from: offset, count: count)
     }

@@ -7,16 +7,14 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-/// Serves the images of the cache, by the URL of the icon or by digest, and nothing else.
+/// Serves images of the cache, by icon URL or by digest, and nothing else.
 struct ImageSite: Sendable {
-    /// Which pages may show the images.
+    /// The pages that may show the images.
     enum Audience: String {
-        /// Pages of the same listener.
         case sameOrigin = "same-origin"
-        /// Pages of every site.
         case everybody = "cross-origin"
 
-        /// Who may keep the images: not a cache that others share, if the dashboard's token was needed for them.
+        /// Images that may need the dashboard's token must not get into shared caches.
         var cacheability: String { self == .everybody ? "public" : "private" }
     }
 
@@ -24,7 +22,6 @@ struct ImageSite: Sendable {
     let agent: RunningAgent
     let audience: Audience
 
-    /// Whether a path is one of an image.
     static func isImage(_ path: String) -> Bool {
         path == "/icons" || path.starts(withBytes: "/icons/") || path.starts(withBytes: "/by-url/")
     }
@@ -32,7 +29,7 @@ struct ImageSite: Sendable {
     func respond(to request: Request) async -> Response {
         var response = await answer(request)
         response.headers[.resourcePolicy] = audience.rawValue
-        // A drawing that is opened as a page runs nothing.
+        // A drawing opened as a page runs nothing.
         response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.referrerPolicy] = "no-referrer"
@@ -66,7 +63,7 @@ struct ImageSite: Sendable {
         }
     }
 
-    /// What a path names: digests in hexadecimal digits, and nothing that is looked up as it is.
+    /// Parses a path; only digests and known suffixes are accepted.
     static func name(_ path: String) -> ImageReader.Name? {
         let parts = path.split(atByte: "/", omittingEmpty: false).dropFirst()
         switch (parts.first, parts.count) {
@@ -102,7 +99,7 @@ struct ImageSite: Sendable {
         let tag = "\"\(file.digest.hex)\""
         var headers: HTTPFields = [
             .eTag: tag, .acceptRanges: "bytes",
-            // The image of a URL may be another one after the next refresh: the client asks, and gets a 304.
+            // A refresh may replace the image of a URL: the client revalidates, and gets a 304.
             .cacheControl: isFixed ? "\(audience.cacheability), max-age=31536000, immutable" : "no-cache",
         ]
         if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
@@ -124,14 +121,14 @@ struct ImageSite: Sendable {
         }
     }
 
-    /// Sends a part of a file in pieces, the next one when the client has taken the one before.
+    /// Sends a part of a file in chunks, each after the client has taken the one before.
     private func body(_ file: ImageFile, _ range: Range<Int>) -> ResponseBody {
         ResponseBody(contentLength: range.count) { [reader] writer in
             var offset = range.lowerBound
             while offset < range.upperBound {
                 let count = min(ImageReader.chunk, range.upperBound - offset)
                 guard let bytes = await reader.read(file, from: offset, count: count), !bytes.isEmpty else {
-                    // The head is out: only a connection that breaks off tells the client.
+                    // The head is sent already: only closing the connection tells the client.
                     throw ChannelError.inputClosed
                 }
                 try await writer.write(ByteBuffer(bytes: bytes))
@@ -141,7 +138,6 @@ struct ImageSite: Sendable {
         }
     }
 
-    /// Why an icon has no image.
     private func absence(of url: IconURL) async -> Response {
         guard let known = await agent.report(on: url) else {
             return .refusal(.serviceUnavailable, "stopping", "The agent is about to end.")
@@ -150,7 +146,7 @@ struct ImageSite: Sendable {
             return .refusal(.notFound, "unknown-url", "No app list names this URL. It must be spelled as in the list.")
         }
         switch (report.state, report.failure) {
-        // What a server said of its failure is for those who may ask the agent: syncagent why.
+        // The server's message is only for those with access to the agent: syncagent why.
         case ("failed", let failure?):
             return .refusal(.notFound, failure.code, "The download failed. Run syncagent why with the URL.")
         case ("retired", _): return .refusal(.notFound, "retired", "No app list names this URL any more.")

@@ -2,7 +2,7 @@
 import Hummingbird
 
 extension Response {
-    /// An error as the API reports it, which no cache keeps.
+    /// An error in the API's format, with `Cache-Control: no-store`.
     static func refusal(
         _ status: HTTPResponse.Status, _ code: String, _ message: String, _ headers: HTTPFields = [:]
     ) -> Response {
@@ -17,7 +17,7 @@ extension Response {
         return response
     }
 
-    /// The answer to HEAD: the same head, with the length that the body would have.
+    /// The response to HEAD: the same head, including the body's length.
     var withoutBody: Response { Response(status: status, headers: headers, body: ResponseBody()) }
 }
 

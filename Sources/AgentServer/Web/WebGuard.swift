@@ -2,52 +2,40 @@
 import CacheFormat
 import Hummingbird
 
-/// Decides what a request to the dashboard's listener may do, by its head alone.
+/// Determines the access of a request to the dashboard's listener, from its head.
 ///
-/// Any web page that the user's browser has open can send requests to a loopback port. So the listener answers only if
-/// the request names a loopback host (a name that was rebound to loopback is not one), comes from no other site, and,
-/// to change something, has a token that no other site can know.
+/// Any web page open in the user's browser can send requests to a loopback port. So a request must name a loopback host
+/// (a name rebound to loopback is not one), come from no other site, and, to change something, have a token that no
+/// other site can know.
 struct WebGuard: Sendable {
-    /// What the head of a request says of its sender.
     struct Sender: Sendable {
-        /// The `Host` field.
         var host: String?
-        /// The `Origin` field.
         var origin: String?
-        /// The `Sec-Fetch-Site` field.
+        /// `Sec-Fetch-Site`.
         var fetchSite: String?
-        /// The `Authorization` field.
         var authorization: String?
-        /// The `X-Syncagent-Token` field.
         var token: String?
-        /// Whether a user goes to the page itself in a window of its own: what sent them there can read nothing of it.
+        /// Whether this is a top-level navigation to the page itself, which other sites may start: they cannot read it.
         var isVisit = false
     }
 
-    /// Why a request gets nothing.
     enum Refusal: Error, Equatable {
-        /// The `Host` field is not that of this listener.
+        /// `Host` is not this listener's.
         case misdirected
-        /// Another site had the browser send it.
+        /// Another site made the browser send it.
         case foreign
-        /// Its token is not, or no longer, valid.
         case unknownToken
     }
 
-    /// The port of the listener.
     var port: Int
-    /// What a request without a token may do.
     var anonymous: Access = .read
-    /// The tokens that are valid at present.
     var tokens: DashboardTokens
 
-    /// Decides.
-    ///
-    /// - Throws: ``Refusal`` if the request gets nothing.
+    /// - Throws: ``Refusal`` if the request gets no answer but that.
     func access(of sender: Sender) throws(Refusal) -> Access {
         guard let host = sender.host, OwnHost.names(host, port: port) else { throw .misdirected }
         if let origin = sender.origin, origin.asciiLowercased != "http://\(host.asciiLowercased)" { throw .foreign }
-        // `none` is a user who typed the address or followed a link from another program.
+        // `none`: the user typed the address, or followed a link from another program.
         if let site = sender.fetchSite, !["same-origin", "none"].contains(site), !sender.isVisit { throw .foreign }
         guard let token = Self.token(of: sender) else { return anonymous }
         guard let access = tokens.access(with: token) else { throw .unknownToken }
@@ -58,13 +46,12 @@ struct WebGuard: Sendable {
         if let token = sender.token { return token }
         guard let value = sender.authorization else { return nil }
         let parts = value.split(atByte: " ", maxSplits: 1)
-        // Another scheme is no token, and one without a token is a wrong one.
+        // Another scheme counts as no token; “Bearer” without a token is an invalid token.
         return parts.first?.asciiLowercased == "bearer" ? parts.dropFirst().first ?? "" : nil
     }
 }
 
 extension WebGuard.Refusal {
-    /// What is answered.
     var answer: APIError {
         switch self {
         case .misdirected: .wrongHost

@@ -8,9 +8,9 @@ import SyncAgent
 import SyncPlan
 package import SystemPackage
 
-/// The listeners on TCP: the dashboard, the images and the metrics, if the settings name addresses for them.
+/// The TCP listeners for the dashboard, images and metrics, as far as the settings give their addresses.
 package struct WebListeners: Sendable {
-    /// The longest time between attempts to listen at an address that is taken.
+    /// The maximum delay between attempts to listen at an address in use.
     private static let longestDelay: Duration = .seconds(60)
 
     let dashboards: Dashboards
@@ -19,22 +19,14 @@ package struct WebListeners: Sendable {
     private let agent: RunningAgent
     private let logger: Logger
 
-    /// At how many addresses the agent may listen at once.
+    /// The maximum number of addresses that the agent listens at.
     package static func addresses(_ settings: Settings) -> Int {
-        // Commands share the dashboard that the settings name.
+        // Commands share the dashboard of the settings.
         let dashboards = settings.dashboard.listen == nil ? Dashboards.most : 1
         return dashboards + [settings.serve.listen, settings.metrics.listen].count { $0 != nil }
     }
 
-    /// Makes ready to listen.
-    ///
-    /// - Parameters:
-    ///   - settings: Where to listen, and who may read.
-    ///   - cache: The cache folder.
-    ///   - clients: The most clients at each address.
-    ///   - logger: Where troubles of the servers go.
-    ///   - api: What can be asked.
-    ///   - access: Who may ask for it at the control socket: others need a token.
+    /// Prepares the listeners; `access` determines whether reading needs a token.
     package init(settings: Settings, cache: FilePath, clients: Int, logger: Logger, api: API, access: SocketAccess) {
         let responder = api.router().buildResponder()
         let advice = "Open the page with syncagent dashboard."
@@ -68,7 +60,7 @@ package struct WebListeners: Sendable {
             (
                 "images", settings.serve.listen,
                 { [isLoopback = settings.serve.listen?.isLoopback == true] request, channel in
-                    // Who listens at another address serves everybody, by any name.
+                    // A listener at another address serves everyone, by any host name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
                     else {
                         let refusal = Response.refusal(.wrongHost)
@@ -89,10 +81,10 @@ package struct WebListeners: Sendable {
         }
     }
 
-    /// Answers until the task is cancelled.
+    /// Serves until the task is cancelled.
     ///
-    /// If an address cannot be used, the agent goes on without it. The log and the status say why, and it is tried again
-    /// after a second, then less and less often.
+    /// If an address cannot be used, the agent runs without it. The log and the status say why. It retries after a
+    /// second, then with doubled delays.
     func run() async {
         await withDiscardingTaskGroup { group in
             if let dashboard {
@@ -127,7 +119,7 @@ package struct WebListeners: Sendable {
                 agent.listeners.set(name, at: configured, error: "\(error)")
                 if error != last { logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(error)"]) }
                 last = error
-                // Only a restart changes that.
+                // Permanent until a restart.
                 if error.errno == .tooManyOpenFiles { return }
             } catch {
                 agent.listeners.set(name, at: configured, error: "\(error)")
@@ -141,7 +133,7 @@ package struct WebListeners: Sendable {
 }
 
 extension WebListeners {
-    /// The request that opens the dashboard for as long as its connection is open: that of the control socket.
+    /// The control socket's route that opens the dashboard while its connection is open.
     package var route: APIRoute {
         .change("dashboard") { [dashboards] request, _ in
             let access: Access

@@ -2,12 +2,10 @@
 package import CacheFormat
 import Glibc
 
-/// A configuration file: settings in TOML.
+/// A configuration file in TOML.
 package struct ConfigurationFile: Sendable {
-    /// The largest file that is read.
     package static let maxBytes = ByteCount.mebibytes(1)
 
-    /// A value, and the line that it is in.
     struct Entry: Sendable {
         var key: SettingKey
         var elements: [String]
@@ -16,14 +14,9 @@ package struct ConfigurationFile: Sendable {
 
     package let path: String
     var entries: [Entry] = []
-    /// What is wrong with it, in the order of its lines.
     package var problems: [ConfigurationProblem] = []
 
-    /// Reads a file.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - isOptional: Whether it may be missing: then there is nothing in it.
+    /// Reads a file; an optional one may be missing, and is then empty.
     package init(path: String, isOptional: Bool = false) {
         self.path = path
         do throws(ConfigurationProblem) {
@@ -39,7 +32,7 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// Takes a text for that of a file.
+    /// Reads text as if it were the file's.
     package init(path: String, text: String) {
         self.path = path
         read(text)
@@ -55,13 +48,13 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// The text of a file; `nil` if there is none.
+    /// The contents; `nil` if the file does not exist.
     private static func text(of path: String) throws(ConfigurationProblem) -> String? {
         func problem(_ message: String) -> ConfigurationProblem { ConfigurationProblem(path, message) }
-        // A pipe would have it wait for a writer.
+        // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
-            // Neither the file nor the folder that it would be in.
+            // ENOTDIR: a component of the path is not a folder.
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw problem("Cannot open the file: \(String(cString: strerror(errno))).")
         }

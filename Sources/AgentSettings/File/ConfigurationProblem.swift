@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a configuration, and where.
 package struct ConfigurationProblem: Error, Equatable, CustomStringConvertible, Sendable {
     /// The file and line, the variable or the option.
     package var place: String
-    /// What is wrong there, as a sentence.
+    /// A sentence.
     package var message: String
 
     package init(_ place: String, _ message: String) {
@@ -15,7 +14,6 @@ package struct ConfigurationProblem: Error, Equatable, CustomStringConvertible, 
     package var description: String { "\(place): \(message)" }
 }
 
-/// Everything that is wrong with a configuration.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
     package var problems: [ConfigurationProblem]
 
@@ -23,7 +21,7 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
         self.problems = problems
     }
 
-    /// The first problem, and how many more there are.
+    /// The first problem, and the number of others.
     package var description: String {
         guard let first = problems.first else { return "" }
         return problems.count == 1 ? "\(first)" : "\(first) (and \(problems.count - 1) more)"

@@ -3,11 +3,10 @@ import CacheFormat
 import HTTPRules
 import TOMLKit
 
-/// Reads the text of a configuration file, and finds all that is wrong with it.
+/// Reads the text of a configuration file and collects all its problems.
 struct ConfigurationReader {
-    /// The most errors of syntax that are told of one file.
+    /// The limit on syntax errors; then parsing stops.
     private static let mostErrors = 20
-    /// The most problems of one file that are told; the others are counted.
     private static let mostProblems = 50
 
     private let path: String
@@ -15,12 +14,12 @@ struct ConfigurationReader {
     private let statements: TOMLStatements
     private(set) var entries: [ConfigurationFile.Entry] = []
     private(set) var problems: [(line: Int, problem: ConfigurationProblem)] = []
-    /// How many problems there are beside them.
+    /// Problems beyond the limit.
     private(set) var untold = 0
 
     init(path: String, text: String) {
         self.path = path
-        // Some editors begin a file with a mark of its encoding. Windows ends lines with two characters, which are one in Swift.
+        // Some editors begin a file with a byte order mark. A CRLF is one Character: splitting at “\n” misses it.
         let text = text.starts(withBytes: "\u{FEFF}") ? String(text.unicodeScalars.dropFirst()) : text
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if text.utf8.contains(UInt8(ascii: "\r")) {
@@ -34,7 +33,7 @@ struct ConfigurationReader {
         where line.utf8.contains(0) || line.contains("\\u0000") || line.contains("\\U00000000") {
             note("A NUL character is not allowed.", at: index + 1)
         }
-        // The parser ends the process at one in the name of a table.
+        // toml++ aborts the process at a carriage return in a table name.
         for (index, line) in lines.enumerated() where line.utf8.contains(UInt8(ascii: "\r")) {
             note("A carriage return is allowed only at the end of a line, before a line feed.", at: index + 1)
         }
@@ -42,7 +41,7 @@ struct ConfigurationReader {
         for statement in statements.statements where statement.path.count > TOMLStatements.mostParts {
             note("The key has more than \(TOMLStatements.mostParts) parts.", at: statement.lines.lowerBound)
         }
-        // The parser ends the process at a name that it cannot begin to read.
+        // toml++ aborts the process at a table name that it cannot start to read.
         for statement in statements.statements where statement.isTable && statement.path.isEmpty {
             note("The table has no name that can be read: write it as [fetch].", at: statement.lines.lowerBound)
         }
@@ -52,7 +51,7 @@ struct ConfigurationReader {
         for statement in statements.statements where statement.lacksTime {
             note("There is no time after the “T” of a date.", at: statement.lines.lowerBound)
         }
-        // The parser must not meet any of these, and nobody corrects so many at once.
+        // The parser must not see any of these problems; too many were found to blank them all.
         guard untold == 0 else { return }
         readTwins()
         for (line, _) in problems { blank(line) }
@@ -60,7 +59,7 @@ struct ConfigurationReader {
         read(table, at: [])
     }
 
-    /// Finds what is there twice.
+    /// Reports tables and keys that are there twice.
     private mutating func findTwins() {
         var seen: [[String]: Int] = [:]
         for statement in statements.statements where !statement.path.isEmpty && !statement.isElement {
@@ -79,7 +78,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Finds what is wrong in tables that are there twice: they are left out of the rest.
+    /// Reports problems inside repeated tables, which are blanked before the rest is parsed.
     private mutating func readTwins() {
         var seen: Set<[String]> = []
         let twins = statements.statements.filter {
@@ -96,7 +95,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// The lines of a statement, from 0; of a table, with all that is in it.
+    /// The lines of a statement, counted from 0; of a table, with its contents.
     private func lines(of statement: TOMLStatements.Statement) -> Range<Int> {
         let start = statement.lines.lowerBound
         guard statement.isTable else { return start - 1..<statement.lines.upperBound }
@@ -104,21 +103,21 @@ struct ConfigurationReader {
         return start - 1..<(next.map { $0.lines.lowerBound - 1 } ?? lines.count)
     }
 
-    /// Has the parser read the text; what it does not take is left out, until it takes the rest.
+    /// Parses the text, blanking each statement that the parser rejects until it accepts the rest.
     ///
-    /// - Returns: `nil` if there are too many errors, or one that has no place.
+    /// - Returns: `nil` if there are too many errors, or one without a place.
     private mutating func parse() -> TOMLTable? {
         for _ in 0..<Self.mostErrors {
             do {
                 return try TOMLTable(string: lines.joined(separator: "\n"))
             } catch let error as TOMLParseError {
                 let statement = statements.statement(at: error.source.begin.line)
-                // Most often the quotes are missing.
+                // The most common mistake is missing quotes.
                 let key = statement.flatMap { SettingKey.named($0.path.joined(separator: ".")) }
                 let advice = key.map { " \($0.name) takes \(Self.form(of: $0))." } ?? ""
                 note("This is not TOML: \(Self.reason(error)).\(advice)", at: error.source.begin.line)
                 let found = statement?.lines.lowerBound
-                // An error at the end of the text is one of the last statement that is left.
+                // An error at the end of the text belongs to the last statement left.
                 guard blank(found ?? error.source.begin.line) || blankLast() else { return nil }
             } catch {
                 note("This is not TOML: \(error).", at: 1)
@@ -128,16 +127,16 @@ struct ConfigurationReader {
         return nil
     }
 
-    /// What the parser says, without where it was at the time.
+    /// The parser's message without its position.
     private static func reason(_ error: TOMLParseError) -> String {
         let text = error.description
         guard text.starts(withBytes: "Error while parsing "), let colon = text.firstRange(of: ": ") else { return text }
         return String(text[colon.upperBound...])
     }
 
-    /// Leaves a statement out; of a table, all that is in it.
+    /// Blanks the statement at a line; a table with its contents.
     ///
-    /// - Returns: Whether there was anything to leave out.
+    /// - Returns: Whether there was any text to blank.
     @discardableResult
     private mutating func blank(_ line: Int) -> Bool {
         guard let statement = statements.statement(at: line) else {
@@ -156,7 +155,7 @@ struct ConfigurationReader {
         return blank(last + 1)
     }
 
-    // MARK: What it means
+    // MARK: Values
 
     private mutating func read(_ table: TOMLTable, at path: [String]) {
         for name in table.keys.sorted() {
@@ -207,7 +206,6 @@ struct ConfigurationReader {
         }
     }
 
-    /// What a setting takes, in the terms of TOML.
     private static func form(of key: SettingKey) -> String {
         switch key.kind {
         case .text: "a string, \(key.form)"
@@ -216,7 +214,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// The parts of a value; `nil` if it is of another type.
+    /// The elements of a value; `nil` if it has another type.
     private static func elements(of value: TOMLValue, as kind: SettingKey.Kind) -> [String]? {
         switch kind {
         case .text: return value.string.map { [$0] }
@@ -249,7 +247,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// Whether another problem is told; if not, it is counted.
+    /// Whether another problem can be reported; if not, counts it.
     private mutating func hasRoom() -> Bool {
         if problems.count < Self.mostProblems { return true }
         untold += 1

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where in a TOML text its tables and keys are: the parser tells that only of an error of syntax.
+/// Maps the tables and keys of a TOML text to lines; the parser gives positions only for syntax errors.
 ///
-/// It splits a text into statements and reads the keys in front of values. It judges nothing else: of a text that is no
-/// TOML it finds what looks like keys, so that all errors of a file can be told at once.
+/// It splits the text into statements and reads the keys before values, and validates nothing else. It works on invalid
+/// TOML too, so that all errors of a file can be reported at once.
 struct TOMLStatements {
     struct Statement {
-        /// Its lines, from 1.
+        /// Counted from 1.
         var lines: ClosedRange<Int>
-        /// The table, or the key with its table, as far as it can be read.
+        /// The table, or the key with its table, as far as it is readable.
         var path: [String]
         var isTable: Bool
-        /// Whether the table is an element of an array (`[[table]]`).
+        /// Whether this is an element of an array of tables (`[[table]]`).
         var isElement = false
-        /// Whether its value has no end.
+        /// Whether the value is not closed.
         var isOpen = false
-        /// Whether a date in its value has a “T” and no time after it.
+        /// Whether a date in the value has a “T” without a time after it.
         var lacksTime = false
     }
 
-    /// The most parts that a key may have; a parser that goes into each of them needs a stack for it.
+    /// The limit on the parts of a key: the parser recurses into each.
     static let mostParts = 16
 
     private(set) var statements: [Statement] = []
@@ -62,7 +62,7 @@ struct TOMLStatements {
         }
     }
 
-    /// The line of a key, or of the first one below it, or else of what it is in; `nil` if neither is there.
+    /// The line of a key; else of the first key below it, or of the table around it; `nil` if none of these exists.
     func line(of path: [String]) -> Int? {
         if let found = statements.first(where: { $0.path.starts(with: path) }) { return found.lines.lowerBound }
         for length in stride(from: path.count - 1, to: 0, by: -1) {
@@ -72,13 +72,12 @@ struct TOMLStatements {
         return nil
     }
 
-    /// Whether a line begins a table, and not only a key with dots names it.
+    /// Whether a table header names a path or a part below it; dotted keys do not count.
     func hasTable(_ path: [String]) -> Bool { statements.contains { $0.isTable && $0.path.starts(with: path) } }
 
-    /// The statement that a line is part of.
     func statement(at line: Int) -> Statement? { statements.first { $0.lines.contains(line) } }
 
-    /// Whether a line in an array that is still open begins another statement: then the array was never closed.
+    /// Whether a line inside an open array starts another statement, which means that the array was never closed.
     private static func looksLikeStatement(_ line: Substring.UTF8View) -> Bool {
         var scan = Scan(line)
         scan.skipSpace()
@@ -88,12 +87,12 @@ struct TOMLStatements {
         return scan.next == UInt8(ascii: isTable ? "]" : "=")
     }
 
-    /// Whether a value goes on in the next line.
+    /// Tracks whether a value continues on the next line.
     private struct Value {
         private var depth = 0
-        /// The three marks that end a text over several lines.
+        /// The quote whose triple ends a multi-line string.
         private var mark: UInt8?
-        /// The bytes read so far of the end of a date: a “-” and two digits.
+        /// Bytes matched of the end of a date: “-” and two digits.
         private var endOfDate = 0
         private(set) var lacksTime = false
 
@@ -130,7 +129,7 @@ struct TOMLStatements {
             }
         }
 
-        /// Detects a “T” that follows a date and precedes no digit.
+        /// Detects a “T” after a date without a digit after it.
         private mutating func checkDate(_ byte: UInt8, before next: UInt8?) {
             func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
             if byte | 0x20 == UInt8(ascii: "t"), endOfDate == 3, next.map(isDigit) != true { lacksTime = true }
@@ -159,7 +158,7 @@ struct TOMLStatements {
             }
         }
 
-        /// The parts of a key; what follows is what is not part of it.
+        /// Reads the parts of a key; `rest` then starts behind it.
         mutating func key() -> [String] {
             var parts: [String] = []
             while true {

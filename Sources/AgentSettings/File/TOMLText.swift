@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// TOML that is written.
 enum TOMLText {
     /// A basic string (TOML 1.0, “String”).
     static func quoted(_ text: String) -> String {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How unlike two texts are (Levenshtein).
 package enum EditDistance {
-    /// How many bytes to insert, remove or replace to make one text of the other.
+    /// Levenshtein distance in bytes.
     ///
     /// - Complexity: O(*n* · *m*).
     package static func between(_ a: String, _ b: String) -> Int {
@@ -20,7 +19,7 @@ package enum EditDistance {
         return row[b.count]
     }
 
-    /// The element that is spelled most like a text; `nil` if none is at all like it: at most a third of it may differ.
+    /// The element with the nearest spelling; `nil` if more than a third of the text differs.
     package static func nearest<Element>(
         to text: String, in elements: [Element], by spelling: (Element) -> String
     ) -> Element? {

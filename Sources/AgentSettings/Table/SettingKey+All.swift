@@ -4,7 +4,7 @@ import CacheFormat
 import HTTPRules
 
 extension SettingKey {
-    /// Every setting, in the order of the documentation.
+    /// All settings, in the order of the documentation.
     package static let all: [SettingKey] =
         lists + cache + fetch + network + images + upstream + control
 
@@ -23,7 +23,7 @@ extension SettingKey {
         .list(
             "lists.iconKeys", "keys", "keys", \.lists.iconKeys,
             "The keys under which an entry's URL is looked for, in this order; `icon` always comes first.",
-            // Commas separate them in variables.
+            // Commas separate the keys in variables.
             { $0.isEmpty || $0.contains(",") || $0.starts(withBytes: " ") ? nil : $0 }, { $0 }),
         .list(
             "lists.identityKeys", "keys", "keys", \.lists.identityKeys,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The forms that settings have.
 extension SettingKey {
     static func duration(
         _ name: String, _ path: any WritableKeyPath<Settings, Duration> & Sendable, atLeast minimum: Duration = .zero,
@@ -59,7 +58,7 @@ extension SettingKey {
             }, show: { $0[keyPath: path].map { [$0.description] } ?? [] })
     }
 
-    /// One whose text is that of one value; `parse` returns `nil` for what is not of the form.
+    /// A setting with one value; `parse` returns `nil` for invalid text.
     static func value<Value>(
         _ name: String, kind: Kind = .text, _ form: String, _ label: String,
         _ path: any WritableKeyPath<Settings, Value> & Sendable, effect: Effect = .reload, _ summary: String,
@@ -74,7 +73,7 @@ extension SettingKey {
             }, show: { [format($0[keyPath: path])] })
     }
 
-    /// One that may have no value, which is written as an empty text.
+    /// A setting that may have no value, written as an empty text.
     static func optional(
         _ name: String, _ form: String, _ label: String,
         _ path: any WritableKeyPath<Settings, String?> & Sendable, effect: Effect = .reload,

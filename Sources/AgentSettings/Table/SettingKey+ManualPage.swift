@@ -2,7 +2,7 @@
 import CacheFormat
 
 extension SettingKey {
-    /// The manual page `syncagent.toml(5)`, in the language of mdoc(7).
+    /// The manual page `syncagent.toml(5)`, in mdoc(7).
     package static var manualPage: String {
         let settings = tables.map { table in
             """
@@ -15,7 +15,6 @@ extension SettingKey {
         return head + settings.joined(separator: "\n") + "\n" + tail
     }
 
-    /// Its paragraph: the key, its meaning, and what it may be.
     private var manualItem: String {
         let value = value(in: Settings())
         let text = value.isEmpty ? absence : literal(in: Settings())
@@ -33,7 +32,7 @@ extension SettingKey {
             """
     }
 
-    /// Markdown in the language of mdoc: code gets marks, and each sentence begins a line.
+    /// Converts Markdown to mdoc: marks up code, and starts each sentence on a new line.
     private static func mdoc(_ text: String) -> String {
         let marks: Set<Character> = [".", ",", ";", ":", ")"]
         var lines: [String] = []
@@ -43,7 +42,7 @@ extension SettingKey {
                 continue
             }
             var rest = part
-            // Punctuation is an argument of the macro before it.
+            // In mdoc, punctuation is an argument of the macro before it.
             while index > 0, let mark = rest.first, marks.contains(mark) {
                 lines[lines.count - 1] += " \(mark)"
                 rest.removeFirst()
@@ -54,7 +53,7 @@ extension SettingKey {
         return lines.joined(separator: "\n")
     }
 
-    /// Text that means nothing else to roff.
+    /// Escapes text for roff.
     private static func escaped(_ text: some StringProtocol) -> String {
         let text = String(text).replacing("\\", with: "\\e").replacing("±", with: "\\(+-").replacing("→", with: "\\(->")
             .replacing("'", with: "\\(aq").replacing("\"", with: "\\(dq")

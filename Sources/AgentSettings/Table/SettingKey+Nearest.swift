@@ -2,7 +2,6 @@
 import CacheFormat
 
 extension SettingKey {
-    /// The setting with this name; `nil` if there is none.
     package static func named(_ name: String) -> SettingKey? { all.first { $0.name == name } }
 
     /// The tables of the configuration file, in order.
@@ -12,10 +11,10 @@ extension SettingKey {
         return tables
     }()
 
-    /// The setting whose variable is spelled most like a text; `nil` if none is at all like it.
+    /// The setting whose variable has the nearest spelling; `nil` if none is near.
     package static func nearest(toVariable variable: String) -> SettingKey? {
         let whole = EditDistance.nearest(to: variable, in: all, by: \.variable)
-        // One that only begins like it may be meant, too: FECH_MAX is nearer to FETCH_MAX_BYTES than to FETCH_PROXY.
+        // It may be a truncated name: FECH_MAX is nearer to FETCH_MAX_BYTES than to FETCH_PROXY.
         let prefix = "SYNCAGENT_"
         guard variable.starts(withBytes: prefix), variable.utf8.count <= 64 else { return whole }
         let stem = String(variable.dropFirst(prefix.count))
@@ -29,8 +28,9 @@ extension SettingKey {
         return isWhole ? whole : part
     }
 
-    /// The setting that somebody means who writes another name: one with the same key in another table, or else the one
-    /// whose name is spelled most like it.
+    /// The setting that a wrong name most likely means.
+    ///
+    /// The one with the same key in another table, else the one with the nearest spelling; `nil` if none is near.
     package static func nearest(to name: String) -> SettingKey? {
         guard name.utf8.count <= 64 else { return nil }
         let key = (name.split(separator: ".").last ?? "").asciiLowercased
@@ -39,7 +39,7 @@ extension SettingKey {
         return EditDistance.nearest(to: name, in: namesakes.isEmpty ? all : namesakes, by: \.name)
     }
 
-    /// The table whose name is spelled most like a text; `nil` if none is at all like it.
+    /// The table with the nearest spelling; `nil` if none is near.
     package static func nearestTable(to name: String) -> String? {
         EditDistance.nearest(to: name, in: tables, by: \.self)
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts that follow from the table of settings.
 extension SettingKey {
-    /// The default, as documents have it: in backticks, or in words.
+    /// The default as documents show it: in backticks, or in words.
     package var defaultText: String {
         let value = value(in: Settings()).replacing(Version.current, with: "VERSION")
         return value.isEmpty ? absence : "`\(value)`"
@@ -13,7 +12,7 @@ extension SettingKey {
         all.map { "| `\($0.name)` | \($0.label) | \($0.defaultText) | \($0.effect.rawValue) | \($0.summary) |" }
     }
 
-    /// A configuration file with every setting at its default, in comments.
+    /// A configuration file with all defaults, commented out.
     package static var defaultFile: String {
         var lines = [
             "# Settings of syncagent. Every line shows a default: remove its # to change it.",

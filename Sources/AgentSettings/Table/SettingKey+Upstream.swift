@@ -2,7 +2,6 @@
 import Fleet
 
 extension SettingKey {
-    /// The settings of the upstreams, and of what other agents read.
     static let upstream: [SettingKey] = [
         .list(
             "upstream.urls",

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the values of two settings must be together; each of them may be right by itself.
+/// A constraint between two settings, each valid by itself.
 struct SettingRule: Sendable {
-    /// The names of the settings.
     let first: String
     let second: String
-    /// What a violation is, between the two settings, and what to do.
+    /// The violation, worded between the two settings.
     let words: String
     let advice: String
     let isBroken: @Sendable (Settings) -> Bool
@@ -41,10 +40,7 @@ struct SettingRule: Sendable {
 }
 
 extension EffectiveSettings {
-    /// What is wrong with settings beside each other, if anybody set one of them.
-    ///
-    /// - Parameter ofDefaults: Whether the other one may have its default.
-    /// - Returns: A problem for each rule that is broken.
+    /// A problem for each broken rule with a setting that is not a default; if not `ofDefaults`, both must be set.
     package func contradictions(ofDefaults: Bool = true) -> [ConfigurationProblem] {
         SettingRule.all.compactMap { rule in
             guard rule.isBroken(settings), let first = SettingKey.named(rule.first),

@@ -21,7 +21,7 @@ package struct AddressRange: Hashable, Sendable {
             self.init(base, prefix: bits)
             return
         }
-        // `Int` accepts signs too: “-0” would be the network of all addresses.
+        // `Int` accepts signs: “-0” would be the network of all addresses.
         guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let prefix = Int(parts[1]), prefix <= bits
         else { return nil }
         self.init(base, prefix: prefix)

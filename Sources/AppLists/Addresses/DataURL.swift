@@ -4,17 +4,16 @@ import FoundationEssentials
 
 /// A URL that contains its image (RFC 2397): `data:image/png;base64,iVBORw0…`.
 ///
-/// Its media type is ignored, as a server's is: the image's first bytes determine the type.
+/// The media type is ignored, as a server's is: the first bytes of the image determine its type.
 package struct DataURL: Hashable, Sendable {
-    /// The longest one accepted, in UTF-8 bytes.
+    /// The longest URL accepted, in UTF-8 bytes.
     ///
-    /// Each list document has the whole URL, and it must fit into one argument of a command, for which Linux allows
-    /// twice as much (`execve(2)`). The texts of a list are limited to 64 MiB in any case.
+    /// Each list document contains the whole URL, and it must fit into one command argument, for which Linux allows
+    /// twice as much (`execve(2)`). A list's texts are limited to 64 MiB in any case.
     package static let maxLength = 64 << 10
 
     private let text: String
 
-    /// Reads a URL whose scheme is `data`; `nil` for any other.
     package init?(_ text: String) {
         let isData = text.utf8.starts(with: "data:".utf8) { $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 }
         guard isData else { return nil }
@@ -23,15 +22,13 @@ package struct DataURL: Hashable, Sendable {
 
     /// Decodes the data.
     ///
-    /// As in browsers (the Fetch Standard, “data: URLs”), it begins after the first comma and ends at a fragment;
-    /// base64 can contain white space, and lack its padding.
-    ///
-    /// - Throws: ``URLRefusal/malformedData(_:)``
+    /// As in browsers (Fetch Standard, “data: URLs”), it begins after the first comma and ends at a fragment; base64
+    /// may contain white space and lack padding.
     package func bytes() throws(URLRefusal) -> [UInt8] {
         guard text.utf8.count <= Self.maxLength else {
             throw .malformedData("it is longer than \(Self.maxLength) bytes")
         }
-        // By bytes: a combining mark after the comma would make it another character.
+        // Search bytes: with a combining mark after it, the comma is another Character.
         let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         guard let comma = whole.firstIndex(of: UInt8(ascii: ",")) else {
             throw .malformedData("no comma follows its media type")
@@ -57,7 +54,7 @@ package struct DataURL: Hashable, Sendable {
 }
 
 extension DataURL: CustomStringConvertible {
-    /// Its media type and its length: `data:image/png;base64,… (4211 bytes)`.
+    /// The media type and the length: `data:image/png;base64,… (4211 bytes)`.
     package var description: String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ",")) ?? text.endIndex
         return "\(text[..<end].prefix(bytes: 40)),… (\(text.utf8.count) bytes)"

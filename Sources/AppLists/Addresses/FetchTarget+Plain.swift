@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FetchTarget {
-    /// Reads a URL that is sent as it is written: scheme and host in lower case, and nothing to encode.
+    /// Reads a URL that needs no normalisation: scheme and host in lower case, nothing to encode.
     ///
-    /// Most URLs are such, and this takes a fraction of the time of ``init(parsing:)``, which has the same result.
+    /// The fast path for most URLs; ``init(parsing:)`` has the same result.
     ///
-    /// - Returns: `nil` for any other URL, whether it may be fetched or not.
+    /// - Returns: `nil` for any other URL, whether or not it may be fetched.
     package init?(plain text: String) {
         isSecure = text.utf8.starts(with: "https://".utf8)
         guard isSecure || text.utf8.starts(with: "http://".utf8) else { return nil }
@@ -46,7 +46,7 @@ extension FetchTarget {
         }
     }
 
-    /// Whether a byte stands for itself in a path and in a query (RFC 3986, section 3.3 and 3.4).
+    /// Whether a byte needs no encoding in a path or query (RFC 3986, sections 3.3 and 3.4).
     private static func isPlainInPath(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "?")...UInt8(ascii: "Z"),

@@ -2,30 +2,27 @@
 import CacheFormat
 import FoundationEssentials
 
-/// A URL that may be fetched: http or https, a plain host, a valid port, no user name.
+/// A URL that may be fetched: http or https, plain host, valid port, no user name.
 ///
-/// URLs from lists and servers are untrusted: some would crash the HTTP client (port 65536) or switch it to another
-/// transport (`http+unix`). So every URL, and every redirect target, is checked here first.
+/// URLs from lists and servers are untrusted: some would crash the HTTP client (port 65536) or switch its transport
+/// (`http+unix`). Every URL and every redirect target is checked here first.
 package struct FetchTarget: Hashable, Sendable {
-    /// The longest URL accepted, in bytes.
     package static let maxLength = 8192
 
-    /// The URL as it is sent: without a fragment, and with characters that RFC 3986 forbids percent-encoded.
+    /// The URL as sent: no fragment, characters that RFC 3986 forbids percent-encoded.
     package let url: String
     package let isSecure: Bool
     /// The host in lower case; an IPv6 address without its brackets.
     package let host: String
     package let port: Int
 
-    /// The scheme, host and port: each origin has its own queue of requests.
+    /// Scheme, host and port; requests are queued by origin.
     package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
-    /// Whether this URL, as it is sent, equals another one byte for byte.
+    /// Whether the URL as sent equals another byte for byte.
     package func isSent(as other: String) -> Bool { url.utf8.elementsEqual(other.utf8) }
 
     /// Reads an absolute URL.
-    ///
-    /// - Throws: ``URLRefusal``
     package init(_ text: String) throws(URLRefusal) {
         if let plain = FetchTarget(plain: text) {
             self = plain
@@ -34,7 +31,7 @@ package struct FetchTarget: Hashable, Sendable {
         }
     }
 
-    /// Reads any URL, with the URL parser.
+    /// The slow path: reads any URL, with the URL parser.
     package init(parsing text: String) throws(URLRefusal) {
         guard text.utf8.count <= Self.maxLength else {
             throw .malformed("it is longer than \(Self.maxLength) bytes")
@@ -50,7 +47,7 @@ package struct FetchTarget: Hashable, Sendable {
         guard !authority.utf8.contains(UInt8(ascii: "@")) else {
             throw .userInfo
         }
-        // Encoded, it would be a part of the authority.
+        // Percent-encoded, it would become part of the authority.
         guard rest.utf8.dropFirst(2 + authority.utf8.count).first != UInt8(ascii: "\\") else { throw .hostCharacters }
         isSecure = scheme == "https"
         (host, port) = try Self.hostAndPort(authority, defaultPort: isSecure ? 443 : 80)
@@ -62,7 +59,7 @@ package struct FetchTarget: Hashable, Sendable {
         url = parsed.absoluteString
     }
 
-    /// A reference resolved against this URL (RFC 3986, section 5.2), such as a redirect's `Location`.
+    /// Resolves a reference against this URL (RFC 3986, section 5.2), such as a redirect's `Location`.
     ///
     /// - Returns: `nil` if the text is not a reference.
     /// - Throws: ``URLRefusal`` if the resolved URL may not be fetched.
@@ -73,9 +70,9 @@ package struct FetchTarget: Hashable, Sendable {
         return try FetchTarget(target.absoluteString)
     }
 
-    /// A reference in which what RFC 3986 forbids after the authority is percent-encoded.
+    /// Percent-encodes what RFC 3986 forbids after the authority.
     ///
-    /// `URL` would encode all of a part that has such a character, also the escapes that are in it already.
+    /// `URL` would encode a whole component that has such a character, including escapes already in it.
     private static func encoded(_ reference: Substring) -> String {
         var rest = reference.utf8
         let scheme = rest.prefix { !":/?#".utf8.contains($0) }
@@ -86,7 +83,7 @@ package struct FetchTarget: Hashable, Sendable {
         return String(reference[..<rest.startIndex]) + PercentEncoding.encodeForbidden(rest)
     }
 
-    /// Whether the text is a URL's scheme (RFC 3986, section 3.1).
+    /// Whether a text has the syntax of a scheme (RFC 3986, section 3.1).
     package static func isScheme(_ text: Substring.UTF8View) -> Bool {
         guard let first = text.first, isLetter(first) else { return false }
         return text.allSatisfy { byte in
@@ -134,8 +131,7 @@ package struct FetchTarget: Hashable, Sendable {
         return (host.asciiLowercased, number)
     }
 
-    /// Whether the last label of a host is a number, or missing: such a host is an IPv4 address or invalid, never a
-    /// name.
+    /// Whether the last label is a number or missing: the host is then an IPv4 address or invalid, never a name.
     package static func endsInNumber(_ host: some StringProtocol) -> Bool {
         func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
         let bytes = Substring(host).utf8
@@ -148,12 +144,11 @@ package struct FetchTarget: Hashable, Sendable {
         return label.dropFirst(2).allSatisfy { isDigit($0) || (0x61...0x66).contains($0 | 0x20) }
     }
 
-    /// Whether a host is an address or invalid, never a name.
+    /// Whether a host is an address or invalid, not a name.
     package static func isNoName(_ host: String) -> Bool {
         host.utf8.contains(UInt8(ascii: ":")) || endsInNumber(host)
     }
 
-    /// Whether a text has the characters and the length of a host.
     package static func isHost(_ text: some StringProtocol) -> Bool {
         (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(isHostCharacter)
     }

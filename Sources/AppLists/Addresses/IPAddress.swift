@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An IPv4 or IPv6 address, as its 4 or 16 bytes.
 package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
-    /// Creates an address from 4 or 16 bytes; `nil` for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads the text forms of `inet_pton(3)`: dotted decimal without leading zeros, or RFC 4291; `nil` for anything
-    /// else.
+    /// Reads the text forms of `inet_pton(3)`: dotted decimal without leading zeros, or RFC 4291.
     package init?(_ text: some StringProtocol) {
-        // A C string ends at a NUL.
+        // A C string would end at the NUL.
         guard !text.utf8.contains(0) else { return nil }
         let isV6 = text.utf8.contains(UInt8(ascii: ":"))
         var bytes = [UInt8](repeating: 0, count: isV6 ? 16 : 4)

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// Where an icon's image comes from.
 package enum IconSource: Hashable, Sendable {
     case server(FetchTarget)
     case inline(DataURL)
 
-    /// Reads an icon's URL.
-    ///
-    /// - Throws: ``URLRefusal``
     package init(_ url: IconURL) throws(URLRefusal) {
         if let data = DataURL(url.text) {
             self = .inline(data)
@@ -17,7 +13,7 @@ package enum IconSource: Hashable, Sendable {
         }
     }
 
-    /// The key of the queue of requests: the scheme, host and port of a server, or `data:` for all inline images.
+    /// The key of the request queue: scheme, host and port of a server, or `data:` for all inline images.
     package var origin: String {
         switch self {
         case .server(let target): target.origin

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// A URL for logs, tables and messages: without its user name, password and query, which can be secrets, and without
-/// the image of a `data:` URL.
+/// A URL for logs, tables and messages, without secrets.
+///
+/// Its user name, password and query are left out, and the image of a `data:` URL.
 package struct LogURL: CustomStringConvertible {
     package let description: String
 
@@ -17,7 +18,7 @@ package struct LogURL: CustomStringConvertible {
             byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "@")
         }
         guard url.utf8.contains(where: mayHide) else { return url }
-        // By bytes: a combining mark after “?” or “@” makes it another character, but not for a server.
+        // Search bytes: with a combining mark after it, “?” or “@” is another Character, but not to a server.
         let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
         let plain = url[..<end]
         let query = url.utf8[end...].first == UInt8(ascii: "?") ? "?…" : ""
@@ -29,7 +30,7 @@ package struct LogURL: CustomStringConvertible {
                 return "\(Substring(scheme))://…\(plain[at...])\(query)"
             }
         }
-        // If it is not a valid URL, the password can be anywhere.
+        // In an invalid URL the password can be anywhere.
         if url.utf8.contains(UInt8(ascii: "@")), (try? FetchTarget(url)) == nil { return "…" }
         return plain + query
     }

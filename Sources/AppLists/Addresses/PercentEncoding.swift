@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percent-encoding, for bytes that a URL cannot contain (RFC 3986, section 2.1).
+/// RFC 3986, section 2.1.
 package enum PercentEncoding {
-    /// Encodes all bytes but the unreserved ones (RFC 3986, section 2.3) as `%XX`.
-    ///
-    /// - Parameters:
-    ///   - text: Any text.
-    ///   - kept: More ASCII characters that are not encoded. The default is none.
-    /// - Returns: The encoded text, in ASCII.
+    /// Encodes all bytes as `%XX`, except unreserved ones (RFC 3986, section 2.3) and the ASCII characters of `kept`.
     package static func encode(_ text: String, keeping kept: String = "") -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -20,7 +15,7 @@ package enum PercentEncoding {
         return encoded
     }
 
-    /// Encodes what can stand in no path, query or fragment (RFC 3986, sections 3.3 to 3.5); what is encoded already stays.
+    /// Encodes what no path, query or fragment may contain (RFC 3986, sections 3.3 to 3.5); existing escapes stay.
     static func encodeForbidden(_ text: Substring.UTF8View) -> String {
         var encoded = ""
         var rest = text
@@ -50,7 +45,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// Decodes a text; `nil` if a “%” is not followed by two hexadecimal digits.
+    /// Decodes a text; `nil` if two hexadecimal digits do not follow each “%”.
     package static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a URL is refused for what it says, before any request.
+/// Why a URL is refused before any request.
 package enum URLRefusal: Error, Equatable, Sendable {
-    /// A stable word for scripts.
+    /// A stable code for scripts.
     package enum Code: String, CaseIterable, Sendable {
         case badURL = "bad-url"
         case hostRefused = "host-refused"
@@ -11,18 +11,16 @@ package enum URLRefusal: Error, Equatable, Sendable {
         case userInfoRefused = "userinfo-refused"
     }
 
-    /// The text does not follow RFC 3986; the reason is a clause.
+    /// Violates RFC 3986; the reason is a clause.
     case malformed(String)
-    /// A `data:` URL does not follow RFC 2397; the reason is a clause.
+    /// A `data:` URL that violates RFC 2397; the reason is a clause.
     case malformedData(String)
-    /// The scheme is neither http nor https.
     case scheme(String)
     case userInfo
-    /// The host has other characters than names and addresses in ASCII have.
+    /// Characters other than those of ASCII names and addresses.
     case hostCharacters
-    /// The host ends in a dot, and its last label is a number.
+    /// Ends in a dot after a numeric label.
     case hostEnd
-    /// The port is not between 1 and 65535.
     case port
 
     package var code: Code {

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// An entry of an app list.
 package struct AppEntry: Hashable, Sendable {
-    /// The app's name; `nil` if the list gives none.
     package var name: String?
-    /// What tells the app from others, however its icon's URL changes; `nil` if the list gives nothing.
+    /// What identifies the app when its icon URL changes; `nil` if the list gives nothing.
     package var id: String?
-    /// The icon's URL: as spelled in the list, or resolved against `lists.iconBaseURL`.
+    /// The icon's URL, as spelled in the list or resolved against `lists.iconBaseURL`.
     package var icon: IconURL
-    /// The list's `download` text; `nil` if the list gives none.
     package var download: String?
-    /// The digest that the list gives for the image; `nil` if it gives none.
+    /// The digest that the list gives for the image.
     package var expected: Digest? {
         get { if case .digest(let digest) = demand { digest } else { nil } }
         set { demand = newValue.map(Demand.digest) ?? .none }
     }
 
-    /// Apart, because few lists give a digest, and there are very many entries.
+    /// Boxed (`indirect`): few entries have a digest, and there can be very many entries.
     private indirect enum Demand: Hashable, Sendable {
         case none
         case digest(Digest)
@@ -36,11 +33,10 @@ package struct AppEntry: Hashable, Sendable {
     }
 }
 
-/// The contents of an app list: its entries, and the problems of those that are unusable.
 package struct AppList: Equatable, Sendable {
-    /// The entries that have a usable icon URL, in the list's order.
+    /// The entries with a usable icon URL, in the list's order.
     package var entries: [AppEntry]
-    /// What was ignored, in the list's order: at most ``maxProblems`` problems, and one that counts the rest.
+    /// What was ignored, in the list's order: at most ``maxProblems`` problems, then one that counts the rest.
     package var problems: [EntryProblem]
 
     package init(entries: [AppEntry] = [], problems: [EntryProblem] = []) {
@@ -48,15 +44,14 @@ package struct AppList: Equatable, Sendable {
         self.problems = problems
     }
 
-    /// The limit on problems reported one by one.
     package static let maxProblems = 100
 }
 
 /// Something in an app list that was ignored; the rest of the list is used.
 package struct EntryProblem: Equatable, Sendable, CustomStringConvertible {
-    /// Where it is: `[3].icon`, `apps[3]`.
+    /// The key path: `[3].icon`, `apps[3]`.
     package var keyPath: String
-    /// What is wrong, as a clause: `not a string`.
+    /// A clause: `not a string`.
     package var reason: String
 
     package init(keyPath: String, reason: String) {
@@ -64,7 +59,7 @@ package struct EntryProblem: Equatable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// Says how many problems there are beyond those that are listed.
+    /// Counts the problems beyond ``AppList/maxProblems``.
     package static func more(_ count: Int) -> EntryProblem {
         EntryProblem(keyPath: "…", reason: counted(count, "more problem"))
     }
@@ -72,21 +67,17 @@ package struct EntryProblem: Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(keyPath): \(reason)" }
 }
 
-/// The limits on a property list, and where its icons are found.
+/// The limits on a property list, and the keys that are read.
 package struct ListLimits: Equatable, Sendable {
-    /// The largest file accepted.
-    ///
-    /// The default is 8 MiB.
+    /// The largest file accepted; 8 MiB by default.
     package var maxBytes: ByteCount
-    /// The most entries accepted.
-    ///
-    /// The default is 50,000.
+    /// The most entries accepted; 50,000 by default.
     package var maxEntries: Int
-    /// The keys that can have an entry's icon URL, in this order; `icon` always comes first.
+    /// The keys searched for an entry's icon URL, in order; `icon` always comes first.
     package var iconKeys: [String]
-    /// The keys that can have what tells an app from others, in this order.
+    /// The keys searched for what identifies an app, in order.
     package var identityKeys: [String]
-    /// The folder that relative icon names are resolved against; `nil` by default.
+    /// The base of relative icon names; `nil` by default.
     package var iconBase: IconBase?
 
     package init(
@@ -102,14 +93,14 @@ package struct ListLimits: Equatable, Sendable {
         self.iconBase = iconBase
     }
 
-    /// The limit on the total size of a list's texts, and of the records of them.
+    /// The limit on the total size of a list's texts, and of their records.
     ///
-    /// It is twice ``maxBytes``, but at least 1 MiB, and at most ``ParseRecord/maxBytes``: a binary property list can
-    /// refer to one text many times.
+    /// It is twice ``maxBytes``, at least 1 MiB and at most ``ParseRecord/maxBytes``: a binary property list can refer
+    /// to one text many times.
     package var maxText: ByteCount {
         min(max(ByteCount(2 * maxBytes.bytes), .mebibytes(1)), ParseRecord.maxBytes)
     }
 
-    /// The limit on the nesting of arrays and dictionaries.
+    /// The limit on nested arrays and dictionaries.
     package static let maxDepth = 32
 }

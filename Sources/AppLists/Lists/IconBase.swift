@@ -2,13 +2,14 @@
 package import CacheFormat
 import FoundationEssentials
 
-/// The folder on a server that relative icon names are resolved against: `lists.iconBaseURL`.
+/// The URL that relative icon names are resolved against: `lists.iconBaseURL`.
 package struct IconBase: Hashable, Sendable {
-    /// The folder's URL; it ends in `/`.
+    /// It ends in `/`.
     package let url: String
 
-    /// Reads a folder's URL, with or without the final `/`; `nil` if the text is not an absolute http or https URL, or
-    /// has a query or a fragment.
+    /// Reads a folder's URL, with or without the final `/`.
+    ///
+    /// `nil` if the text is not an absolute http or https URL, or has a query or a fragment.
     package init?(_ text: String) {
         guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?#".utf8.contains),
             let scheme = URL(string: text)?.scheme?.asciiLowercased, scheme == "http" || scheme == "https",
@@ -17,13 +18,12 @@ package struct IconBase: Hashable, Sendable {
         url = text.ends(withBytes: "/") ? text : text + "/"
     }
 
-    /// The URL of a file in the folder or below it; reserved characters of the path are percent-encoded (RFC 3986,
-    /// section 2.3).
+    /// The URL of a file in or below the folder; reserved characters are percent-encoded (RFC 3986, section 2.3).
     package func url(ofFile path: String) -> String {
         url + PercentEncoding.encode(path, keeping: "/")
     }
 
-    /// Resolves a relative URL (RFC 3986, section 5.2); `nil` if the text is none.
+    /// Resolves a relative URL (RFC 3986, section 5.2); `nil` if the text is not one.
     package func resolve(_ reference: String) -> String? {
         guard let base = URL(string: url), let resolved = URL(string: reference, relativeTo: base) else { return nil }
         return resolved.absoluteString
@@ -31,7 +31,7 @@ package struct IconBase: Hashable, Sendable {
 }
 
 extension ListLimits {
-    /// The icon's URL that a text of a list gives, resolved if it is relative.
+    /// The icon URL that a list's text gives, resolved if it is relative.
     package func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         switch AppEntry.flaw(inIcon: text) {
         case nil: .success(IconURL(text))

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Why a value in a list is not an icon's URL.
 package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case notAString
     case empty
     case tooLong(limit: Int)
     case notOneWord
-    /// It has no scheme, and there is no base to resolve it against.
+    /// No scheme, and no base to resolve it against.
     case relative
-    /// The same, and it begins with a host.
+    /// As ``relative``, but it begins with a host.
     case noScheme
     case schemeAlone
-    /// It is relative, and cannot be resolved.
+    /// Relative, and not resolvable against the base.
     case unresolvable
 
-    /// The flaw as a clause.
+    /// A clause.
     package var description: String {
         switch self {
         case .notAString: "not a string"
@@ -29,14 +28,14 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
 }
 
 extension AppEntry {
-    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for other URLs than `data:` ones.
+    /// The longest icon URL accepted, in UTF-8 bytes; the limit is lower for URLs other than `data:` ones.
     package static let maxIconBytes = DataURL.maxLength
     /// The longest `name` and `download` accepted, in UTF-8 bytes.
     package static let maxTextBytes = 4096
 
-    /// Why a text is not an icon's URL; `nil` if it is one.
+    /// Why a text is not an icon URL; `nil` if it is one.
     ///
-    /// It must be absolute, without spaces and control characters. Whether the URL may be fetched is not checked here.
+    /// The URL must be absolute, without spaces and control characters. Whether it may be fetched is not checked here.
     package static func flaw(inIcon icon: String) -> IconFlaw? {
         let bytes = icon.utf8
         guard !bytes.isEmpty else { return .empty }
@@ -50,7 +49,7 @@ extension AppEntry {
         return nil
     }
 
-    /// Whether a text without a scheme begins with an address or a well-known domain, and then has a path.
+    /// Whether a text begins with an IPv4 address or a name in a common top-level domain, followed by a path.
     static func beginsWithHost(_ text: String) -> Bool {
         text.prefixMatch(of: /(\d+(\.\d+){3}|([A-Za-z0-9-]+\.)+(com|net|org|io|dev))(:\d+)?\//) != nil
     }

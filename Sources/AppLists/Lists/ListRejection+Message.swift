@@ -2,7 +2,7 @@
 import CacheFormat
 
 extension ListRejection: CustomStringConvertible {
-    /// What is wrong, and what to do, in one or two sentences.
+    /// One or two sentences: what is wrong and what to do.
     package var message: String {
         switch self {
         case .unreadable(let cause):

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// A rejection on its way from the parser: its code and its facts, from which the agent makes the message.
+/// Encoding of a rejection in the parser's output: its code and facts. The agent makes the message from them.
 extension ListRejection {
-    /// The most keys that ``ambiguousShape(keys:)`` tells.
+    /// The most keys that ``ambiguousShape(keys:)`` lists.
     package static let maxKeys = 5
 
-    /// The facts of a rejection that the parser gives; none of those that only the agent gives.
+    /// The facts sent with the code; empty for rejections that only the agent makes.
     var facts: [String] {
         switch self {
         case .unreadable(let text), .notAPropertyList(let text): [text]
@@ -20,12 +20,11 @@ extension ListRejection {
         }
     }
 
-    /// Makes a rejection of what a parser wrote, which a file may have taken over.
+    /// Decodes a rejection from a parser that the file may have taken control of.
     ///
-    /// The agent acts on some of the codes that are its own: a parser that gave `out-of-resources` would have it wait for
-    /// ever.
+    /// The agent acts on codes of its own: a parser that could send `out-of-resources` would make it wait for ever.
     ///
-    /// - Returns: `nil` if the code is not the parser's to give, or the facts are not those of the code.
+    /// - Returns: `nil` if only the agent may give the code, or the facts do not match it.
     init?(ofParser code: Code, facts: [String]) {
         let text = facts.first ?? ""
         let number = Int(text).map { max($0, 0) } ?? 0

@@ -1,66 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What became of a property list: an app list, or the reason why it is none.
 package typealias ListVerdict = Result<AppList, ListRejection>
 
-/// Why a file is not accepted as an app list.
 package enum ListRejection: Error, Equatable, Sendable {
-    // What the file itself is.
+    // Problems of the file itself.
 
-    /// The file could not be opened or read; the cause is the system's own text.
+    /// Opening or reading failed; the cause is the system's text.
     case unreadable(String)
     case notARegularFile
-    /// Names are published in JSON, which is UTF-8.
+    /// Published names are JSON, which is UTF-8.
     case nameNotUTF8
     case tooLarge(limit: ByteCount)
-    /// It was never the same for long enough to be read.
+    /// The file did not stay unchanged long enough to be read.
     case stillBeingWritten
     case emptyFile
 
-    // What its contents are.
+    // Problems of its contents.
 
-    /// The bytes are no property list; the detail is what stopped the parser, as a clause.
+    /// The detail is a clause: what stopped the parser.
     case notAPropertyList(String)
-    /// More arrays and dictionaries are nested than the limit.
     case tooDeep(limit: Int)
-    /// A binary property list can refer to the same values again and again.
+    /// A binary property list can refer to the same values many times.
     case tooManyValues(limit: Int)
     case noKnownShape
-    /// Several arrays could be the list, and none of them has a name that tells which; some of their keys.
+    /// Several arrays could be the list, and no key decides; carries some of the keys.
     case ambiguousShape(keys: [String])
-    /// A dictionary of name → URL can tell an app only by its name.
+    /// In a dictionary of name → URL, only the name identifies an app.
     case repeatedKeys
-    /// All of its icons are given by names.
+    /// All icons are given by relative names, and `lists.iconBaseURL` is not set.
     case noIconBase
     case tooManyEntries(limit: Int)
-    /// What the list says is far longer than its file, as a binary property list can repeat a text.
+    /// The texts are far longer than the file: a binary property list can repeat a text.
     case tooMuchText(limit: ByteCount)
 
-    // What became of the program that parses it.
+    // Problems of the parser process.
 
-    /// The parser was ended by a signal, which it is when a file is made to break it.
+    /// A signal ended the parser, as a crafted file can cause.
     case parserDied(signal: String)
-    /// Somebody ended the parser, or the system did for want of memory: this says nothing of the file.
+    /// The parser was killed by someone, or by the system for lack of memory; says nothing about the file.
     case parserKilled(signal: String)
     case parserFailed(status: Int)
-    /// The time is in words: `15 s`.
+    /// The limit as text: `15 s`.
     case parserTimeout(limit: String)
-    /// The parser's output was not what a parser of this version says.
+    /// The output does not have the format of this version's parser.
     case parserNonsense
-    /// The parser could not be started: this says nothing of the file.
+    /// The parser could not be started; says nothing about the file.
     case parserUnavailable(String)
-    /// The agent has not the means to read the file, such as descriptors: this says nothing of the file, and is never
-    /// published; the cause is a clause.
+    /// The agent lacks resources, such as descriptors, to read the file.
+    ///
+    /// Says nothing about the file, and is never published. The cause is a clause.
     case outOfResources(String)
-    /// Parsing was given up because the agent is ending: this says nothing of the file.
+    /// The agent is shutting down; says nothing about the file.
     case cancelled
 }
 
 extension ListRejection {
-    /// A rejection's stable word for scripts.
-    ///
-    /// The article Codes lists them all.
+    /// A stable code for scripts; the article Codes lists them all.
     package enum Code: String, CaseIterable, CustomStringConvertible, Sendable {
         case unreadable
         case notARegularFile = "not-a-regular-file"
@@ -117,10 +113,10 @@ extension ListRejection {
         }
     }
 
-    /// Whether the agent, and not the file, is in trouble.
+    /// Whether the agent lacks resources; the file may be fine.
     package var isOutOfResources: Bool { code == .outOfResources }
 
-    /// Whether it tells of the file, which is then not read again until it changes.
+    /// Whether the file is at fault; it is then not read again until it changes.
     package var isOfTheFile: Bool {
         switch self {
         case .unreadable, .stillBeingWritten, .parserKilled, .parserUnavailable, .outOfResources, .cancelled: false

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The output of `syncagent-parse`, which the agent reads: one verdict, as records.
+/// The format of the output of `syncagent-parse`: one verdict, as records.
 ///
-/// The first line names the format. Then follows a record a line: a letter for its kind, and its fields, each as
-/// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a field that is not there. The last record closes the
-/// verdict, so that one that was cut short is never taken for a whole one.
+/// The first line names the format. Each record is a line: a letter for its kind, then its fields, each as
+/// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a missing field. The last record ends the verdict, so
+/// truncated output is detected.
 /// ```
 /// syncagent-list 4
 /// E25:https://example.com/a.png4:Mail---
@@ -13,27 +13,21 @@ package import CacheFormat
 /// .
 /// ```
 package enum ParseRecord {
-    /// The longest output that is read, whatever the limits on lists are.
-    ///
-    /// The parser rejects lists with a longer one.
+    /// The longest output accepted, whatever the limits on lists are; the parser rejects lists that need more.
     package static let maxBytes = ByteCount.mebibytes(64)
 
     private static let header = Array("syncagent-list 4\n".utf8)
 
     private enum Kind: UInt8 {
-        /// An entry: icon, name, download, the digest expected of the image, and what identifies the app.
+        /// Icon, name, download, expected digest, app identity.
         case entry = 0x45  // E
-        /// A problem: key path, reason.
         case problem = 0x50  // P
-        /// A rejection, which stands alone: its code, and its facts as far as it has any.
+        /// Code and facts; excludes all other records.
         case rejection = 0x52  // R
-        /// The end.
         case end = 0x2E  // .
     }
 
-    /// The verdict's records.
-    ///
-    /// A list with more output than the limit becomes a rejection.
+    /// Encodes a verdict; a list that exceeds the limit becomes a rejection.
     package static func encode(_ verdict: ListVerdict, atMost limit: ByteCount = maxBytes) -> [UInt8] {
         var output = header
         switch verdict {
@@ -68,10 +62,10 @@ package enum ParseRecord {
         output.append(UInt8(ascii: "\n"))
     }
 
-    /// Reads a verdict of a parser that the file may have taken control of.
+    /// Decodes the output of a parser that the file may have taken control of.
     ///
-    /// - Throws: ``Malformed`` if the output was cut short, goes on after its end, breaks a limit, gives a code that is
-    ///   unknown or not the parser's to give, or is not of this form.
+    /// - Throws: ``Malformed`` if the output is truncated, continues after its end, breaks a limit, or gives a code
+    ///   that is unknown or that only the agent may give.
     package static func decode(_ output: [UInt8], maxEntries: Int) throws(Malformed) -> ListVerdict {
         guard output.count <= maxBytes.bytes, output.starts(with: header) else { throw Malformed(offset: 0) }
         var cursor = Cursor(bytes: output, offset: header.count)
@@ -109,7 +103,7 @@ package enum ParseRecord {
             case .end:
                 try cursor.endLine()
                 guard cursor.offset == output.count else { throw Malformed(offset: cursor.offset) }
-                // They stay in memory, and an array that grew can have twice the capacity it needs.
+                // Kept in memory: an array that grew can have twice the capacity it needs.
                 list.entries = list.entries.map(\.self)
                 return rejection.map { .failure($0) } ?? .success(list)
             case nil:
@@ -119,15 +113,13 @@ package enum ParseRecord {
         }
     }
 
-    /// Output that is not a verdict.
     package struct Malformed: Error, Equatable {
-        /// The offset of the first byte that is wrong.
+        /// The offset of the first wrong byte.
         package var offset: Int
     }
 }
 
 extension ParseRecord {
-    /// A position in the output.
     private struct Cursor {
         let bytes: [UInt8]
         var offset: Int
@@ -147,7 +139,6 @@ extension ParseRecord {
             return text
         }
 
-        /// The texts up to the end of the line.
         mutating func texts(atMost limit: Int, count: Int) throws(Malformed) -> [String] {
             var texts: [String] = []
             while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCrypto
 
-/// Ed25519 (RFC 8032) of libcrypto (`EVP_PKEY-ED25519(7ssl)`).
+/// Ed25519 (RFC 8032) with libcrypto (`EVP_PKEY-ED25519(7ssl)`).
 enum Ed25519 {
-    /// How keys and signatures in files name it.
+    /// The algorithm's name in key and signature files.
     static let name = Array("Ed".utf8)
 
-    /// The public key of a secret key's 32 bytes.
+    /// The public key of a secret key's 32-byte seed.
     static func publicKey(of seed: [UInt8]) -> [UInt8] {
         let key = secretKey(seed)
         defer { EVP_PKEY_free(key) }
@@ -17,7 +17,6 @@ enum Ed25519 {
         return bytes
     }
 
-    /// The 64 bytes that sign a message.
     static func sign(_ message: [UInt8], with seed: [UInt8]) -> [UInt8] {
         let key = secretKey(seed)
         let context = EVP_MD_CTX_new()
@@ -34,21 +33,20 @@ enum Ed25519 {
         return signature
     }
 
-    /// Whether 64 bytes sign a message.
     static func verify(_ signature: [UInt8], of message: [UInt8], with publicKey: [UInt8]) -> Bool {
         let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, publicKey, publicKey.count)
         let context = EVP_MD_CTX_new()
         defer {
             EVP_MD_CTX_free(context)
             EVP_PKEY_free(key)
-            // What it says of a wrong signature would be taken for an error of the next TLS connection on this thread.
+            // Otherwise the next TLS connection on this thread takes the error of a wrong signature for its own.
             ERR_clear_error()
         }
         return key != nil && EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1
             && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 
-    /// The key of libcrypto, to be freed.
+    /// A libcrypto key; the caller frees it.
     private static func secretKey(_ seed: [UInt8]) -> OpaquePointer {
         guard let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count) else {
             preconditionFailure("libcrypto has no Ed25519")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number that says which key made a signature: it chooses the key, and proves nothing.
+/// The number in a signature that selects the key; it proves nothing.
 package struct KeyID: Hashable, Sendable, CustomStringConvertible {
-    /// Its eight bytes, as they are in files.
+    /// Eight bytes, in the order of the file.
     let bytes: [UInt8]
 
     init(_ bytes: some Collection<UInt8>) {
@@ -10,7 +10,7 @@ package struct KeyID: Hashable, Sendable, CustomStringConvertible {
         self.bytes = Array(bytes)
     }
 
-    /// 16 hexadecimal digits, as minisign prints them: the last byte comes first.
+    /// 16 hexadecimal digits, last byte first, as minisign prints them.
     package var description: String {
         bytes.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }

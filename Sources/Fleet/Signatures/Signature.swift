@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// A signature as `minisign -S -l` writes it: of the bytes themselves, and of a comment.
+/// A signature as `minisign -S -l` writes it: of the bytes themselves, and of a trusted comment.
 ///
-/// signify verifies it as well, and ignores the comment.
+/// signify verifies it too, and ignores the comment.
 package struct Signature: Equatable, Sendable {
-    /// The key that made it.
     package let key: KeyID
-    /// The 64 bytes that sign the message.
+    /// 64 bytes, over the message.
     let signature: [UInt8]
-    /// The comment that is signed with it, as UTF-8 or whatever its writer took for text.
+    /// The signed comment: UTF-8, or another encoding of its writer.
     let trustedComment: [UInt8]
-    /// The 64 bytes that sign the signature and its comment.
+    /// 64 bytes, over the signature and the comment.
     let commentSignature: [UInt8]
 
     init(key: KeyID, signature: [UInt8], trustedComment: [UInt8], commentSignature: [UInt8]) {
@@ -21,9 +20,6 @@ package struct Signature: Equatable, Sendable {
         self.commentSignature = commentSignature
     }
 
-    /// Reads a `.minisig` file.
-    ///
-    /// - Throws: ``SignatureError/prehashed`` if it is of a hash, and ``SignatureError/notASignature(_:)``.
     package init(text: [UInt8]) throws(SignatureError) {
         guard text.count <= Self.longest else { throw .notASignature("it has more than \(Self.longest) bytes") }
         let lines = Lines.of(text)
@@ -47,12 +43,11 @@ package struct Signature: Equatable, Sendable {
             trustedComment: Array(lines[2].dropFirst(Self.commentMark.count)), commentSignature: comment)
     }
 
-    /// The number of bytes that a signature file may have: as many as minisign reads of its two comments, and the rest.
+    /// The longest signature file, in bytes: minisign's limits on the two comments, and the rest.
     private static let longest = 10_000
 
     private static let commentMark = Array("trusted comment: ".utf8)
 
-    /// The contents of a `.minisig` file.
     package var text: [UInt8] {
         let first = "untrusted comment: signature of syncagent, key \(key)\n\(Base64.text(of: head))\n"
         return Array(first.utf8) + Self.commentMark + trustedComment
@@ -62,15 +57,11 @@ package struct Signature: Equatable, Sendable {
     private var head: [UInt8] { Ed25519.name + key.bytes + signature }
 }
 
-/// Verifies a signature.
+/// Verifies the signature of a message and of its trusted comment by one of `keys` (several during a key rotation).
 ///
-/// - Parameters:
-///   - signature: The signature.
-///   - message: The bytes that it has to be of.
-///   - keys: The keys that are accepted. While one replaces another, both are.
-/// - Throws: A ``SignatureError`` if it is not one of these bytes and of its comment, by one of the keys.
+/// - Throws: A ``SignatureError`` if none of the keys made the signature, or the message or comment was changed.
 package func verify(_ signature: Signature, of message: [UInt8], by keys: [PublicKey]) throws(SignatureError) {
-    // Two keys can have the same number: it proves nothing.
+    // Two keys can have the same number.
     let candidates = keys.filter { $0.id == signature.key }
     guard !candidates.isEmpty else { throw .unknownKey(signature.key, accepted: keys.map(\.id)) }
     guard let key = candidates.first(where: { Ed25519.verify(signature.signature, of: message, with: $0.point) }) else {

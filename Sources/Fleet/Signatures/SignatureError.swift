@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a key or a signature is not accepted.
 package enum SignatureError: Error, Equatable, Sendable {
-    /// The text is no public key; the reason is a clause.
+    /// The reason is a clause.
     case notAPublicKey(String)
-    /// The text is no secret key, or one that cannot be used; the reason is a clause.
+    /// Not a secret key, or one that cannot be used; the reason is a clause.
     case notASecretKey(String)
-    /// The text is no signature; the reason is a clause.
+    /// The reason is a clause.
     case notASignature(String)
     /// The signature is of a hash of the message (`minisign -S` without `-l`).
     case prehashed
-    /// The signature was made with a key that is none of those accepted.
     case unknownKey(KeyID, accepted: [KeyID])
-    /// The signature is not one of these bytes.
+    /// The message does not match.
     case mismatch(KeyID)
-    /// The signature is one of these bytes, but its trusted comment was changed.
+    /// The message matches, but the trusted comment was changed.
     case changedComment(KeyID)
 }
 

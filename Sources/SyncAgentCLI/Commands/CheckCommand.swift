@@ -64,7 +64,7 @@ struct CheckCommand: AsyncParsableCommand {
         if fetch, findings.contains(where: \.hasFailedIcons) { throw Exit.with(.attention) }
     }
 
-    /// Downloads the icons of a list that are not refused, each once.
+    /// Downloads each icon of the list once, except refused ones.
     private func tryIcons(of finding: inout CheckFinding, _ settings: Settings) async throws {
         guard case .success(let list) = finding.verdict else { return }
         let refused = Set(finding.refused(in: list).map(\.icon))

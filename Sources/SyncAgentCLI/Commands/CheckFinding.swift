@@ -8,16 +8,14 @@ import Reports
 import SyncPlan
 import SystemPackage
 
-/// The verdict on one file, and what will become of its icons.
 struct CheckFinding {
     let file: String
     let verdict: ListVerdict
     let settings: Settings
-    /// What messages of settings are told with: the configuration file.
+    /// Adapts messages about settings to the configuration file.
     let context: CommandContext
-    /// Whether there is no such file.
     var isMissing = false
-    /// What came of the icons that were tried.
+    /// The results of `--fetch`.
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
 
     init(file: String, verdict: ListVerdict, settings: Settings, _ context: CommandContext) {
@@ -26,13 +24,12 @@ struct CheckFinding {
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
-    /// Whether an icon was tried and did not come, or is never asked for.
     var hasFailedIcons: Bool {
         guard case .success(let list) = verdict else { return false }
         return trials.contains { if case .image = $0.outcome { false } else { true } } || !refused(in: list).isEmpty
     }
 
-    /// The icons that are never asked for, and why.
+    /// The icons that are refused before any request, and why.
     func refused(in list: AppList) -> [(icon: IconURL, failure: FetchFailure)] {
         let network = settings.network
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
@@ -42,7 +39,7 @@ struct CheckFinding {
                 switch try network.source(of: entry.icon) {
                 case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 case .server(let target):
-                    // Where the host is an address, the verdict on it needs no name server.
+                    // If the host is an address, it is checked without a name server.
                     if let address = IPAddress(target.host),
                         let refusal = network.addresses(for: target.host).refusal(of: address)
                     {
@@ -58,7 +55,7 @@ struct CheckFinding {
 
     private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
 
-    /// The finding in words, and below it each thing that is wrong.
+    /// The verdict as text, followed by one item for each problem.
     func lines(fitting width: Int?) -> [StyledText] {
         switch verdict {
         case .failure(let rejection):
@@ -86,7 +83,7 @@ struct CheckFinding {
         }
     }
 
-    /// What is wrong, and once for all icons what to do about it.
+    /// The failure's message; the advice in it is given only for the first icon.
     private func message(of failure: FetchFailure, _ told: inout Set<String>) -> String {
         let message = context.explained(failure.message)
         let parts = message.replacing(bytes: "; to allow it", with: "\0").split(atByte: "\0", maxSplits: 1)

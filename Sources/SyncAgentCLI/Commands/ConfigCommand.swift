@@ -53,14 +53,14 @@ extension ConfigCommand {
         }
 
         private func report() async throws -> SettingsReport {
-            // What is asked is what would be with other values.
+            // With --set, the question is what other values would do, so the agent is not asked.
             if configuration.assignments.isEmpty,
                 let report = try await configuration.askIfPossible({ try await $0.settings() }).answer
             {
                 return report
             }
             let place = try configuration.place()
-            // The environment of whoever calls is not that of the system's agent.
+            // The caller's environment is not that of the system's agent.
             let isOwn = place.folders != PlaceChoice.system.folders
             if isOwn { Configuration.warnOfUnknownVariables() }
             let effective = configuration.effectiveSettings(place, inEnvironment: isOwn)
@@ -86,7 +86,7 @@ extension ConfigCommand {
                 "agent   \(agent)", "file    \(report.file)", "lists   \(folders.lists)", "cache   \(folders.cache)",
                 "state   \(folders.state)", "socket  \(folders.socket)", "",
             ]
-            // A path stays on one line, to be copied.
+            // Paths are not wrapped, so that they can be copied.
             return head.flatMap { StyledText($0).wrapped(to: width) } + table.lines(fitting: width)
         }
     }

@@ -53,7 +53,7 @@ struct DashboardCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints the address when the page is there, and returns when it is gone.
+    /// Prints the address once the page is served; returns when the agent closes it.
     private func follow(_ link: BrowserLink) async throws {
         _ = try await configuration.askAgent { agent in
             try await agent.dashboard(mayChange: !readOnly) { url in
@@ -66,7 +66,7 @@ struct DashboardCommand: AsyncParsableCommand {
     }
 }
 
-/// A private file that leads a browser to an address with a token: command lines can be read by every user.
+/// A private file that redirects a browser to the address: all users can see the token in a command line.
 private struct BrowserLink: Sendable {
     private let path: FilePath? = {
         guard Variable["DISPLAY"] ?? Variable["WAYLAND_DISPLAY"] != nil, let folder = Variable["XDG_RUNTIME_DIR"]
@@ -74,7 +74,6 @@ private struct BrowserLink: Sendable {
         return FilePath(folder).appending("syncagent-dashboard-\(getpid()).html")
     }()
 
-    /// Starts the desktop's browser, if there is one.
     func open(_ url: String) async {
         guard let path else { return }
         do {

@@ -26,7 +26,6 @@ struct EventsCommand: AsyncParsableCommand {
             Exit code 69: the agent is not running, and --follow is given or the state folder cannot be read.
             """)
 
-    /// How many events are shown by default.
     private static let usual = 100
 
     @Flag(help: "Print events as they happen, until Ctrl-C.")
@@ -62,7 +61,7 @@ struct EventsCommand: AsyncParsableCommand {
         let rest = limit ?? (since == nil ? Self.usual : .max)
         let client = EventClient(socket: try configuration.folders().socket)
         let (answer, agent) = try await configuration.askIfPossible { agent in
-            // Whether there is an agent is told by what asks it for its status.
+            // The request for the status tells whether an agent runs.
             try await agent.status().map { _ in true }
         }
         if answer == true {
@@ -78,7 +77,6 @@ struct EventsCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints events page by page.
     private func show(
         from start: EventStart, limit: Int,
         _ read: (EventStart, Int) async throws -> (lines: [String], next: Int)
@@ -93,7 +91,6 @@ struct EventsCommand: AsyncParsableCommand {
         }
     }
 
-    /// The journal as the last agent left it.
     private func stoppedJournal(_ agent: LockState) throws -> EventJournal {
         let folder = try configuration.folders().state
         guard access(folder.string, R_OK | X_OK) == 0 else {
@@ -107,13 +104,13 @@ struct EventsCommand: AsyncParsableCommand {
                     + "command as the agent's user.",
                 code: .noAgent)
         }
-        // Else it was said already why it is not asked.
+        // In other cases a message has already said why the agent is not asked.
         if agent == .free { Message.error("The agent is not running. The events are read from \(folder).") }
         return EventJournal(reading: folder)
     }
 
     private func follow(from start: EventStart) async throws {
-        // To be stopped is how this command ends.
+        // A signal is the normal end of this command.
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         let client = EventClient(socket: try configuration.folders().socket)
         try await configuration.askAgent { agent -> Void? in
@@ -134,8 +131,7 @@ struct EventsCommand: AsyncParsableCommand {
         try Message.output(events.flatMap { Self.lines(of: $0, fitting: screen.width) }, on: screen)
     }
 
-    /// An event on one line: time, number, kind, what it is about, and what happened; the last is below where there is no
-    /// room.
+    /// An event on one line: time, number, kind, subject and message; a message that does not fit goes below.
     static func lines(of event: EventRecord, fitting width: Int?) -> [StyledText] {
         let subject =
             event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }

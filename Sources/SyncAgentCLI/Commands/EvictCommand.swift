@@ -80,17 +80,13 @@ struct EvictCommand: AsyncParsableCommand {
         try Message.output(Self.table(of: report, width: screen.width), on: screen)
     }
 
-    /// What became of the icons that were retired when the command was given.
+    /// The result for the icons that were retired before the command.
     struct Outcome {
         var removed: Int
-        /// Those that stay.
         var kept: EvictionReport
-        /// How many were retired while it waited: they are not what it was about.
+        /// The number retired while the command waited, which are not counted as kept.
         var later: Int
 
-        /// - Parameters:
-        ///   - before: What was retired before.
-        ///   - after: What is retired now.
         init(_ before: EvictionReport, _ after: EvictionReport) {
             let urls = Set(before.icons.map(\.url))
             kept = after
@@ -112,10 +108,10 @@ struct EvictCommand: AsyncParsableCommand {
         }
     }
 
-    /// A row for each icon: the URL is at the end of its line, to be copied.
+    /// A row for each icon, with the URL at the end of the line, to be copied.
     static func table(of report: EvictionReport, width: Int?, now: Timestamp = AgentClock.wallTime) -> [StyledText] {
         guard !report.icons.isEmpty else { return ["No image is retired."] }
-        // One reason for all is given once, as of an eviction that is held.
+        // A reason that all share, such as a held eviction, is given once.
         if report.icons.count > 1, let reason = report.icons.first?.reason, report.leases.isEmpty,
             report.icons.allSatisfy({ !$0.goes && $0.reason == reason })
         {

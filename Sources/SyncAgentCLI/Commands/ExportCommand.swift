@@ -55,7 +55,7 @@ struct ExportCommand: AsyncParsableCommand {
         } catch {
             throw Exit.because("\(error)", code: .badConfiguration)
         }
-        // Only the agent knows which cache is meant by its socket alone.
+        // If only the socket is named, ask the agent for the cache.
         let isAsked = configuration.socket != nil && configuration.cache == nil
         let cache = IconCache(at: try await configuration.agentFolders(isAnswered: isAsked).cache)
         do {
@@ -64,7 +64,7 @@ struct ExportCommand: AsyncParsableCommand {
                 defer { withExtendedLifetime(lock) {} }
                 try await export(cache, to: RcloneTarget(rclone, cache: cache.folder), key, keep)
             } else {
-                // Web servers are to read it, whatever the shell keeps from others.
+                // Web servers must be able to read the files, whatever the shell's umask is.
                 umask(0o022)
                 let path = Self.absolute(FilePath(folder ?? ""))
                 try await export(cache, to: ExportFolder(path, apartFrom: cache.folder), key, keep)
@@ -91,12 +91,12 @@ struct ExportCommand: AsyncParsableCommand {
             let source = try ExportSource(cache)
             defer { source.end() }
             try await export(source, to: target, key, keep)
-            // A path unit of systemd is not triggered while its service runs.
+            // Export again if the agent has published: a systemd path unit does not trigger while its service runs.
             guard (try? cache.manifest()) != source.manifest else { return }
         }
     }
 
-    /// How many generations are exported at most while the agent publishes.
+    /// The limit on generations exported in one run, if the agent keeps publishing.
     private static let rounds = 10
 
     private func export(
@@ -110,7 +110,7 @@ struct ExportCommand: AsyncParsableCommand {
         try Message.output(sentence: Self.sentence(report, target.name, key?.publicKey.id))
     }
 
-    /// Checks the command line.
+    /// Checks the command line; returns the time of `--keep`.
     private func usage() throws -> Duration {
         guard (folder == nil) != (rclone == nil), folder?.isEmpty != true else {
             throw Exit.because("Name a folder or --rclone REMOTE:PATH, and not both.", code: .usage)
@@ -125,7 +125,7 @@ struct ExportCommand: AsyncParsableCommand {
         return keep
     }
 
-    /// What helps against an error at the target, as a sentence after a space; empty if nothing is known.
+    /// Advice for an error at the target, with a leading space; empty if there is none.
     static func remedy(for error: Errno) -> String {
         guard [.permissionDenied, .notPermitted].contains(error) else { return "" }
         return

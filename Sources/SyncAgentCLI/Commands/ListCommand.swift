@@ -53,7 +53,7 @@ struct ListCommand: AsyncParsableCommand {
             if json {
                 try Message.output(.lines(.array(report.lists.map(\.json))))
             } else {
-                // Nobody knows then what lists there are.
+                // Without agent and manifest, the lists are unknown.
                 if report.lists.isEmpty, report.reachable == false, let error = report.publication.error {
                     throw Exit.because(error, code: .attention)
                 }
@@ -76,7 +76,7 @@ struct ListCommand: AsyncParsableCommand {
                         code: .attention)
                 }
             }
-            // Without the manifest there is no telling what was published.
+            // Without the manifest, what is published is unknown.
             if report.reachable == false, let error = report.publication.error {
                 throw Exit.because(error, code: .attention)
             }
@@ -84,7 +84,7 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// A row for each list, and below what is wrong with it.
+    /// A row for each list, then the errors of lists.
     private static func lines(of report: StatusReport, width: Int?) -> [StyledText] {
         guard !report.lists.isEmpty else { return ["There are no app lists."] }
         let notes = report.lists.flatMap { list -> [StyledText] in
@@ -104,7 +104,7 @@ struct ListCommand: AsyncParsableCommand {
             if json, !failed, let document = try cache.document(of: list) {
                 return try Message.output(json: document.json)
             }
-            // The file is parsed while its document is read.
+            // Parse the file while the document is read.
             async let reading =
                 list == Reconciler.pinList ? nil : check.verdict(on: folders.lists.appending(list.text))
             let document = try cache.document(of: list)
@@ -170,7 +170,7 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is to be said of the file as it is now.
+    /// Problems of the list's file as it is now.
     private static func notes(on verdict: ListVerdict?) -> [StyledText] {
         switch verdict {
         case nil: []
@@ -192,10 +192,10 @@ struct ListCommand: AsyncParsableCommand {
 }
 
 extension Configuration {
-    /// The icons of a list whose last refresh failed, as the agent or the folders tell it.
+    /// The icons of a list whose last refresh failed, from the agent or the folders.
     fileprivate func staleIcons(of list: ListName) async throws -> Set<IconURL> {
         let folders = try folders()
-        // Without this the list is as it is published, and only that is what it has to show.
+        // Without an answer the list is shown as published.
         if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }
         guard LockState(ofFolder: folders.cache) == .free else { return [] }
         return DiskStatus(

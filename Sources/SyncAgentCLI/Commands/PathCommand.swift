@@ -31,12 +31,12 @@ struct PathCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        // Only the agent knows which cache is meant by its socket alone.
+        // If only the socket is named, ask the agent for the cache.
         let isAsked = configuration.socket != nil && configuration.cache == nil
         let cacheFolder = try await configuration.agentFolders(isAnswered: isAsked).cache
         let cache = IconCache(at: cacheFolder)
         do {
-            // One as tables show it is looked up; programs get what they ask for.
+            // Resolve a URL shortened as in tables; any other URL is taken literally.
             let url = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cacheFolder) ?? url : url
             guard let app = try cache.entry(forIcon: url) else {
                 throw Exit.because(

@@ -67,7 +67,6 @@ struct ResumeCommand: AsyncParsableCommand {
 }
 
 extension Configuration {
-    /// Pauses or resumes downloads, and prints the status, or a sentence for people.
     fileprivate func pause(
         _ isPaused: Bool, inJSON: Bool, _ sentence: (StatusReport.Downloads) -> String
     ) async throws {

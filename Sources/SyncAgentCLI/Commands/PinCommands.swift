@@ -36,7 +36,7 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
-        // One as tables show it is looked up.
+        // A URL shortened as in tables is resolved later.
         if !Suggestion.isShown(url), let flaw = Reconciler.flaw(inPin: url) {
             throw ValidationError("“\(shown(url))” cannot be pinned: \(flaw).")
         }
@@ -131,7 +131,7 @@ struct UnpinCommand: AsyncParsableCommand {
 }
 
 extension IconReport {
-    /// Whether its state may change by what is being done now.
+    /// Whether the icon is queued or in flight, and nothing holds it.
     var isUnderWay: Bool { state == "pending" && failure == nil && (holds ?? []).isEmpty }
 }
 

@@ -63,7 +63,7 @@ struct PurgeCommand: AsyncParsableCommand {
 
     private func purge(_ folders: AgentFolders) async throws {
         func isThere(_ folder: FilePath) -> Bool { access(folder.string, F_OK) == 0 || errno != ENOENT }
-        // One that was misspelt must not cost the state of another.
+        // A misspelt cache folder must not delete the state of another.
         guard isThere(folders.cache) || configuration.cache == nil && isThere(folders.state) else {
             throw Exit.because(
                 "The cache folder \(folders.cache) does not exist. Nothing was removed.", code: .folder)
@@ -87,7 +87,7 @@ struct PurgeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Asks on the terminal; everything but yes is no.
+    /// Asks on the terminal; anything but “y” or “yes” means no.
     private static func isConfirmed(_ question: String) -> Bool {
         let lines = StyledText("\(question) [y/N] ").wrapped(to: Screen.size(of: .standardError)?.columns)
         _ = try? FileDescriptor.standardError.writeAll(lines.map(\.plain).joined(separator: "\n").utf8)

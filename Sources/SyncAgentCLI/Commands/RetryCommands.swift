@@ -82,7 +82,7 @@ struct RefreshCommand: AsyncParsableCommand {
 }
 
 extension IconSelection {
-    /// What a command line names: URLs have a colon, and names of lists have none.
+    /// Arguments of a command line: URLs contain a colon, list names do not.
     init(names: [String], failed: Bool = false) {
         let urls = names.filter { $0.contains(":") }
         self.init(
@@ -92,7 +92,7 @@ extension IconSelection {
 }
 
 extension Configuration {
-    /// Has the agent request icons; a URL without its query is tried again with it.
+    /// Requests icons; resolves unknown URLs that lack their query, and requests those too.
     fileprivate func select(
         _ selection: IconSelection, _ request: (ControlClient, IconSelection) async throws -> SelectionReport?
     ) async throws -> SelectionReport {
@@ -111,9 +111,7 @@ extension Configuration {
         return report
     }
 
-    /// Says how many icons are requested, and what is unknown.
-    ///
-    /// - Throws: Exit code 1 if anything is unknown.
+    /// Reports how many icons are requested; throws exit code 1 if a name is unknown.
     fileprivate func tell(_ report: SelectionReport, as verb: String, or none: String, inJSON: Bool) async throws {
         let folders = try await agentFolders()
         if inJSON {

@@ -82,9 +82,9 @@ struct RunCommand: AsyncParsableCommand {
         let reload = ConfigurationReload(configuration, allowing: allowedNetworks, configured)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
-        // Two heaps for all threads: with one for each, what is free in one is of no use to the others.
+        // Two malloc arenas: with one per thread, memory freed in one is useless to others.
         mallopt(M_ARENA_MAX, 2)
-        // What is large goes back to the system at once; by itself the library raises this limit with each such block.
+        // Return large blocks to the system at once; by default glibc raises this threshold when one is freed.
         mallopt(M_MMAP_THRESHOLD, 4 << 20)
         let budget = try Self.descriptors(for: settings)
         ControlServer.limitThreads(to: budget.eventLoops)
@@ -132,9 +132,9 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Says what a sync could not do.
+    /// Reports what `--once` could not do; throws exit code 1 if there is anything.
     ///
-    /// - Throws: Exit code 1 if there is anything. An eviction that is held is none of it: everything is on disk.
+    /// A held eviction does not count: everything is on disk.
     private static func end(_ report: StatusReport, _ logLevel: Logger.Level, _ configuration: Configuration) throws {
         let (icons, downloads) = (report.icons, report.downloads)
         for reason in [report.eviction.reason, downloads.reason, report.publication.error] {
@@ -177,12 +177,12 @@ struct RunCommand: AsyncParsableCommand {
                 "\(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) pending\(reason). See: "
                     + configuration.given("syncagent \(next)"))
         }
-        // Paused, images that are not fresh any more are not asked for: they are ready all the same.
+        // While paused, stale images are not revalidated: they count as done.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil
         if report.hasFailures || !isDone || icons.pending > 0 { throw Exit.with(.attention) }
     }
 
-    /// Runs the agent until it ends or a signal says that it shall.
+    /// Runs the agent until it ends, or SIGTERM, SIGINT or a closed terminal stops it.
     private static func withSignals(
         _ logger: Logger, endCode: Exit.Code,
         _ operation: @escaping @Sendable (AsyncStream<Void>) async throws -> StatusReport
@@ -194,7 +194,7 @@ struct RunCommand: AsyncParsableCommand {
             group.addTask { try await operation(wakeUps) }
             group.addTask {
                 for await signal in signals {
-                    // A terminal that is closed sends SIGHUP, too, and is none any more.
+                    // A terminal that closes sends SIGHUP too; stdin is then no longer a terminal.
                     guard signal == .sighup, !hadTerminal || isatty(STDIN_FILENO) == 1 else {
                         StopLimit.begin(logger, code: endCode)
                         return nil
@@ -212,7 +212,6 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Who may use the control socket.
     private static func access(_ settings: Settings) throws -> SocketAccess {
         do throws(SocketAccess.UnknownGroup) {
             return try SocketAccess(settings)
@@ -221,17 +220,14 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Takes all descriptors that the system grants, and shares them out.
-    ///
-    /// - Throws: Exit code 78 if there are too few.
+    /// Raises the open file limit to the hard limit (65,536 at most), and divides the descriptors.
     private static func descriptors(for settings: Settings) throws -> DescriptorBudget {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { throw Errno(rawValue: errno) }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(resource, &limit)
-        // Whoever started the agent may have left some open; stdin, stdout and stderr are its own, and so is what would
-        // be closed in another program.
+        // The parent may have left descriptors open: those without FD_CLOEXEC, beyond stdin, stdout and stderr.
         let open = (3..<max(3, Int32(limit.rlim_cur))).count { file in
             let flags = fcntl(file, F_GETFD)
             return flags >= 0 && flags & FD_CLOEXEC == 0

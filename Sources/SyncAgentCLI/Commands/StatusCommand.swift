@@ -62,7 +62,6 @@ struct StatusCommand: AsyncParsableCommand {
         StatusView(report: report, context: context, now: AgentClock.wallTime, width: width).lines(atMost: height)
     }
 
-    /// Prints the status whenever it changes, until the agent ends.
     private func follow() async throws {
         let screen = output.screen
         try await reports { report, context in
@@ -71,7 +70,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    /// Calls the closure with the status and whenever it changes, until the agent ends.
+    /// Calls the closure with the current status and each later one, until the agent ends.
     private func reports(_ take: (StatusReport, CommandContext) throws -> Void) async throws {
         do {
             var known: CommandContext?
@@ -83,11 +82,11 @@ struct StatusCommand: AsyncParsableCommand {
                 return false
             }
         } catch let error where !(error is ExitCode || error is CancellationError) {
-            // The single status that follows says what it is.
+            // The final status, which is printed next, reports the error.
         }
     }
 
-    /// Shows the status on the whole terminal until the agent ends or somebody presses Ctrl-C.
+    /// Shows the status on the whole terminal until the agent ends or Ctrl-C is pressed.
     private func redraw() async throws {
         let screen = output.screen
         let page = FullScreen(on: screen)
@@ -108,7 +107,7 @@ struct StatusCommand: AsyncParsableCommand {
                 return true
             }
             group.addTask {
-                // The times are relative.
+                // Relative times change.
                 while true {
                     try await Task.sleep(for: .seconds(1))
                     page.redraw()
@@ -123,7 +122,7 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 extension Configuration {
-    /// The state as the running agent tells it, else as the folders show it.
+    /// The status from the running agent, else from the folders.
     func currentStatus() async throws -> StatusReport {
         let (report, agent) = try await askIfPossible { try await $0.status() }
         if let report { return report }

@@ -74,7 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
         if !last.isWhole { throw Exit.with(.attention) }
     }
 
-    /// Whether neither the agent knows a list nor the folder has it: one may just have been dropped.
+    /// Whether both the agent and the folder lack a list; the agent may not have seen a new file yet.
     private static func isMissing(_ list: ListName, _ report: StatusReport, _ folders: AgentFolders) -> Bool {
         guard !report.lists.contains(where: { $0.name == list }) else { return false }
         return access(folders.lists.appending(list.text).string, F_OK) != 0 && errno == ENOENT
@@ -87,7 +87,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
     }
 
-    /// Says what is wrong, each trouble once.
+    /// Prints each kind of failure once.
     private func explain(_ report: SyncReport, _ folders: AgentFolders) {
         explain(missing: report.missing, folders)
         for rejection in report.rejected { Message.error("\(rejection.list): \(rejection.message)") }

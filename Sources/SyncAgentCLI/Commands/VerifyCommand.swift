@@ -65,7 +65,7 @@ struct VerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Repairs what takes no download, and tells what is left.
+    /// Repairs what needs no download, and reports the rest.
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
         let trouble: OfflineRepair.Trouble?
         do {
@@ -110,7 +110,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// A line on a terminal that tells how far the work is; nothing elsewhere.
+/// A progress line on a terminal; nothing elsewhere.
 private final class Progress: Sendable {
     private let display: LiveDisplay
     private let done = Mutex(0)
@@ -119,7 +119,6 @@ private final class Progress: Sendable {
         display = LiveDisplay(on: screen)
     }
 
-    /// One more is done.
     func count(of total: Int) {
         guard display.isLive else { return }
         let done = done.withLock { done in

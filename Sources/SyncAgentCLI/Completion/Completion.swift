@@ -9,21 +9,19 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// Which names a shell offers for an argument: `completion: .offered(.icons)`.
+/// The names that a shell offers for an argument: `completion: .offered(.icons)`.
 enum Offer: Sendable {
-    /// The URLs that published lists name.
     case icons
-    /// Those of them that have an image.
     case readyIcons
     case pinnedIcons
-    /// Those whose download failed, and the lists.
+    /// URLs whose download failed, and lists.
     case failedIconsAndLists
     case iconsAndLists
-    /// Those that older generations name, and the newest one does not.
+    /// URLs that older generations name, but the newest does not.
     case retiredIcons
-    /// Lists that are published, or in the lists folder.
+    /// Published lists, and those in the lists folder.
     case lists
-    /// The same, and the list of pinned icons.
+    /// The same, and the list of pins.
     case listsAndPins
     case settings
 }
@@ -38,39 +36,33 @@ extension CompletionKind {
     }
 }
 
-/// The command line in a shell at the moment of a completion.
+/// A completion request from a shell.
 ///
-/// It reads the cache on disk and asks no agent: a shell waits for it.
+/// It reads the cache on disk and asks no agent: the shell waits for it.
 struct Completion {
-    /// What decides where the cache is.
+    /// What determines the location of the cache.
     struct Environment {
         var variable: (String) -> String?
         var directory: () -> FilePath?
         var exists: (FilePath) -> Bool
     }
 
-    /// The words of the command line, without quotes.
+    /// The words of the command line, unquoted.
     private let line: [String]
-    /// The word as far as the cursor.
+    /// The word up to the cursor.
     private let word: ShellInput
-    /// Whether the word has the mark of a query or of a fragment.
+    /// Whether the word contains “?” or “#”.
     private let isBeyondPath: Bool
     private let shell: CompletionShell?
     private let environment: Environment
 
-    /// - Parameters:
-    ///   - words: The words of the command line, from the program's name, as the shell gives them.
-    ///   - index: Which of them is completed.
-    ///   - prefix: That word as far as the cursor, if it is the last one.
-    ///   - environment: What decides where the cache is.
-    ///   - shell: The shell that asks.
-    ///   - version: Its version.
+    /// `index` is that of the word to complete, `prefix` that word up to the cursor, if it is the last one.
     init(
         words: [String], index: Int, prefix: String, environment: Environment,
         shell: CompletionShell? = .requesting, version: String? = CompletionShell.requestingVersion
     ) {
         let typed = index == words.count - 1 ? prefix : words.indices.contains(index) ? words[index] : ""
-        // Before version 4, fish takes the quotes away, and gives two of them for an empty word.
+        // fish before version 4 removes quotes, and passes '' for an empty word.
         let isPlain = shell == .fish && version?.starts(withBytes: "3") ?? false
         word = isPlain ? ShellInput(plain: typed == "''" ? "" : typed) : ShellInput(typed)
         isBeyondPath = word.text.utf8.contains(where: Self.endsPath)
@@ -79,7 +71,7 @@ struct Completion {
         self.environment = environment
     }
 
-    /// The words to offer, as the shell is to be given them.
+    /// The words to offer, in the form that the shell expects.
     func words(for offer: Offer) -> [String] {
         var fold = CompletionFold()
         switch offer {
@@ -100,8 +92,9 @@ struct Completion {
         return names.compactMap { word.spelled($0, for: shell) }
     }
 
-    /// Whether bash takes each byte of ASCII in UTF-8 for what it is: in GBK and Big5, the backslash before one can be the
-    /// second half of a sign, and escapes nothing.
+    /// Whether bash's locale is UTF-8 or C.
+    ///
+    /// In GBK and Big5, the second byte of a character can be a backslash, which then escapes nothing.
     private static var bashReadsUTF8: Bool {
         readsUTF8(locale: ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { Variable[$0] }.first { !$0.isEmpty } ?? "C")
     }
@@ -127,11 +120,11 @@ struct Completion {
         }
     }
 
-    /// Adds a URL as tables show it, which commands accept.
+    /// Adds a URL in the short form of tables, which commands accept.
     ///
-    /// What is hidden may be a secret: only somebody who types the beginning of it gets it whole.
+    /// The hidden part may be a secret: a URL is offered whole only if the beginning of that part is typed.
     private func add(_ url: UnsafeRawBufferPointer, to fold: inout CompletionFold) {
-        // Of most, nothing is hidden but a query: the rest was found because it begins with the word.
+        // Fast path: in most URLs only the query is hidden, and the search matched the rest.
         if url.first == UInt8(ascii: "h"), !isBeyondPath, url.allSatisfy(Self.isPlain) {
             guard let end = url.firstIndex(where: Self.endsPath) else { return fold.add(url) }
             let short = Array(url[..<end]) + (url[end] == UInt8(ascii: "?") ? Array("?…".utf8) : [])
@@ -144,7 +137,7 @@ struct Completion {
 
     private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
 
-    /// Whether a byte is no part of a user name, and does not act on a terminal.
+    /// Whether a byte cannot hide a user name or control a terminal.
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x21..<0x7F).contains(byte) && byte != UInt8(ascii: "@")
     }
@@ -158,12 +151,11 @@ struct Completion {
     }
 
     private var search: DocumentSearch? {
-        // What follows the mark of a query is compared later: it may be hidden.
+        // The query is compared later, since it may be hidden.
         let start = word.text.utf8.prefix { $0 != UInt8(ascii: "?") }
         return folders.map { DocumentSearch(in: $0.cache, start: String(Substring(start))) }
     }
 
-    /// The folders that the command would use.
     private var folders: AgentFolders? {
         var choice = PlaceChoice()
         choice.cache = path(after: "--cache")
@@ -176,7 +168,7 @@ struct Completion {
         ).folders
     }
 
-    /// The value of an option.
+    /// The value of an option; a leading `~/` is expanded.
     private func path(after option: String) -> String? {
         var path: String?
         for (index, word) in line.enumerated() {
@@ -189,11 +181,11 @@ struct Completion {
 }
 
 extension SettingKey {
-    /// What may follow `--set`: its name with the mark, or also a value if there are but a few.
+    /// Completions after `--set`: the key with “=”, or whole assignments if there are few values.
     fileprivate func assignments(after text: String) -> [String] {
         guard text.starts(withBytes: name + "=") else { return [name + "="] }
         guard kind != .flag else { return ["\(name)=true", "\(name)=false"] }
-        // The others have values that nobody can list.
+        // Only labels with quoted values can be listed.
         guard label.starts(withBytes: "`") else { return [] }
         let values = label.matches(of: /`([^`]+)`/).map { String($0.1) }
         return values.map { "\(name)=\($0)" }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Makes few of many names, as a shell does with the files of a tree: it offers the folders first.
+/// Reduces many names to few, as shells do for files: folders are offered first.
 ///
-/// Few names stay as they are. Of more, it has how they go on after what they have in common: to the next slash, or if that
-/// leaves too many, by a single character. There are always two or more then, so a shell completes what they have in
-/// common, and ends no word.
+/// Few names are kept. More are cut after the next slash behind their common beginning, or, if that leaves too many,
+/// after the next character. At least two results remain, so a shell completes the common beginning and does not end
+/// the word.
 struct CompletionFold {
-    /// The most names that are offered one by one: shells ask before they print more.
+    /// The limit on names offered one by one; shells ask before they print more.
     static let limit = 100
 
-    /// The names, as long as they are few.
+    /// All names; `nil` once there are more than the limit.
     private var few: Set<String>? = []
-    /// What all names have in common; it ends with a whole character.
+    /// The common beginning of all names, cut at a character boundary.
     private var common: [UInt8]?
     private var folders = Beginnings(limit: limit)
     private var characters = Beginnings(limit: 1000)
 
-    /// Each name once, or how names go on, in order.
+    /// The names or their cut beginnings, sorted and without duplicates.
     var names: [String] { (few ?? folders.texts ?? characters.texts ?? []).sorted() }
 
     mutating func add(_ name: String) {
@@ -25,7 +25,6 @@ struct CompletionFold {
         name.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Adds a name in UTF-8.
     mutating func add(_ name: UnsafeRawBufferPointer) {
         few?.insert(String(decoding: name, as: UTF8.self))
         if few?.count ?? 0 > Self.limit { few = nil }
@@ -37,7 +36,7 @@ struct CompletionFold {
         characters.insert(name[..<(next.map { name.count - rest.count + $0 } ?? name.count)])
     }
 
-    /// Takes away from what all names have in common what this one does not have.
+    /// Shortens the common beginning to what this name shares.
     private mutating func narrow(to name: UnsafeRawBufferPointer) {
         guard let common else { return common = Array(name) }
         let most = min(common.count, name.count)
@@ -45,27 +44,26 @@ struct CompletionFold {
         while shared < most, common[shared] == name[shared] { shared += 1 }
         guard shared < common.count else { return }
         while shared > 0, Self.continues(common[shared]) { shared -= 1 }
-        // All names until now go on in the same way.
+        // All names so far continue in the same way.
         if let slash = common[shared...].firstIndex(of: UInt8(ascii: "/")) { folders.replace(with: common[...slash]) }
         let next = common[(shared + 1)...].firstIndex { !Self.continues($0) } ?? common.count
         characters.replace(with: common[..<next])
         self.common = Array(common[..<shared])
     }
 
-    /// Whether a byte is within a character.
+    /// Whether a byte is a UTF-8 continuation byte.
     private static func continues(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 }
 
-/// Different beginnings of names.
 private struct Beginnings {
     private let limit: Int
     private var all: [[UInt8]] = []
-    /// The one that was found last: names that are alike often follow each other.
+    /// The index of the last match: similar names often follow each other.
     private var last = 0
 
     init(limit: Int) { self.limit = limit }
 
-    /// Them as text; `nil` if there were more than the limit.
+    /// The beginnings as text; `nil` if there were more than the limit.
     var texts: Set<String>? { all.count > limit ? nil : Set(all.map { String(decoding: $0, as: UTF8.self) }) }
 
     mutating func insert(_ bytes: Slice<UnsafeRawBufferPointer>) {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The completion scripts, mended where the parser of arguments does not do right by URLs and settings.
+/// Corrects ArgumentParser's completion scripts for URLs and settings.
 ///
 /// In bash:
-/// - bash splits words at colons, and has the words of the URL counted as arguments: `__syncagent_whole_words` gives the
-///   script whole words, and takes the part off again that bash does not replace.
-/// - The words that the program offers were expanded by `compgen -W`, so a URL with `$(…)` in it would have been run.
-///   The program quotes them, and `__syncagent_add_offered` takes them as they are.
-/// - A trap on RETURN outlived the completion, and had each later `source` of a file restore options of the shell.
-/// - Only files are shown as files: a command is not taken for a folder of that name, nor a URL for what follows its last
-///   slash. A word that goes on gets no space.
+/// - bash splits words at colons, so parts of a URL were counted as arguments. `__syncagent_whole_words` passes whole
+///   words to the script, and removes the part that bash does not replace from the result.
+/// - `compgen -W` expanded the offered words, so a URL with `$(…)` would have been executed. The program quotes them,
+///   and `__syncagent_add_offered` takes them literally.
+/// - A RETURN trap outlived the completion: each later `source` restored shell options.
+/// - Only files are shown as files: a command is not taken for a folder of that name, nor a URL for its last path
+///   component. An incomplete word gets no space.
 ///
 /// In zsh, a setting gets no space before its value.
 enum CompletionScript {
     private static let offer = "__syncagent_add_completions() {\n"
     private static let end = "complete -o filenames -F _syncagent syncagent"
 
-    /// The script as it is printed; other text stays as it is.
+    /// Corrects a script; other text is unchanged.
     ///
-    /// That of bash has no `#!`: it is no program, but read by a shell.
+    /// The bash script loses its `#!`: a shell sources it.
     static func mended(_ text: String) -> String {
         let shebang = "#!/bin/bash\n"
         if text.starts(withBytes: "#compdef ") { return text.replacing(zshOffer.old, with: zshOffer.new) }

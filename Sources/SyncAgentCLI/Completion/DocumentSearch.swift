@@ -5,18 +5,17 @@ import Glibc
 import IconCache
 import SystemPackage
 
-/// Finds the entries of a cache whose URLs begin with some text, fast enough for somebody who types.
+/// Finds cache entries whose URLs begin with a text, fast enough for completion while typing.
 ///
-/// Documents have one app per line, with keys in a fixed order, so they are searched and not parsed. URLs that JSON has
-/// escapes in are left out, and so are those that nobody would type.
+/// Documents have one app a line and keys in a fixed order, so they are searched, not parsed. URLs with JSON escapes,
+/// and very long ones, are skipped.
 struct DocumentSearch {
     enum Status {
         case ready, pending, failed
     }
 
-    /// The longest URL that is found, in bytes.
     private static let longest = 1000
-    /// How many bytes of older documents are read at most.
+    /// The limit on bytes read of older documents.
     private static let mostOfThePast = 64 << 20
 
     private let cache: IconCache
@@ -24,16 +23,13 @@ struct DocumentSearch {
 
     init(in cache: FilePath, start: String) {
         self.cache = IconCache(at: cache)
-        // It goes on, so its quote is not closed.
+        // Without the closing quote: the URL continues.
         self.start = Array("\"icon\": \(JSON.quoted(start).dropLast())".utf8)
     }
 
-    /// Finds the entries of the newest generation.
+    /// Finds the entries of the newest generation, in some lists or all; passes each URL, in UTF-8, and its state.
     ///
-    /// - Parameters:
-    ///   - lists: The lists to look at; `nil` for all.
-    ///   - visit: Gets the URL of each in UTF-8, and its state.
-    /// - Throws: `IconCacheError` if the manifest cannot be read; documents that cannot be read are left out.
+    /// - Throws: `IconCacheError` if the manifest cannot be read; unreadable documents are skipped.
     func entries(of lists: [ListName]? = nil, visit: (UnsafeRawBufferPointer, Status) -> Void) throws {
         let snapshot = try cache.snapshot()
         defer { snapshot.end() }
@@ -42,10 +38,7 @@ struct DocumentSearch {
         }
     }
 
-    /// Finds the images that only older generations have, which are still on disk.
-    ///
-    /// - Parameter visit: Gets the URL of each in UTF-8.
-    /// - Throws: An error if the manifest cannot be read.
+    /// Finds URLs that only older generations name, and whose images are still on disk; passes each, in UTF-8.
     func retired(visit: (UnsafeRawBufferPointer) -> Void) throws {
         let manifest = try cache.manifest()
         var seen = Set(manifest.lists.values.map(\.document))
@@ -72,7 +65,7 @@ struct DocumentSearch {
         return hasher.finalize()
     }
 
-    /// Searches a document, and returns its size.
+    /// Searches a document; returns its size in bytes.
     @discardableResult
     private func search(_ document: String, _ visit: (UnsafeRawBufferPointer, Status) -> Void) -> Int {
         guard let json = try? FileBytes.read(cache.folder.pushing(FilePath(document))) else { return 0 }
@@ -87,7 +80,7 @@ struct DocumentSearch {
         return json.count
     }
 
-    /// Quotes inside strings are escaped: wherever a key with its quotes is, it is a key.
+    /// Searches a line; JSON escapes quotes in strings, so a quoted key is always a key.
     private func visitEntry(
         on line: UnsafeRawBufferPointer, _ visit: (UnsafeRawBufferPointer, Status) -> Void
     ) {
@@ -108,18 +101,16 @@ struct DocumentSearch {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes before a character, or all of them.
+    /// The bytes before a character; all if it does not occur.
     fileprivate func beginning(before mark: Unicode.Scalar) -> UnsafeRawBufferPointer {
         guard let start = baseAddress, let found = memchr(start, CInt(mark.value), count) else { return self }
         return UnsafeRawBufferPointer(start: start, count: UnsafeRawPointer(found) - start)
     }
 
-    /// The bytes after so many.
     fileprivate func dropping(_ length: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[Swift.min(length, count)...])
     }
 
-    /// The offset of the first match of a pattern.
     fileprivate func position(of pattern: [UInt8]) -> Int? {
         guard let start = baseAddress, let first = pattern.first else { return nil }
         var position = 0

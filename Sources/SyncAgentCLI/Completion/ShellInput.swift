@@ -2,24 +2,24 @@
 import ArgumentParser
 import CacheFormat
 
-/// A word that is being typed in a shell.
+/// A word being typed in a shell.
 struct ShellInput: Equatable {
-    /// What it stands for, without quotes and escapes; what the shell would expand stays as it is.
+    /// The unquoted text; shell expansions are left as they are.
     private(set) var text = ""
-    /// The quote in which it ends.
+    /// The quote that is still open.
     private(set) var quote: Unicode.Scalar?
 
-    /// A word in which quotes mean nothing.
+    /// A word that the shell has unquoted.
     init(plain text: String) { self.text = text }
 
-    /// A word as it is typed, the last quote of which may be open.
+    /// A word as typed; its last quote may be open.
     init(_ typed: String) {
         var isEscaped = false
         var scalars = String.UnicodeScalarView()
         for scalar in typed.unicodeScalars {
             switch (scalar, quote) {
             case (_, _) where isEscaped:
-                // Within double quotes, a backslash stays unless it has a meaning there.
+                // In double quotes, a backslash is literal unless it escapes something.
                 if quote != nil, !Self.escapedInQuotes.contains(scalar) { scalars.append("\\") }
                 scalars.append(scalar)
                 isEscaped = false
@@ -32,13 +32,10 @@ struct ShellInput: Equatable {
         text = String(scalars)
     }
 
-    /// A name as a completion script is to be given it.
+    /// Spells a name as a completion script expects it; `nil` if it cannot be written inside the open quote.
     ///
-    /// The script of bash puts it into the command line as it is, so it is quoted here. zsh quotes by itself, and takes
-    /// what follows a colon for a description; fish does neither. zsh does not quote `!`, which has it put an earlier command
-    /// there: such a name is not offered.
-    ///
-    /// - Returns: `nil` if it cannot be written within the quotes that are open.
+    /// The bash script inserts it literally, so it is quoted here. zsh quotes it itself, and takes text after a colon
+    /// for a description; fish does neither. zsh does not quote “!” (history expansion): such names are not offered.
     func spelled(_ name: String, for shell: CompletionShell?) -> String? {
         switch shell {
         case .zsh where name.contains(bytes: "!"): return nil
@@ -53,9 +50,9 @@ struct ShellInput: Equatable {
     private static let quotedBytes = Set("$`\"\\'!".utf8)
     private static let plain = Set("%+,-./:=@_".utf8)
 
-    /// Puts a backslash before each byte of ASCII that may have a meaning.
+    /// Puts a backslash before each ASCII byte that may have a meaning.
     ///
-    /// Other bytes stay as they are: bash gives them none, and those that somebody typed have no backslash.
+    /// Other bytes have none in bash, and typed ones have no backslash.
     private static func escaped(_ name: String) -> String {
         var result: [UInt8] = []
         for byte in name.utf8 {

@@ -6,9 +6,9 @@ import SyncPlan
 import SystemPackage
 
 extension Configuration {
-    /// Asks the running agent for something that only it can do.
+    /// Asks the running agent for what only it can do.
     ///
-    /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses; and any exit code that the question throws.
+    /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses, or an exit code that the question throws.
     func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
         let folders = try folders()
         do {
@@ -22,9 +22,9 @@ extension Configuration {
             code: .noAgent)
     }
 
-    /// Asks the agent for something that can be told without it, too; stderr says so if it runs and cannot be asked.
+    /// Asks the agent for what can also be read from disk; stderr says so if it runs but cannot be asked.
     ///
-    /// - Returns: The answer, or whether an agent holds the cache; then what is told comes from disk.
+    /// - Returns: The answer; or `nil` and whether an agent holds the cache, and the caller reads from disk.
     func askIfPossible<Answer>(
         _ question: (ControlClient) async throws -> Answer?
     ) async throws -> (answer: Answer?, agent: LockState) {
@@ -34,12 +34,12 @@ extension Configuration {
             if let answer = try await question(client) { return (answer, .free) }
             let agent = await Self.lock(of: folders, client)
             if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
-            // Behind a socket that is closed to this user may be an agent with another cache.
+            // An agent with another cache may listen at a socket that this user may not use.
             return (nil, agent == .free && client.obstacle == .permissionDenied ? .unknown(.permissionDenied) : agent)
         } catch {
             let reason = Self.refusal(error) ?? Self.noAnswer(at: folders.socket, error)
             Message.error("\(reason) The output is read from disk.")
-            // With --socket alone the agent that answers may have another cache than the one that was looked at.
+            // With --socket alone, the answering agent may use another cache than the one examined here.
             let agent = LockState(ofFolder: folders.cache)
             let isListening = ControlClient(socket: folders.socket).obstacle == nil
             return (nil, agent == .free && isListening ? .unknown(.permissionDenied) : agent)
@@ -48,7 +48,7 @@ extension Configuration {
 
     /// Whether an agent holds the cache.
     ///
-    /// One that ends has no socket any more for up to two seconds before it releases the cache.
+    /// A stopping agent removes its socket up to two seconds before it releases the cache.
     private static func lock(of folders: AgentFolders, _ client: ControlClient) async -> LockState {
         let end = ContinuousClock.now + .seconds(2)
         while true {
@@ -60,10 +60,10 @@ extension Configuration {
         }
     }
 
-    /// Asks the agent for something that is done without it if none runs.
+    /// Asks the agent for what this command does itself if none runs.
     ///
     /// - Returns: `nil` if none runs.
-    /// - Throws: Exit code 75 if one holds the cache and cannot be asked.
+    /// - Throws: Exit code 75 if an agent holds the cache but cannot be asked.
     func askIfRunning<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer? {
         let folders = try folders()
         do {
@@ -84,7 +84,7 @@ extension Configuration {
         case .free: return obstacle == .permissionDenied ? Self.closed(folders.socket) : nil
         case .held(let process):
             let name = process.map { " (process \($0))" } ?? ""
-            // It makes its socket once it has read what is on disk, and removes it before it ends.
+            // An agent creates its socket after reading the disk, and removes it before it ends.
             if let obstacle, [.noSuchFileOrDirectory, .connectionRefused].contains(obstacle) {
                 return
                     "The agent\(name) is running, but no process listens at \(folders.socket): it is starting or "
@@ -101,12 +101,11 @@ extension Configuration {
         }
     }
 
-    /// Why the agent refused what it was asked; `nil` if that is not what happened.
     private static func refusal(_ error: any Error) -> String? {
         (error as? ControlClient.Unexpected).flatMap { $0.reason == nil ? nil : "\($0)" }
     }
 
-    /// How a command ends that did not get its answer.
+    /// The error that ends a command without an answer.
     private static func end(because error: any Error, at socket: FilePath, code: Exit.Code) -> any Error {
         if error is ExitCode || error is CancellationError { return error }
         guard let refusal = refusal(error) else { return Exit.because(noAnswer(at: socket, error), code: code) }

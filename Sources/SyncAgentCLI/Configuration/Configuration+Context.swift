@@ -10,16 +10,13 @@ import SyncPlan
 import SystemPackage
 
 extension Configuration {
-    /// The folders of the agent that answers, or else those that the options say: with `--socket` alone they differ.
+    /// The folders of the agent that answers, else those of the options; with `--socket` alone they can differ.
     ///
-    /// - Parameter isAnswered: Whether an agent may answer; if not, none is asked.
-    /// - Returns: The folders.
-    /// - Throws: What is wrong with the options.
+    /// If not `isAnswered`, no agent is asked.
     func agentFolders(isAnswered: Bool = true) async throws -> AgentFolders {
         try await reached(isAnswered: isAnswered).folders
     }
 
-    /// What suggested commands need to know.
     func context(for report: StatusReport) async throws -> CommandContext {
         let isAnswered = [.running, .paused].contains(report.state) && report.reachable != false
         let (folders, file) = try await reached(isAnswered: isAnswered)
@@ -35,7 +32,7 @@ extension Configuration {
         return context
     }
 
-    /// The folders, and the configuration file.
+    /// The folders and the configuration file of the agent that answers, else those of the options.
     func reached(isAnswered: Bool = true) async throws -> (folders: AgentFolders, file: String) {
         let own = try place()
         guard isAnswered, let report = try? await ControlClient(socket: own.folders.socket).settings() else {
@@ -47,13 +44,13 @@ extension Configuration {
         return (folders, report.file)
     }
 
-    /// A command to type next, with the options that reach the agent that answers this one.
+    /// A suggested command, with the options that reach the agent that answered this one.
     func suggested(_ command: String) -> String { CommandContext(options: options(isAnswered: true)).command(command) }
 
-    /// The same for a command that may work without an agent.
+    /// The same, for a command that may work without an agent.
     func given(_ command: String) -> String { CommandContext(options: options(isAnswered: false)).command(command) }
 
-    /// The options of this command that reach the same agent; its socket is enough if it answers there.
+    /// This command's options that reach the same agent; `--socket` is enough if an agent answers there.
     private func options(isAnswered: Bool) -> [String] {
         let socket = socket.map { "--socket \(ShellWord.quoted($0))" }
         if isAnswered, let socket { return [socket] }
@@ -63,7 +60,7 @@ extension Configuration {
             + (socket.map { [$0] } ?? [])
     }
 
-    /// Whether systemd has a unit that starts the system's agent, or one of the user.
+    /// Whether systemd has a unit for the system's agent, or for the user's.
     private static func hasUnit(isSystem: Bool) -> Bool {
         let own = [Variable["XDG_CONFIG_HOME"] ?? Variable["HOME"].map { $0 + "/.config" }].compactMap(\.self)
         let kind = isSystem ? "system" : "user"
@@ -73,10 +70,9 @@ extension Configuration {
         return folders.contains { access($0 + "/syncagent.service", F_OK) == 0 }
     }
 
-    /// The settings without an agent; those that are wrong in the file have their defaults.
+    /// The settings from the file, and a sentence on what is wrong in it; wrong settings get their defaults.
     ///
-    /// - Returns: Also what is wrong with the file, in a sentence; `nil` if nothing is.
-    /// - Throws: Exit code 78 if something is wrong with `--set`.
+    /// - Throws: Exit code 78 if `--set` is wrong.
     func settingsOrDefaults() throws -> (settings: Settings, trouble: String?) {
         var given = EffectiveSettings()
         for assignment in assignments { given.apply(assignment: assignment) }
@@ -92,7 +88,7 @@ extension Configuration {
         return (effective.settings, count == 1 ? "\(first)" : "\(counted(count, "error")), the first: \(first)")
     }
 
-    /// The same for a command that shows no status: stderr says what is wrong.
+    /// The same, for commands that show no status: what is wrong goes to stderr.
     func settingsOrWarning() throws -> Settings {
         let (settings, trouble) = try settingsOrDefaults()
         if let trouble {
@@ -106,6 +102,6 @@ extension Configuration {
 }
 
 extension StatusReport {
-    /// Whether this was read from disk with the default settings, because the configuration is wrong.
+    /// Whether this was read from disk with default settings, because the configuration is wrong.
     var hasBadConfiguration: Bool { state == .stopped && reachable == false && configuration.error != nil }
 }

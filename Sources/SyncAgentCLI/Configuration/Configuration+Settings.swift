@@ -10,15 +10,12 @@ import SyncPlan
 import SystemPackage
 
 extension Configuration {
-    /// The settings of the running agent, or else those of its configuration file; `--set` wins over either.
+    /// The settings of the running agent, else of its configuration file; `--set` overrides both.
     ///
-    /// The environment of whoever calls is not that of the agent.
+    /// Variables are ignored: the caller's environment is not the agent's. The agent does not send passwords; they come
+    /// from its configuration file.
     ///
-    /// The agent tells no passwords: they are those of its configuration file.
-    ///
-    /// - Parameter needed: The settings without which the command cannot go on.
-    /// - Returns: The settings, as far as they are known.
-    /// - Throws: Exit code 78 if one of those has a password that cannot be read, or something is wrong with `--set`.
+    /// - Throws: Exit code 78 if the password of a setting in `needed` cannot be read, or `--set` is wrong.
     func agentSettings(needed: [String] = []) async throws -> Settings {
         guard let report = try await ControlClient(socket: folders().socket).settingsIfAnswered() else {
             return try settingsOrWarning()
@@ -39,7 +36,7 @@ extension Configuration {
         return effective.settings
     }
 
-    /// The settings of the file, the environment and the options, with all that is wrong with them.
+    /// The settings of the file, the environment and the options, with all their problems.
     func effectiveSettings(_ place: Place, inEnvironment: Bool) -> EffectiveSettings {
         var effective = EffectiveSettings()
         effective.apply(ConfigurationFile(path: place.file.string, isOptional: !place.isFileNamed))
@@ -48,20 +45,18 @@ extension Configuration {
         return effective
     }
 
-    /// Names on stderr all that is wrong.
-    ///
-    /// - Throws: Exit code 78 if there is anything.
+    /// Prints the problems to stderr, and throws exit code 78 if there are any.
     static func end(because problems: [ConfigurationProblem]) throws {
         if !problems.isEmpty { throw exit(because: problems) }
     }
 
-    /// Names on stderr all that is wrong, and gives the error that ends the command.
+    /// Prints the problems to stderr; returns the error that ends the command.
     static func exit(because problems: [ConfigurationProblem]) -> ExitCode {
         for problem in problems { Message.error("\(problem)") }
         return Exit.with(.badConfiguration)
     }
 
-    /// Names on stderr the variables that look like settings and are none.
+    /// Warns of variables named like settings that are none.
     static func warnOfUnknownVariables() {
         let known = Set(SettingKey.all.map(\.variable))
         for name in Variable.names where name.starts(withBytes: "SYNCAGENT_") && !known.contains(name) {
@@ -72,11 +67,10 @@ extension Configuration {
 }
 
 extension ControlClient {
-    /// The settings of the agent; `nil` if none answers, or one that cannot tell them.
     fileprivate func settingsIfAnswered() async -> SettingsReport? { try? await settings() }
 }
 
-/// What `run` runs with, and runs with after a reload.
+/// The configuration that `run` uses, at start and after a reload.
 struct RunSettings {
     let effective: EffectiveSettings
     let proxies: ProxyPolicy
@@ -84,9 +78,7 @@ struct RunSettings {
 
     var settings: Settings { effective.settings }
 
-    /// Reads the file, the environment and the options.
-    ///
-    /// - Throws: All that is wrong with them.
+    /// Reads the file, the environment and the options; throws all problems found.
     init(_ configuration: Configuration, _ place: Place, allowing networks: [AddressRange]) throws(ConfigurationError) {
         var effective = configuration.effectiveSettings(place, inEnvironment: true)
         if !networks.isEmpty {
@@ -107,10 +99,6 @@ struct RunSettings {
         (self.effective, self.proxies, self.place) = (effective, proxies, place)
     }
 
-    /// The settings for those who ask the agent.
-    ///
-    /// - Parameter running: The settings in force, where some that are configured take a restart.
-    /// - Returns: What `syncagent config` prints.
     func report(running: Settings? = nil) -> SettingsReport {
         SettingsReport(place, effective.rows(running: running))
     }
@@ -128,7 +116,7 @@ extension SettingsReport {
 }
 
 extension EffectiveSettings {
-    /// What is wrong with settings on this machine: a file of certificates that cannot be used, an unknown group.
+    /// Problems on this machine: an unusable certificate file, an unknown group.
     var problemsOfMachine: [ConfigurationProblem] { [problemOfCertificates, problemOfGroup].compactMap(\.self) }
 
     private var problemOfGroup: ConfigurationProblem? {

@@ -6,7 +6,7 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// The options that every command takes.
+/// The options of every command.
 struct Configuration: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -50,7 +50,6 @@ struct Configuration: ParsableArguments {
         }
     }
 
-    /// The folders and the configuration file, as the options and the environment say.
     func place(toRun: Bool = false) throws -> Place {
         let choice = PlaceChoice(
             config: config, lists: lists, cache: cache, state: state, socket: socket, owner: owner, toRun: toRun)
@@ -63,12 +62,11 @@ struct Configuration: ParsableArguments {
         }
     }
 
-    /// The folders that the agent uses.
     func folders() throws -> AgentFolders { try place().folders }
 
     static func exists(_ path: FilePath) -> Bool {
         var status = stat()
-        // One that this user may not look at is there.
+        // EACCES: it exists, but this user may not look at it.
         return stat(path.string, &status) == 0 || errno == EACCES
     }
 
@@ -79,13 +77,12 @@ struct Configuration: ParsableArguments {
     }
 }
 
-/// The environment; a variable that is set to nothing counts as not set.
+/// The environment; an empty variable counts as unset.
 enum Variable {
     static subscript(name: String) -> String? {
         guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
         return value
     }
 
-    /// The names of all variables.
     static var names: [String] { ProcessInfo.processInfo.environment.keys.sorted() }
 }

@@ -2,27 +2,24 @@
 import SyncAgent
 import SystemPackage
 
-/// Where an agent has everything.
 struct Place: Equatable {
     var folders: AgentFolders
-    /// The configuration file.
     var file: FilePath
-    /// Whether somebody named the file: then it must be there.
+    /// Whether `--config` names the file, which must then exist.
     var isFileNamed = false
 }
 
-/// What decides which folders a command uses: options, then systemd's variables, then the user's own folders.
+/// Determines the folders of a command, from options, then systemd's variables, then the user's own folders.
 ///
-/// A command other than `run` turns to the system's agent if the user has none, and the system does.
+/// Commands other than `run` choose the system's agent if only the system has one.
 struct PlaceChoice {
     enum Failure: Error, Equatable {
         /// The command line is wrong.
         case usage(String)
-        /// What it runs in is wrong.
+        /// The environment is wrong.
         case configuration(String)
     }
 
-    /// The folders of the system's agent.
     static let system = Place(
         folders: AgentFolders(
             lists: "/etc/syncagent/lists.d", cache: "/var/cache/syncagent", state: "/var/lib/syncagent",
@@ -37,12 +34,7 @@ struct PlaceChoice {
     var owner: Configuration.Owner?
     var toRun = false
 
-    /// - Parameters:
-    ///   - variable: The environment.
-    ///   - directory: The current directory; `nil` if it was removed.
-    ///   - exists: Whether there is something at a path.
-    /// - Returns: The folders and the file.
-    /// - Throws: What is wrong with the command line or the environment.
+    /// Reads the environment with `variable`; `directory` is `nil` if the current directory was removed.
     func place(
         variable: (String) -> String?, directory: () -> FilePath?, exists: (FilePath) -> Bool
     ) throws(Failure) -> Place {
@@ -72,7 +64,7 @@ struct PlaceChoice {
         do throws(Failure) {
             place = try own(variable)
         } catch {
-            // All that it takes from the user's own folders may be named.
+            // An error counts only if the system's agent cannot be meant.
             guard !toRun, owner == nil, !isNamed, exists(Self.system.folders.cache) else { throw error }
             return Self.system
         }
@@ -89,12 +81,12 @@ struct PlaceChoice {
     /// The user's own folders (XDG Base Directory Specification).
     private func own(_ variable: (String) -> String?) throws(Failure) -> Place {
         func folder(_ name: String, _ fallback: String, isNamed: Bool = false) throws(Failure) -> FilePath {
-            // A relative path in one of these variables is to be ignored, the specification says.
+            // The specification says to ignore relative paths.
             if let path = variable(name).map({ FilePath($0) }), path.isAbsolute { return path.appending("syncagent") }
             if let home = variable("HOME").map({ FilePath($0) }), home.isAbsolute {
                 return home.appending(FilePath(fallback).components).appending("syncagent")
             }
-            // What an option names, or systemd does, needs no home.
+            // A folder named by an option or by systemd needs no home.
             guard !isNamed else { return "/nonexistent" }
             throw .configuration(
                 "Neither \(name) nor HOME is an absolute path: set one of them, or use --lists, --cache, --state and --socket."
@@ -114,10 +106,10 @@ struct PlaceChoice {
             file: configuration.appending("syncagent.toml"))
     }
 
-    /// Takes the folders that systemd made for the service (systemd.exec(5)).
+    /// Applies the folders that systemd made for the service (systemd.exec(5)).
     private func setByService(_ place: inout Place, _ variable: (String) -> String?) {
         func folder(_ name: String) -> FilePath? {
-            // There may be several, with colons between.
+            // Several folders are separated by colons.
             variable(name).flatMap { $0.split(separator: ":").first }.map { FilePath(String($0)) }
         }
         if let configuration = folder("CONFIGURATION_DIRECTORY") {

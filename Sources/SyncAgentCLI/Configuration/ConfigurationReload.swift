@@ -5,18 +5,13 @@ import SyncAgent
 import SyncPlan
 import Synchronization
 
-/// Reads the configuration again for an agent that runs.
+/// Reloads the configuration for a running agent.
 final class ConfigurationReload: Sendable {
     private let configuration: Configuration
     private let place: Place
     private let networks: [AddressRange]
-    /// The settings in force.
     private let running: Mutex<Settings>
 
-    /// - Parameters:
-    ///   - configuration: The options of the command.
-    ///   - networks: What `--allow-network` names.
-    ///   - settings: What the agent began with.
     init(_ configuration: Configuration, allowing networks: [AddressRange], _ settings: RunSettings) {
         self.configuration = configuration
         self.networks = networks
@@ -24,7 +19,7 @@ final class ConfigurationReload: Sendable {
         running = Mutex(settings.settings)
     }
 
-    /// Reads it, and says what changes by it.
+    /// Reads the configuration, and returns what it changes.
     func read() -> Agent.Reload {
         do throws(ConfigurationError) {
             let new = try RunSettings(configuration, place, allowing: networks)

@@ -9,27 +9,25 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// An agent with folders of its own: the built program, in a process of its own.
+/// The built program as an agent in its own process, with its own folders.
 struct AgentProcess: Sendable {
-    /// Something that did not come about.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// How long anything may take.
     private static let patience: Duration = .seconds(30)
 
-    /// Root may run it too: nothing in the folder is anybody else's.
+    /// Root may run the agent here: nobody else controls the folder.
     private static let alwaysRun = ["--allow-root"]
 
     private let program: FilePath
     let folder: FilePath
     var lists: FilePath
-    /// What is set in the environment of every call.
+    /// Environment variables of every call.
     ///
-    /// What is in a temporary folder need leave nothing free beside it, and is none of the caller's configuration.
+    /// By default a temporary folder needs no free space beside it, and the caller's configuration is not used.
     var environment: [Environment.Key: String?]
-    /// The options of `run`; by default those that origins on loopback need.
+    /// The options of `run`; the default allows origins on loopback.
     var runOptions = ["--allow-network", "127.0.0.0/8", "--log-level", "error"]
 
     init(program: FilePath, folder: FilePath) {
@@ -49,14 +47,11 @@ struct AgentProcess: Sendable {
         ]
     }
 
-    /// Calls the program with a command and the folders.
-    ///
-    /// - Returns: Its exit code, and what it wrote to stdout and stderr.
+    /// Runs a command with the folders; returns its exit code and output.
     func call(_ command: String...) async throws -> (code: Int32, output: String, messages: String) {
         try await call(command)
     }
 
-    /// The same with the command and its arguments as a list.
     func call(_ command: [String]) async throws -> (code: Int32, output: String, messages: String) {
         let options = command[0] == "run" ? Self.alwaysRun + runOptions : []
         let result = try await Subprocess.run(
@@ -69,13 +64,9 @@ struct AgentProcess: Sendable {
         return (code, result.standardOutput, result.standardError)
     }
 
-    /// Runs the agent for as long as the body runs, and then ends it.
+    /// Runs the agent while the body runs, then ends it; after SIGTERM its exit code must be 0.
     ///
-    /// - Parameters:
-    ///   - signal: What ends it; it must end well if this is SIGTERM.
-    ///   - body: Called when the agent answers, with its process identifier.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, and ``Failure`` if the agent does not answer or does not end well.
+    /// - Throws: What the body throws, or ``Failure`` if the agent does not answer or does not end well.
     @discardableResult
     func whileRunning<R: Sendable>(
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R
@@ -110,15 +101,12 @@ struct AgentProcess: Sendable {
         }
     }
 
-    /// The agent's status whenever it changes, over one connection.
-    ///
-    /// - Returns: The last one; `nil` if the agent does not answer.
+    /// Passes the status to `isLast` whenever it changes; returns the last one, or `nil` if the agent does not answer.
     @discardableResult
     func follow(until isLast: (StatusReport) async throws -> Bool) async throws -> StatusReport? {
         try await ControlClient(socket: socket).status(until: isLast)
     }
 
-    /// Returns the agent's status as soon as it is as wanted.
     @discardableResult
     func status(
         within patience: Duration = patience, where isWanted: @escaping @Sendable (StatusReport) -> Bool
@@ -139,7 +127,7 @@ struct AgentProcess: Sendable {
         }
     }
 
-    /// Drops a list as careful programs do: under another name first.
+    /// Writes a list under a temporary name, then renames it.
     func drop(_ text: String, as name: String) throws {
         let temporary = lists.appending(".\(name).new")
         let file = try FileDescriptor.open(
@@ -152,7 +140,6 @@ struct AgentProcess: Sendable {
     }
 }
 
-/// An app list of the first shape, as XML.
 func propertyList(_ apps: [(name: String, icon: String)]) -> String {
     func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")

@@ -5,9 +5,9 @@ import Reports
 import SyncPlan
 import SystemPackage
 
-/// The demo's story: a list dropped, changed and broken, the origin cut off, the agent stopped.
+/// The demo: a list is added, changed and damaged, the origin is cut off, the agent is stopped.
 ///
-/// Everything goes through the built program, as a user would do it.
+/// Every step uses the built program, as a user would.
 struct Demo: Sendable {
     private static let first = ["Mail", "Maps", "Music", "Notes", "Photos"]
     private static let second = ["Mail", "Maps", "Music", "Books", "Clock"]
@@ -20,9 +20,6 @@ struct Demo: Sendable {
         self.agent = agent
     }
 
-    /// Tells the story.
-    ///
-    /// - Throws: ``AgentProcess/Failure`` if something did not hold.
     func run() async throws {
         try Message.output(["A web server at \(origin.baseURL) draws icons; an agent watches \(agent.lists).", ""])
         try await agent.whileRunning { _ in
@@ -63,7 +60,7 @@ struct Demo: Sendable {
         try agent.drop(propertyList(names.map { ($0, origin.iconURL($0)) }), as: "apps.plist")
     }
 
-    /// Returns when the newest manifest names an image for each of the icons.
+    /// Waits until the newest manifest has images for these icons.
     private func waitUntilReady(_ names: [String]) async throws {
         let urls = Set(names.map { IconURL(origin.iconURL($0)) })
         try await agent.status { [cache = agent.cache] report in
@@ -74,7 +71,7 @@ struct Demo: Sendable {
         }
     }
 
-    /// Asks the program for an icon's path, and compares what is there with what the origin drew.
+    /// Checks that `syncagent path` prints the image that the origin drew.
     private func expectImage(of name: String) async throws {
         let answer = try await agent.call("path", origin.iconURL(name))
         try expect(answer.code == 0, "syncagent path prints the path of \(name)")

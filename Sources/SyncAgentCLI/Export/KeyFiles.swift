@@ -5,17 +5,16 @@ import IconCache
 import SyncAgent
 import SystemPackage
 
-/// The two files of a key pair: `NAME.key`, which only its owner can read, and `NAME.pub`.
+/// The files of a key pair: `NAME.key`, which only its owner can read, and `NAME.pub`.
 enum KeyFiles {
-    /// A file of a key that is not used or not written.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// Writes a new pair; files that exist are left alone.
+    /// Writes a new pair; never replaces a file.
     static func write(_ key: SecretKey, to name: String) throws(Failure) {
         let (secret, open) = (FilePath("\(name).key"), FilePath("\(name).pub"))
-        // Without the public key at hand, nobody could use the secret one.
+        // Check first: a secret key without its public key is useless.
         guard access(open.string, F_OK) != 0 else { throw exists(open) }
         try write(key.file, to: secret, mode: .ownerReadWrite)
         do {
@@ -26,7 +25,7 @@ enum KeyFiles {
         }
     }
 
-    /// Reads a secret key that others can neither read nor replace.
+    /// Reads a secret key, unless others can read or replace it.
     static func read(_ path: FilePath) throws(Failure) -> SecretKey {
         do {
             let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
@@ -59,21 +58,21 @@ enum KeyFiles {
     }
 
     enum Flaw {
-        /// It belongs to a user who is neither this one nor root.
+        /// Owned by another user than this one or root.
         case foreign
-        /// Others can read it, or change it.
+        /// Others can read or change it.
         case readable
     }
 
-    /// What is wrong with the owner and the mode of a key, which root may use of anybody; `nil` if nothing is.
+    /// What is wrong with a key's owner or mode, if anything; root may use anyone's key.
     static func flaw(ofOwner owner: uid_t, mode: mode_t, forUser user: uid_t) -> Flaw? {
         if owner != user, owner != 0, user != 0 { return .foreign }
-        // A service may be given a key of root's by its group.
+        // Root may give a service its key through the group.
         let isOwn = owner == user && user != 0
         return mode & (isOwn ? 0o077 : 0o027) == 0 ? nil : .readable
     }
 
-    /// Why a key cannot be opened or read; a copy made by root has lost the group of the service that signs.
+    /// The error for a key that cannot be read; a copy made by root lacks the group of the signing service.
     static func unreadable(_ path: FilePath, _ error: any Error) -> Failure {
         let remedy =
             error as? Errno == .permissionDenied

@@ -6,18 +6,17 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// A bucket, or another place that rclone(1) writes to: version 1.60 or later.
+/// A bucket or another remote of rclone(1), version 1.60 or later.
 ///
-/// Each step is a command of its own: rclone keeps no order among the files of one.
+/// Each step is a command of its own: rclone does not order the files of one command.
 struct RcloneTarget: ExportTarget {
-    /// A command of rclone that failed.
     struct Failure: Error, CustomStringConvertible {
         var description: String
-        /// The last lines that it wrote.
+        /// The last lines of its stderr.
         var messages: [String] = []
     }
 
-    /// As the command line has it: `remote:bucket/path`.
+    /// The remote as on the command line: `remote:bucket/path`.
     let name: String
     private let cache: FilePath
 
@@ -31,7 +30,7 @@ struct RcloneTarget: ExportTarget {
         let result = try await rclone(
             ["lsf", "--recursive", "--files-only", "--fast-list", "--format", "sp", "--separator", " ", name]
                 + (filters + ["/\(CacheLayout.signatures)/**"]).flatMap { ["--include", $0] },
-            // There is no such folder yet.
+            // 3: the folder does not exist yet.
             accepting: [0, 3])
         var contents = ExportContents()
         for line in result.output.split(atByte: "\n") {
@@ -43,7 +42,7 @@ struct RcloneTarget: ExportTarget {
     }
 
     func read(_ path: String) async throws -> [UInt8]? {
-        // `cat` tells a missing file from other errors on some systems only.
+        // Only some remotes let `cat` tell a missing file from other errors.
         let listing = try await rclone(
             ["lsf", "--files-only", "--include", "/\(path)", "--recursive", name], accepting: [0, 3])
         guard listing.output.split(atByte: "\n").contains(path) else { return nil }
@@ -52,18 +51,18 @@ struct RcloneTarget: ExportTarget {
 
     func add(_ files: [ExportFile], from source: ExportSource) async throws {
         for file in files { _ = try source.bytes(of: file) }
-        // What is copied is known: without the check, rclone would ask for each file.
+        // The files to copy are known: without --no-check-dest, rclone would check each one.
         try await rclone(
             ["copy", "--files-from-raw", "-", "--no-check-dest", "--no-traverse"]
                 + upload(ExportLayout.cacheControl(of: files[0].path)) + [cache.string, name],
             reading: files.map { $0.path + "\n" }.joined())
     }
 
-    /// Nothing: when rclone ends, the remote has what it wrote.
+    /// Does nothing: when rclone ends, the remote has the files.
     func settle(_ paths: [String]) {}
 
     func put(_ bytes: [UInt8], at path: String) async throws {
-        // Below the limit, one request writes the file.
+        // Below the cutoff, a single request writes the file.
         try await rclone(
             ["rcat", "--streaming-upload-cutoff", "1G"] + upload(ExportLayout.cacheControl(of: path)) + [file(path)],
             reading: String(decoding: bytes, as: UTF8.self))
@@ -77,11 +76,11 @@ struct RcloneTarget: ExportTarget {
     func damaged(among files: [ExportFile], of source: ExportSource) async throws -> [ExportFile] {
         guard !files.isEmpty else { return [] }
         for file in files { _ = try source.bytes(of: file) }
-        // Many remotes have no digests, and rclone would compare sizes alone: the files are read.
+        // Download: many remotes have no digests, and rclone would compare only sizes.
         let result = try await rclone(
             ["check", "--one-way", "--download", "--files-from-raw", "-", "--combined", "-", cache.string, name],
             reading: files.map { $0.path + "\n" }.joined(), accepting: [0, 1])
-        // Each line has a sign and a path: “=” the same, “*” differs, “+” missing, “!” cannot be read.
+        // Lines are a sign and a path: “=” equal, “*” different, “+” missing, “!” unreadable.
         var signs: [String: Unicode.Scalar] = [:]
         for line in result.output.split(atByte: "\n") {
             signs[line.dropping(bytes: 2)] = line.unicodeScalars.first
@@ -92,9 +91,8 @@ struct RcloneTarget: ExportTarget {
         return files.filter { signs[$0.path] != "=" }
     }
 
-    /// The options of an upload.
     private func upload(_ cacheControl: String) -> [String] {
-        // A key for uploads alone may neither list nor make buckets.
+        // A key with upload permission only may neither list nor create buckets.
         ["--s3-no-check-bucket", "--header-upload", "Cache-Control: \(cacheControl)"]
     }
 

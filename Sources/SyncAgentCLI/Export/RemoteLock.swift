@@ -4,30 +4,28 @@ import Glibc
 import SyncAgent
 import SystemPackage
 
-/// Keeps other exports of this user, on this machine, from writing to the same remote.
+/// Excludes other exports of this user on this machine from writing to the same remote.
 ///
-/// Buckets have no locks. This is a socket without a file (unix(7), “abstract”): it goes with its process. A service and
-/// a shell of its user have no folder in common that both can write to, and nobody else.
+/// Buckets have no locks. This is an abstract Unix socket (unix(7)), which ends with its process. A file would not do:
+/// a service and its user's shell have no common folder that only both can write to.
 final class RemoteLock: Sendable {
     private let socket: FileDescriptor
 
-    /// Takes the lock.
+    /// Takes the lock for a remote; in the name, slashes and colons are equivalent, and repeated ones count once.
     ///
-    /// Any user can bind any name: one that another user has bound is ignored, so that nobody can keep exports away.
+    /// Any user can bind any name. A name bound by another user is ignored, so that nobody can block exports.
     ///
-    /// - Parameters:
-    ///   - remote: What it is for. Names that differ in slashes alone are the same.
-    ///   - user: Whose exports exclude each other; the user of this process, except in tests.
-    /// - Throws: ``ExportError/busy(target:by:)`` if another export has it, and `FileError` if there can be no socket.
+    /// - Throws: ``ExportError/busy(target:by:)`` if another export has the lock, or `FileError` if no socket can be
+    ///   made.
     init(for remote: String, user: uid_t = geteuid()) throws {
-        // Nobody accepts connections: one that is not made at once is not waited for.
+        // Non-blocking: the holder never accepts connections.
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let number = Glibc.socket(AF_UNIX, Int32(kind), 0)
         guard number >= 0 else { throw FileError("lock", remote, Errno(rawValue: errno)) }
         socket = FileDescriptor(rawValue: number)
         let place = remote.split { $0 == "/" || $0 == ":" }.joined(separator: "/")
         let name = "\0syncagent-export-\(user)-\(Digest.of(place).hex)"
-        // Between a failed bind and a connection the holder may end, and before it listens it refuses.
+        // After a failed bind, the holder may have ended, or may not listen yet: then connecting is refused.
         for _ in 0..<Self.attempts {
             if Self.call(bind, number, name), listen(number, SOMAXCONN) == 0 { return }
             guard errno == EADDRINUSE else { throw FileError("lock", remote, Errno(rawValue: errno)) }
@@ -40,7 +38,7 @@ final class RemoteLock: Sendable {
         }
     }
 
-    /// How often the name is tried while nobody listens there.
+    /// The limit on attempts while connecting is refused.
     private static let attempts = 100
 
     deinit {
@@ -59,7 +57,7 @@ final class RemoteLock: Sendable {
         }
     }
 
-    /// Who listens at the other end (`SO_PEERCRED`).
+    /// The process that listens at the other end (`SO_PEERCRED`).
     private static func peer(of socket: Int32) -> (process: pid_t, user: uid_t)? {
         var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))

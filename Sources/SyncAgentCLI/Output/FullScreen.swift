@@ -3,15 +3,14 @@ import CacheFormat
 import Synchronization
 import SystemPackage
 
-/// A whole terminal, which shows the beginning of some lines; what was on it before comes back at the end.
+/// Shows lines on the whole terminal (alternate screen); close restores its contents.
 final class FullScreen: Sendable {
     private static let beginning = "\u{1B}[?1049h\u{1B}[?25l"
     private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 
     private struct State {
-        /// Makes the lines for so many columns and rows.
         var content: @Sendable (Int?, Int?) -> [StyledText] = { _, _ in [] }
-        /// What is on the terminal; `nil` if it is not ours.
+        /// What was drawn; `nil` while the alternate screen is off.
         var shown: String?
     }
 
@@ -19,15 +18,12 @@ final class FullScreen: Sendable {
     private let file: FileDescriptor
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - screen: Whether there are colours.
-    ///   - file: The terminal.
     init(on screen: Screen, of file: FileDescriptor = .standardOutput) {
         self.screen = screen
         self.file = file
     }
 
-    /// Shows lines, which are made anew whenever they are drawn.
+    /// Shows lines, which are made anew for each drawing.
     func show(_ content: @escaping @Sendable (_ width: Int?, _ height: Int?) -> [StyledText]) {
         state.withLock { state in
             state.content = content
@@ -37,7 +33,7 @@ final class FullScreen: Sendable {
         redraw()
     }
 
-    /// Draws the lines as they are now, for the terminal's present size.
+    /// Draws the current lines for the current size of the terminal.
     func redraw() {
         state.withLock { state in
             guard state.shown != nil else { return }
@@ -50,9 +46,7 @@ final class FullScreen: Sendable {
         }
     }
 
-    /// Gives the terminal back.
-    ///
-    /// - Returns: The lines as they are now; none if there never were any.
+    /// Restores the terminal; returns the current lines, to be printed.
     @discardableResult
     func close() -> [StyledText] {
         state.withLock { state in
@@ -63,7 +57,7 @@ final class FullScreen: Sendable {
         }
     }
 
-    /// What draws lines over whatever is there; the last row says how many are left out.
+    /// The output that draws lines over the previous ones; the last row counts those that do not fit.
     static func drawing(_ lines: [StyledText], columns: Int, rows: Int, inColor: Bool) -> String {
         // A command may take several rows.
         var rowsLeft = max(rows - 1, 1)
@@ -75,9 +69,9 @@ final class FullScreen: Sendable {
         if lines.count > room, room > 0 {
             fitting[room - 1] = StyledText("… \(lines.count - room + 1) more lines: enlarge the terminal", .dim)
         }
-        // A row is erased before it is written: after its last column the cursor is still on it.
+        // Erase before writing: after its last column the cursor is still in the row.
         let text = fitting.map { line in
-            // A command is to be pasted: it goes on on the next row, which is erased to its end.
+            // A command is not truncated, so that it can be pasted: it wraps, and the rest of its last row is erased.
             let isCommand = line.plain.starts(withBytes: "  $ ") && line.width > columns
             let shown = isCommand ? line : line.truncated(to: columns)
             let end = isCommand && !line.width.isMultiple(of: columns) ? "\u{1B}[K" : ""

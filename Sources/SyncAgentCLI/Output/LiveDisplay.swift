@@ -3,24 +3,19 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// Lines on a terminal that are drawn again in place; nothing elsewhere.
+/// Lines on a terminal that are redrawn in place; nothing elsewhere.
 final class LiveDisplay: Sendable {
     private struct State {
-        /// What is on the terminal.
         var lines: [StyledText] = []
         var last: ContinuousClock.Instant?
     }
 
-    /// How often lines are drawn at most.
     private static let pace: Duration = .milliseconds(100)
 
     private let screen: Screen
     private let file: FileDescriptor
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - screen: Whether lines are drawn, and how.
-    ///   - file: Where they are drawn.
     init(on screen: Screen, to file: FileDescriptor = .standardError) {
         self.screen = screen
         self.file = file
@@ -28,7 +23,7 @@ final class LiveDisplay: Sendable {
 
     var isLive: Bool { screen.isLive }
 
-    /// Shows on stderr why it takes so long that something is removed.
+    /// Shows on stderr that removal waits for readers without a lease.
     static func waitingForReaders<Result>(
         on screen: Screen, _ work: () async throws -> Result
     ) async rethrows -> Result {
@@ -38,7 +33,7 @@ final class LiveDisplay: Sendable {
         return try await work()
     }
 
-    /// Draws lines in place of those before; not if these are too new.
+    /// Replaces the lines, unless they were drawn less than 100 ms ago.
     func show(_ lines: [StyledText]) {
         guard let size = Screen.size(of: file), isLive else { return }
         let fitting = lines.prefix(max(size.rows - 1, 1)).map { $0.truncated(to: size.columns - 1) }
@@ -52,9 +47,7 @@ final class LiveDisplay: Sendable {
         }
     }
 
-    /// Writes text above the lines, such as that of a log.
-    ///
-    /// - Parameter text: Whole lines.
+    /// Writes text above the lines, such as a log; it must be whole lines.
     func write(above text: String) {
         state.withLock { state in
             let columns = Screen.size(of: file)?.columns
@@ -64,7 +57,6 @@ final class LiveDisplay: Sendable {
         }
     }
 
-    /// Takes the lines away.
     func clear() {
         state.withLock { state in
             write(Self.erasing(state.lines, columns: Screen.size(of: file)?.columns))
@@ -72,7 +64,7 @@ final class LiveDisplay: Sendable {
         }
     }
 
-    /// What takes lines away that are on a terminal: where it has become narrower, they take more than one row each.
+    /// The output that erases lines; on a terminal that became narrower, each can take several rows.
     static func erasing(_ lines: [StyledText], columns: Int?) -> String {
         guard !lines.isEmpty else { return "" }
         let rows = lines.reduce(0) { rows, line in
@@ -81,7 +73,7 @@ final class LiveDisplay: Sendable {
         return "\r" + (rows > 1 ? "\u{1B}[\(rows - 1)A" : "") + "\u{1B}[J"
     }
 
-    /// What draws lines; the cursor stays at the end of the last one.
+    /// The output that draws lines; the cursor stays at the end of the last one.
     static func drawing(_ lines: [StyledText], inColor: Bool) -> String {
         lines.map { $0.rendered(inColor: inColor) }.joined(separator: "\r\n")
     }

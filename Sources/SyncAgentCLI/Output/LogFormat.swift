@@ -3,20 +3,18 @@ import CacheFormat
 import Glibc
 import Logging
 
-/// How a line on stderr begins, which depends on who reads it.
+/// The prefix of lines on stderr, which depends on the reader.
 enum LogFormat {
     /// With the time.
     case plain
-    /// With the priority, as the journal of systemd takes it (sd-daemon(3)); it knows the time itself.
+    /// With the priority for systemd's journal (sd-daemon(3)), which adds the time itself.
     case journal
 
-    /// That of stderr.
     static let standardError = LogFormat(of: STDERR_FILENO, journal: Variable["JOURNAL_STREAM"])
 
-    /// - Parameters:
-    ///   - descriptor: Where lines are written to.
-    ///   - journal: `JOURNAL_STREAM`: the device and the inode of the journal's socket, with a colon between them. Another
-    ///     program may have passed the variable on with another stderr.
+    /// `journal` is `JOURNAL_STREAM`: device and inode of the journal's socket (`DEVICE:INODE`).
+    ///
+    /// It is compared with the descriptor's, since a program may inherit the variable with another stderr.
     init(of descriptor: Int32, journal: String?) {
         var status = stat()
         guard let journal, fstat(descriptor, &status) == 0, journal == "\(status.st_dev):\(status.st_ino)" else {
@@ -26,7 +24,6 @@ enum LogFormat {
         self = .journal
     }
 
-    /// The beginning of a log line, with the level.
     func beginning(_ level: Logger.Level, at time: Timestamp) -> String {
         switch self {
         case .plain: "\(time) \(level) "
@@ -34,7 +31,7 @@ enum LogFormat {
         }
     }
 
-    /// Text for people: for the journal, each line has the priority.
+    /// Marks text for people; in the journal, each line gets the priority.
     func marked(_ text: String, _ level: Logger.Level) -> String {
         switch self {
         case .plain: text

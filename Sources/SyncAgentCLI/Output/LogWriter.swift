@@ -6,11 +6,11 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// Writes log lines to stderr on a thread of its own, so that the agent goes on although nobody reads them.
+/// Writes log lines to stderr on its own thread, so that a reader that hangs does not block the agent.
 final class LogWriter: Sendable {
     static let shared = LogWriter()
 
-    /// How many bytes may wait to be read by whoever reads the log; further lines are counted, and dropped.
+    /// The limit on unwritten bytes; further lines are dropped and counted.
     static let capacity = 1 << 20
 
     private struct Backlog {
@@ -23,12 +23,12 @@ final class LogWriter: Sendable {
     private let queue = DispatchQueue(label: "syncagent.log")
     private let put: @Sendable (String) -> Void
 
-    /// - Parameter put: Writes a line, for as long as its reader takes. The default writes to stderr.
+    /// - Parameter put: Writes a line, and may block. The default writes to stderr.
     init(put: @escaping @Sendable (String) -> Void = LogWriter.putToStandardError) {
         self.put = put
     }
 
-    /// Writes the lines from now on above those that a display draws on stderr.
+    /// From now on writes lines above a display on stderr.
     func write(above display: LiveDisplay) {
         self.display.withLock { $0 = display }
     }
@@ -57,9 +57,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Returns when everything is written, or when the time is over.
-    ///
-    /// - Parameter limit: The time; a second by default.
+    /// Waits until everything is written, at most for a time (1 s by default).
     func drain(atMost limit: DispatchTimeInterval = .seconds(1)) {
         let isDone = DispatchSemaphore(value: 0)
         queue.async { isDone.signal() }

@@ -3,8 +3,10 @@ import CacheFormat
 import Logging
 import SyncAgent
 
-/// Logs to stderr, one event a line: `2026-11-21T02:44:52Z info list read apps=16 list=apps.plist`; to the journal of
-/// systemd `<6>info list read apps=16 list=apps.plist`.
+/// Logs to stderr in logfmt, one event a line.
+///
+/// `2026-11-21T02:44:52Z info list read apps=16 list=apps.plist`; for systemd's journal
+/// `<6>info list read apps=16 list=apps.plist`.
 struct LogfmtHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info
@@ -19,7 +21,7 @@ struct LogfmtHandler: LogHandler {
         LogWriter.shared.write(line(for: event, at: AgentClock.wallTime) + "\n")
     }
 
-    /// The line of an event, without its end: the metadata is sorted by key, and the event's own replaces the handler's.
+    /// The line of an event; metadata is sorted by key, and the event's overrides the handler's.
     func line(for event: LogEvent, at time: Timestamp) -> String {
         var line = format.beginning(event.level, at: time) + printable("\(event.message)")
         let facts = event.metadata.map { metadata.merging($0) { _, new in new } } ?? metadata
@@ -27,7 +29,7 @@ struct LogfmtHandler: LogHandler {
         return line
     }
 
-    /// The value as it is if it is one plain word, else as a JSON string.
+    /// The value itself if it is one plain word, else a JSON string.
     private static func quoted(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") }
         return isPlain && printable(value) == value ? value : printable(JSON.quoted(value))

@@ -5,14 +5,14 @@ import Glibc
 import Logging
 import SystemPackage
 
-/// What commands say.
+/// Output of commands.
 ///
-/// Text from lists, file names, servers and the command line does nothing to a terminal, whatever is in it. All output
-/// throws exit code 1 if it cannot be written. A reader that has seen enough (`| head`) ends the program by SIGPIPE.
+/// Text from lists, file names, servers and the command line is escaped, so it cannot control the terminal. Output
+/// throws exit code 1 if it cannot be written; a reader that has gone (`| head`) ends the program with SIGPIPE.
 enum Message {
     static func error(_ message: String) { tell(sentence: message, .error) }
 
-    /// Says something on stderr that is no error, beside what is printed.
+    /// Prints a note to stderr that is not an error.
     static func note(_ message: String) { tell(sentence: message, .notice) }
 
     private static func tell(sentence: String, _ level: Logger.Level) {
@@ -20,12 +20,11 @@ enum Message {
         tell(lines.map(\.plain).joined(separator: "\n"), level)
     }
 
-    /// Prints a sentence for people.
     static func output(sentence: String) throws(ExitCode) {
         try output(StyledText(sentence).wrapped(to: Screen.size(of: .standardOutput)?.columns).map(\.plain))
     }
 
-    /// Says on stderr what is wrong with the command line, with how it is written.
+    /// Prints a message about the command line to stderr; keeps its line breaks.
     static func usage(_ text: String) {
         tell(printable(lines: text), .error)
     }
@@ -34,12 +33,11 @@ enum Message {
         _ = try? FileDescriptor.standardError.writeAll((LogFormat.standardError.marked(text, level) + "\n").utf8)
     }
 
-    /// Prints lines for people.
     static func output(_ lines: [String], terminator: String = "\n") throws(ExitCode) {
         try write(lines.map { printable($0) }.joined(separator: "\n") + terminator)
     }
 
-    /// Prints lines for people, with colours where the screen has some.
+    /// Prints lines for people, in colour if the screen has it.
     static func output(_ lines: [StyledText], on screen: Screen) throws(ExitCode) {
         try write(lines.map { $0.rendered(inColor: screen.usesColor) + "\n" }.joined())
     }
@@ -49,14 +47,12 @@ enum Message {
         try output(json: (isOneOfSeveral ? json.line : json.text) + "\n")
     }
 
-    /// Prints a JSON document's text.
     static func output(json: String) throws(ExitCode) { try write(printable(lines: json)) }
 
-    /// Prints a path as it is, for programs.
+    /// Prints a path unescaped, for programs.
     static func output(path: String) throws(ExitCode) { try write(path + "\n") }
 
-    /// Prints help, the version, a completion script, or the words for one: they have nothing in them that acts on a
-    /// terminal.
+    /// Prints help, the version, or completions unescaped; they contain no control characters.
     static func output(help: String) throws(ExitCode) { try write(help + "\n") }
 
     private static func write(_ text: String) throws(ExitCode) {
@@ -64,8 +60,8 @@ enum Message {
             _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
             if error as? Errno == .brokenPipe {
-                // The signal ends a command whose reader has gone; but the threads of tasks block it, and whoever started
-                // the command may ignore it.
+                // Raise SIGPIPE, which ends a command whose reader has gone: threads of tasks block it, and the parent
+                // may have it ignored.
                 signal(SIGPIPE, SIG_DFL)
                 var signals = sigset_t()
                 sigemptyset(&signals)

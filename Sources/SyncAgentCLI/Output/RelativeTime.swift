@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Times as people say them: `3 min ago`, `in 2 h`.
+/// Relative times: `3 min ago`, `in 2 h`.
 enum RelativeTime {
-    /// The time from now on, or before now.
     static func text(_ time: Timestamp, now: Timestamp) -> String {
         let seconds = (time - now).components.seconds
         if seconds.magnitude < 1 { return "now" }
         return seconds > 0 ? "in \(length(seconds))" : "\(length(-seconds)) ago"
     }
 
-    /// A sentence with its times relative to now: `until …Z` becomes `for another 2 h`, `since …Z` becomes `for 2 h`, and
-    /// any other time becomes `in 2 h` or `2 h ago`.
+    /// Makes the times in a sentence relative to now.
+    ///
+    /// `until …Z` becomes `for another 2 h`, `since …Z` becomes `for 2 h`, and any other time `in 2 h` or `2 h ago`.
     static func text(in sentence: String, now: Timestamp) -> String {
         sentence.replacing(/(\b(?:at|until|since) )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/) { match in
             guard let time = Timestamp(match.output.2) else { return String(match.output.0) }
@@ -25,7 +25,6 @@ enum RelativeTime {
         }
     }
 
-    /// So many seconds in the unit that fits them.
     static func length(_ seconds: Int64) -> String {
         switch seconds {
         case ..<100: "\(seconds) s"

@@ -4,34 +4,31 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// When output has colours.
 enum ColorMode: String, CaseIterable, ExpressibleByArgument {
-    /// On a terminal, unless `NO_COLOR` is set or the terminal has none.
+    /// On a terminal that supports colours, unless `NO_COLOR` is set.
     case auto
     case always
     case never
 }
 
-/// The option that every command takes.
 struct OutputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("When to use colours.", valueName: "when"))
     var color: ColorMode = .auto
 
-    /// Where results go.
+    /// Standard output, for results.
     var screen: Screen { Screen(.standardOutput, color) }
-    /// Where messages and progress go.
+    /// Standard error, for messages and progress.
     var messages: Screen { Screen(.standardError, color) }
 }
 
-/// What output goes to, as far as its form depends on it.
 struct Screen: Equatable, Sendable {
-    /// How many columns there are; `nil` where nothing says so, as in a file.
+    /// In columns; `nil` if unknown, as for a file.
     var width: Int?
     var height: Int?
     var isTerminal = false
     var usesColor = false
 
-    /// Whether lines can be written again in place.
+    /// Whether lines can be redrawn in place.
     var isLive: Bool { isTerminal && width != nil }
 }
 
@@ -41,14 +38,14 @@ extension Screen {
         let size = Self.size(of: file)
         let isDumb = Variable["TERM"] == "dumb"
         self.init(
-            // What somebody set counts for what no terminal tells, such as a pipe into a pager.
+            // COLUMNS counts only without a terminal, such as in a pipe to a pager.
             width: size?.columns ?? Variable["COLUMNS"].flatMap { Int($0) }.map { max($0, 20) },
             height: size?.rows, isTerminal: isTerminal && !isDumb,
             usesColor: Self.usesColor(color, isTerminal: isTerminal && !isDumb, hasNoColor: Variable["NO_COLOR"] != nil)
         )
     }
 
-    /// The size of a terminal at this moment; `nil` if the file is none, or does not tell.
+    /// The current size of a terminal; `nil` if the file is not a terminal, or the size is unknown.
     static func size(of file: FileDescriptor) -> (columns: Int, rows: Int)? {
         var size = winsize()
         guard isatty(file.rawValue) == 1, ioctl(file.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// How text looks on a terminal with colours (SGR).
+/// SGR codes of styles.
 enum Style: String {
     case bold = "1"
     case dim = "2"
@@ -13,9 +13,7 @@ enum Style: String {
     case boldYellow = "1;33"
 }
 
-/// One line for people.
-///
-/// Nothing in it acts on a terminal: text is escaped when it is taken in, and only styles are not.
+/// A line for people; all text in it is escaped, so that only its styles act on a terminal.
 struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
     private struct Run: Equatable, Sendable {
         var text: String
@@ -46,15 +44,13 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    /// The text without its styles.
     var plain: String { runs.map(\.text).joined() }
 
-    /// How many columns of a terminal it takes.
+    /// The width in terminal columns.
     var width: Int { runs.reduce(0) { $0 + TextWidth.of($1.text) } }
 
     var isEmpty: Bool { runs.isEmpty }
 
-    /// The text with the codes of its styles, if there are to be any.
     func rendered(inColor: Bool) -> String {
         guard inColor else { return plain }
         return runs.map { run in
@@ -62,13 +58,13 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
         }.joined()
     }
 
-    /// The text with blanks up to a width: after it, or before it.
+    /// The text padded with blanks on the right, or on the left.
     func padded(to width: Int, onTheLeft: Bool = false) -> StyledText {
         let blanks = StyledText(String(repeating: " ", count: max(width - self.width, 0)))
         return onTheLeft ? blanks + self : self + blanks
     }
 
-    /// The text cut to a width: `…` stands for what is left out at its end.
+    /// The text cut at its end to a width, with `…`.
     func truncated(to limit: Int) -> StyledText {
         guard width > limit else { return self }
         var (result, room) = (StyledText(""), max(limit - 1, 0))
@@ -82,7 +78,7 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
         return result
     }
 
-    /// The text cut to a width: `…` stands for what is left out in its middle, so that both ends can be told apart.
+    /// The text cut in its middle to a width, with `…`; both ends stay recognisable.
     func shortened(to limit: Int) -> StyledText {
         guard width > limit else { return self }
         guard limit > 2 else { return truncated(to: limit) }
@@ -94,12 +90,12 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
         return result
     }
 
-    /// The text in lines of at most this width, broken at blanks; without a width it is one line.
+    /// Wraps the text at blanks to lines of at most a width; without a width it is one line.
     ///
-    /// A word that is longer is not broken, nor is a command, which is to be pasted.
+    /// Longer words are not broken, nor are commands, so that they can be pasted.
     func wrapped(to limit: Int?) -> [StyledText] {
         guard let limit, width > limit, limit > 0 else { return [self] }
-        // Stands for a blank that is not broken at.
+        // Stands for a blank inside a command.
         let joint = "\u{E000}"
         var (lines, line, word): ([StyledText], StyledText, StyledText) = ([], "", "")
         func endWord() {
@@ -107,7 +103,7 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
                 lines.append(line)
                 line = word
             } else {
-                // Words of the same style are one run, blanks included.
+                // Words of one style, and the blanks between them, are one run.
                 let style = line.runs.last?.style == word.runs.first?.style ? word.runs.first?.style : nil
                 line = line.isEmpty ? word : line + StyledText(" ", style) + word
             }
@@ -127,7 +123,7 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
         return lines + [line]
     }
 
-    /// The text as an item below a title: indented, and further where it goes on.
+    /// The text as an indented item below a title; further lines are indented more.
     func item(fitting width: Int?) -> [StyledText] {
         wrapped(to: width.map { $0 - 4 }).enumerated().map { StyledText($0 == 0 ? "  " : "    ") + $1 }
     }

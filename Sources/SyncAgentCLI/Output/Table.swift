@@ -4,21 +4,19 @@ import CacheFormat
 
 /// Columns of text that fit a terminal.
 ///
-/// Where there is too little room, columns that may are shortened in their middle, then those that may be left out are
-/// left out, and then the last column goes on lines of its own: what is to be copied is always whole, and at the end of
-/// its line.
+/// If there is too little room, columns with a `least` width are shortened in their middle, then columns with a `rank`
+/// are left out, then the last column moves to its own lines. Text to be copied stays whole, at the end of a line.
 struct Table {
     struct Column {
         var title: String
-        /// Whether it is aligned on the right, as numbers are.
         var isNumber = false
-        /// Left out before those with a higher number; `nil` if never.
+        /// Columns with lower ranks are left out first; `nil` never.
         var rank: Int?
-        /// It may be shortened to this width; `nil` if not.
+        /// The width to which it may be shortened; `nil` if it may not.
         var least: Int?
     }
 
-    /// The longest text in a column that others are padded to where no terminal has a width.
+    /// Without a terminal, columns are padded only up to this width.
     private static let mostPadding = 60
 
     private var columns: [Column]
@@ -35,10 +33,9 @@ struct Table {
 
     mutating func add(_ cells: StyledText...) { rows.append(cells) }
 
-    /// The titles and the rows; the last column is not padded.
+    /// A line for each row, and first the titles; two lines if the last column has its own.
     ///
-    /// - Parameter width: How many columns the terminal has; `nil` for as many as it takes.
-    /// - Returns: A line each; two where the last column is on a line of its own.
+    /// The last column is not padded. `width` is `nil` if unlimited.
     func lines(fitting width: Int? = nil) -> [StyledText] {
         let titles = columns.map { StyledText($0.title, .bold) }
         let all = [titles] + rows
@@ -46,7 +43,7 @@ struct Table {
         var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
         guard let last = shown.last else { return [] }
         if width == nil {
-            // What is long stays whole, and only its own row is out of line.
+            // Long cells stay whole, and put only their own row out of line.
             for column in shown where columns[column].least != nil {
                 widths[column] = all.map { $0[column].width }.filter { $0 <= Self.mostPadding }.max() ?? 0
             }
@@ -64,7 +61,7 @@ struct Table {
             let full = widths
             shrink()
             if isTooWide() {
-                // Where only some last cells are long, only those go below.
+                // If only some last cells are long, move only those below.
                 for front in [full, widths] {
                     let room = width - shown.dropLast().reduce(0) { $0 + front[$1] + 2 }
                     guard rows.count(where: { $0[last].width <= room }) * 2 >= rows.count, rows.count > 1 else {
@@ -85,7 +82,7 @@ struct Table {
         return all.map { line(of: $0, shown, widths, isWhole: true) }
     }
 
-    /// A row as one line; its last cell is not padded, nor shortened if it is whole.
+    /// A row as one line; its last cell is not padded, and not shortened if `isWhole`.
     private func line(
         of row: [StyledText], _ shown: some Collection<Int>, _ widths: [Int], isWhole: Bool, isShortened: Bool = true
     ) -> StyledText {
@@ -100,7 +97,7 @@ struct Table {
         return line
     }
 
-    /// The rows with the last column on lines of its own, indented.
+    /// The rows, with the last column on its own, indented lines.
     private func stacked(
         _ all: [[StyledText]], _ shown: [Int], _ widths: inout [Int], last: Int, width: Int
     ) -> [StyledText] {
@@ -117,10 +114,10 @@ struct Table {
     }
 }
 
-/// A URL as tables and messages show it: `--json` has it in full.
+/// A URL as tables and messages show it, without secrets; `--json` shows it in full.
 func shown(_ url: IconURL) -> String { "\(LogURL(url))" }
 
-/// A URL beside another one, which may differ only in what is not shown.
+/// A URL as shown beside another one, which may differ only in the hidden part.
 func shown(_ url: IconURL, beside other: IconURL) -> String {
     url != other && shown(url) == shown(other) ? "the same URL with another query" : shown(url)
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many columns text takes on a terminal, as `wcwidth(3)` counts them, with emoji sequences as one.
+/// The width of text in terminal columns, as `wcwidth(3)` counts them, with an emoji sequence as one character.
 enum TextWidth {
     static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// The longest beginning that takes at most so many columns.
     static func prefix(of text: String, atMost limit: Int) -> String {
         var room = limit
         return String(
@@ -17,7 +16,6 @@ enum TextWidth {
             })
     }
 
-    /// The longest end that takes at most so many columns.
     static func suffix(of text: String, atMost limit: Int) -> String {
         var room = limit
         var start = text.endIndex
@@ -30,17 +28,17 @@ enum TextWidth {
         return String(text[start...])
     }
 
-    /// The most scalars of a Character that are shown as one: emoji of families and flags have up to fourteen.
+    /// The limit on scalars shown as one character; emoji of families and flags have up to fourteen.
     private static let longest = 32
 
     private static func width(of character: Character) -> Int {
         var (widest, isEmoji) = (0, false)
-        // Megabytes of combining marks are one Character: beyond what scripts use, each takes a column.
+        // Megabytes of combining marks can be one Character: beyond the limit, count each as a column.
         let count = character.unicodeScalars.count
         guard count <= longest else { return count }
         for scalar in character.unicodeScalars {
             widest = max(widest, width(of: scalar))
-            // A variation selector asks for the picture, and two regional indicators are a flag.
+            // A variation selector requests the emoji; two regional indicators are a flag.
             if scalar.value == 0xFE0F || (0x1F1E6...0x1F1FF).contains(scalar.value) { isEmoji = true }
         }
         return isEmoji ? 2 : widest
@@ -52,7 +50,7 @@ enum TextWidth {
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
         default: break
         }
-        // Jamo that join the one before them.
+        // Hangul jamo that join the previous one.
         if (0x1160...0x11FF).contains(scalar.value) { return 0 }
         return scalar.properties.isEmojiPresentation || isWide(scalar.value) ? 2 : 1
     }

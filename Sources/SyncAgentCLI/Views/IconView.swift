@@ -5,15 +5,14 @@ import HTTPRules
 import Reports
 import SyncPlan
 
-/// What `syncagent why` prints for people: everything known of one URL.
+/// The output of `syncagent why` for people.
 struct IconView {
     let report: IconReport
-    /// The cache folder.
     let cache: String
     let now: Timestamp
-    /// How many columns there are; `nil` for as many as it takes.
+    /// In columns; `nil` if unlimited.
     let width: Int?
-    /// Whether this was read from disk, because no agent answered.
+    /// Whether the report was read from disk, because no agent answered.
     var isFromDisk = false
 
     var lines: [StyledText] {
@@ -88,7 +87,7 @@ struct IconView {
         }
     }
 
-    /// A URL of the way, and what came of it: `https://a.example/x.png: 302, through the proxy p.example:3128`.
+    /// A hop and its result: `https://a.example/x.png: 302, through the proxy p.example:3128`.
     private static func text(of hop: FetchTrail.Hop) -> String {
         "\(hop.url): \(hop.status.map(String.init) ?? "no response")"
             + (hop.allowedBy.map { ", allowed by \($0)" } ?? "") + (hop.proxy.map { ", through the proxy \($0)" } ?? "")

@@ -4,20 +4,19 @@ import Fleet
 import Reports
 import SyncPlan
 
-/// What `syncagent status` prints for people: a verdict, the problems, the lists, and figures.
+/// The output of `syncagent status` for people: verdict, problems, lists and figures.
 struct StatusView {
     let report: StatusReport
-    /// What suggested commands need to know.
     let context: CommandContext
     let now: Timestamp
-    /// How many columns there are; `nil` for as many as it takes.
+    /// In columns; `nil` if unlimited.
     let width: Int?
 
     var lines: [StyledText] { lines(atMost: nil) }
 
-    /// The lines, on at most so many rows of a terminal if that can be.
+    /// The lines, reduced to a number of rows as far as possible.
     ///
-    /// Problems after the first one are shortened first, then left out; then the first one is shortened, and the table.
+    /// Problems after the first are shortened, then left out; then the first one is shortened, then the table.
     func lines(atMost height: Int?) -> [StyledText] {
         let problems = report.problems(for: context)
         let whole: [[StyledText]] = problems.map { [""] + Self.lines(of: $0, now: now, width: width) }
@@ -27,7 +26,7 @@ struct StatusView {
             verdict + problems.joined() + table + end
         }
         guard let height, all(whole).count > height else { return all(whole) }
-        // A problem in short is its first line.
+        // A shortened problem is its first line.
         for kept in stride(from: problems.count - 1, through: 1, by: -1) {
             let short = whole.dropFirst(kept).map { Array($0[1..<2]) }
             let lines = all(whole.prefix(kept) + [[""]] + short)
@@ -40,7 +39,7 @@ struct StatusView {
             ])
         }
         if all(shown).count > height, let first = problems.first {
-            // Of the first one, the cause can be read with the command.
+            // Leave out the cause of the first problem: its commands show it.
             shown[0] = Array(whole[0][..<2]) + whole[0].suffix(first.commands.count)
         }
         let excess = all(shown).count - height
@@ -52,7 +51,7 @@ struct StatusView {
         return all(shown)
     }
 
-    /// The verdict, and the command that starts the agent if it is stopped.
+    /// The verdict, and the command that starts a stopped agent.
     private var verdict: [StyledText] {
         let verdict = report.verdict(for: context)
         let style: Style =
@@ -68,7 +67,7 @@ struct StatusView {
 
     // MARK: Problems
 
-    /// A problem with its cause, one of those that have it, and what to type next, each on lines of its own.
+    /// A problem with its cause, an example and the commands to type next, each on its own lines.
     static func lines(of problem: StatusProblem, now: Timestamp, width: Int?) -> [StyledText] {
         let indent: StyledText = "  "
         func wrapped(_ text: StyledText) -> [StyledText] {
@@ -81,7 +80,7 @@ struct StatusView {
         var lines = headline.wrapped(to: width)
         if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
         if let name = problem.example {
-            // Where a command, the sentence or the cause names it, it need not be said twice.
+            // Skip the example if a command, the sentence or the cause names it.
             let isNamed =
                 problem.commands.contains { $0.contains(bytes: " " + ShellWord.quoted(name)) }
                 || [problem.sentence, problem.detail ?? ""].contains { $0.contains(bytes: name) }
@@ -95,7 +94,7 @@ struct StatusView {
     // MARK: Lists
 
     static func table(of lists: [StatusReport.List]) -> Table {
-        // Counts that are not 0 are left out last.
+        // Non-zero counts are left out last.
         let pending = lists.contains { $0.pending > 0 } ? 5 : 1
         let failed = lists.contains { $0.failed > 0 } ? 6 : 2
         var table = Table([
@@ -113,7 +112,7 @@ struct StatusView {
         return table
     }
 
-    /// The state in a word or two: failures are part of it.
+    /// The state in a few words, including failures.
     private static func state(of list: StatusReport.List) -> StyledText {
         let failures = list.failed > 0 ? "\(grouped(list.failed)) failed" : ""
         switch list.state {
@@ -126,7 +125,7 @@ struct StatusView {
 
     // MARK: Figures
 
-    /// A title with its text, which goes on below its own beginning.
+    /// A title and its text, wrapped in a column of its own.
     static func entry(_ title: String, _ text: StyledText, width: Int?, titleWidth: Int = 11) -> [StyledText] {
         let head = StyledText(title, .dim).padded(to: titleWidth)
         guard let width else { return [head + text] }
@@ -159,7 +158,7 @@ struct StatusView {
             if downloads.active > 0 { parts.append("\(grouped(downloads.active)) in progress") }
             if downloads.queued > 0 { parts.append("\(grouped(downloads.queued)) queued") }
             if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) blocked") }
-            // Those that wait for their origin are pending, and counted already.
+            // Downloads that wait for their origin are pending icons, which are counted already.
             let held = (downloads.origins ?? []).reduce(0) { $0 + $1.icons }
             if downloads.waiting > held {
                 let refreshes = icons.stale > 0 ? ", refreshes included" : ""
@@ -176,7 +175,7 @@ struct StatusView {
             ))
         if let generation = report.generation, let published = report.published {
             let time = RelativeTime.text(in: published, now: now)
-            // Beside failures and icons that wait nobody wants to read that all is in sync.
+            // With failed or pending icons, “in sync” would mislead.
             let sync =
                 report.inSync ? (report.hasFailures || report.icons.pending > 0 ? "" : ", in sync") : ", not in sync"
             figures.append(("generation", StyledText("\(grouped(generation)), published \(time)\(sync)")))

@@ -4,7 +4,7 @@ import Reports
 import SyncPlan
 import Synchronization
 
-/// How far a sync is, as lines for a terminal: lists, icons, bytes, rate and the time left.
+/// The progress of a sync: lists, icons, bytes, rate and time left.
 struct SyncProgress {
     private struct Sample {
         var time: ContinuousClock.Instant
@@ -16,7 +16,7 @@ struct SyncProgress {
     private var newest: Sample?
     private var report = SyncReport()
 
-    /// Takes in a report; one without lists says that the agent has not looked yet.
+    /// Records a report; one without lists means that the agent has not scanned yet.
     mutating func note(_ report: SyncReport, at time: ContinuousClock.Instant) {
         guard report.lists != nil else { return }
         let sample = Sample(time: time, icons: report.ready + report.failed, bytes: report.downloadedBytes ?? 0)
@@ -25,7 +25,7 @@ struct SyncProgress {
         self.report = report
     }
 
-    /// A line with the figures, and one with what is waited for.
+    /// A line of figures, and one on what the sync waits for.
     var lines: [StyledText] {
         guard let lists = report.lists, lists > 0 else { return ["Reading the lists folder"] }
         var parts: [String] = []
@@ -53,7 +53,7 @@ struct SyncProgress {
         return seconds >= 1 ? seconds : nil
     }
 
-    /// Bytes in a second, once there is a second to tell it by.
+    /// Bytes per second, after the first second.
     private var rate: Int? {
         guard let seconds, let bytes = newestBytes, bytes > 0 else { return nil }
         return Int(Double(bytes) / seconds)
@@ -66,15 +66,14 @@ struct SyncProgress {
     }
 }
 
-/// Shows a sync's progress: redrawn on a terminal, else a line now and then.
+/// Shows a sync's progress: redrawn on a terminal, else a line every 10 s.
 final class SyncProgressDisplay: Sendable {
     private struct State {
         var progress = SyncProgress()
-        /// When lines were written that cannot be redrawn.
+        /// When lines were last written that cannot be redrawn.
         var last = ContinuousClock.now
     }
 
-    /// How often lines are written where they cannot be redrawn.
     private static let pace: Duration = .seconds(10)
 
     let display: LiveDisplay
