@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Durations as settings write them: `100ms`, `2s`, `10m`, `24h`, `7d`.
+/// Durations as written in settings: `100ms`, `2s`, `10m`, `24h`, `7d`.
 package enum DurationText {
     private static let units: [(name: String, duration: Duration)] = [
         ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
         ("d", .seconds(86_400)),
     ]
 
-    /// Reads a whole number with a unit; `nil` if the text is anything else, or longer than a hundred years.
+    /// Parses a whole number with a unit; `nil` for any other form, or more than a hundred years.
     package static func parse(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let name = text.dropFirst(digits.count).drop { $0 == " " }
@@ -17,9 +17,9 @@ package enum DurationText {
         return duration <= .seconds(36_525 * 86_400) ? duration : nil
     }
 
-    /// The duration in the largest unit that divides it: `10m`, `1500ms`.
+    /// Formats a duration in the largest unit that divides it: `10m`, `1500ms`.
     ///
-    /// Anything below a millisecond is cut off.
+    /// Fractions of a millisecond are truncated.
     package static func format(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds
         guard milliseconds != 0 else { return "0s" }
@@ -32,7 +32,7 @@ package enum DurationText {
 }
 
 extension Duration {
-    /// Whole milliseconds; what is below is cut off, and what is above is the largest number.
+    /// Whole milliseconds, truncated; clamped to the range of `Int64`.
     package var milliseconds: Int64 {
         let (seconds, isTooLarge) = components.seconds.multipliedReportingOverflow(by: 1000)
         let (sum, overflows) = seconds.addingReportingOverflow(components.attoseconds / 1_000_000_000_000_000)

@@ -1,51 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the agent may do at once with the file descriptors that it may have (RLIMIT_NOFILE).
+/// How the agent divides its file descriptors (RLIMIT_NOFILE).
 ///
-/// Where they are few it does less at once: none is to be missing when a list is read or an image is written.
+/// With few descriptors it does less at once, so that one is always available to read a list or write an image.
 package struct DescriptorBudget: Equatable, Sendable {
-    /// The fewest with which an agent starts.
     package static let least = 64
 
-    /// The most downloads at once.
     package let downloads: Int
-    /// The most that there could be, whatever the limit is that is set.
+    /// The most downloads that the descriptors allow, regardless of the configured limit.
     package let possibleDownloads: Int
     /// The most clients at once at the control socket.
     package let clients: Int
-    /// The most clients at once at each address of TCP; 0 if there is not enough for any.
+    /// The most clients at once per TCP address; 0 if the descriptors suffice for none.
     package let webClients: Int
-    /// The most folders of the cache that a publication keeps open.
     package let folders: Int
-    /// The most threads that wait for sockets.
     package let eventLoops: Int
-    /// How long a connection is kept that nothing is asked over: each holds a descriptor, and there may be as many as
-    /// origins.
+    /// How long an idle connection stays open.
+    ///
+    /// Each holds a descriptor, and there may be one per origin.
     package let idleTime: Duration
 
     /// The agent's own: locks, folders, the database, the helpers and what it takes to start them.
     private static let own = 36
-    /// An event loop waits for sockets, for other threads and for time.
+    /// An event loop has one descriptor each for sockets, wake-ups from other threads, and timers.
     private static let perEventLoop = 3
     /// A client over TCP has a connection, and an image that it reads.
     private static let perWebClient = 2
-    /// A download has a connection, a file, and a socket or file while its host's name is looked up.
+    /// A download has a connection, a file, and a socket or file for its name lookup.
     private static let perDownload = 3
 
-    /// Shares descriptors out; `nil` if there are fewer than ``least``.
+    /// Divides the descriptors; `nil` if there are fewer than ``least``.
     ///
-    /// - Parameters:
-    ///   - available: How many there may be, without those that were open before the agent began.
-    ///   - concurrency: The most downloads at once, if there are enough.
-    ///   - processors: How many there are.
-    ///   - addresses: At how many addresses of TCP the agent may listen.
+    /// `available` excludes those that were open before the agent began; `addresses` counts the TCP addresses to listen
+    /// on.
     package init?(available: Int, concurrency: Int, processors: Int, addresses: Int) {
         guard available >= Self.least else { return nil }
         eventLoops = max(1, min(processors, available / 32))
         let rest = available - Self.own - eventLoops * Self.perEventLoop
         clients = min(256, rest / 4)
         folders = min(300, rest / 4)
-        // A browser takes two at least: one is a stream.
+        // A browser needs at least two: one is a stream.
         webClients = rest < 64 ? 0 : min(64, rest / 32)
         let web = webClients == 0 ? 0 : addresses * (1 + webClients * Self.perWebClient)
         possibleDownloads = max(1, (rest - clients - folders - web) / Self.perDownload)

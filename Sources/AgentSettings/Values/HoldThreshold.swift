@@ -2,7 +2,6 @@
 
 /// How much of the cache one change may retire before its eviction is held, written as `50%` or `50% and 20 images`.
 package struct HoldThreshold: Hashable, Sendable {
-    /// The share of all images, in percent: 0 to 100.
     package var percent: Int
     /// The number of images up to which nothing is held, whatever their share.
     package var images: Int
@@ -12,16 +11,14 @@ package struct HoldThreshold: Hashable, Sendable {
         self.images = images
     }
 
-    /// Whether more is retired than both allow.
+    /// Whether the retired images exceed both limits.
     package func isExceeded(by retired: Int, of total: Int) -> Bool {
         retired > images && retired * 100 > total * percent
     }
 }
 
 extension HoldThreshold: CustomStringConvertible {
-    /// Reads a percentage, and the number of images if it is given; it is 20 if not.
-    ///
-    /// `nil` if the text is anything else.
+    /// Parses a percentage, optionally with a number of images (default 20); `nil` for any other form.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "and", omittingEmptySubsequences: false)
         guard parts.count <= 2, let percent = Self.number(parts[0], before: "%"), percent <= 100 else { return nil }

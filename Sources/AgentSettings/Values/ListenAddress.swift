@@ -2,16 +2,16 @@
 import AppLists
 import CacheFormat
 
-/// An address and a port to listen at: `127.0.0.1:8080`, `[::1]:8080`.
+/// An address and a port to listen on: `127.0.0.1:8080`, `[::1]:8080`.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// The IP address, without brackets.
     package let host: String
-    /// The port; 0 for one that is free.
+    /// The port; 0 for any free one.
     package let port: Int
-    /// Whether only this machine reaches it.
+    /// Whether only this machine can reach it.
     package let isLoopback: Bool
 
-    /// Reads an address with its port; `nil` if the text is anything else.
+    /// Parses an address with its port; `nil` for any other form.
     ///
     /// `localhost` is 127.0.0.1.
     package init?(_ given: some StringProtocol) {
@@ -41,19 +41,17 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         (self.host, self.port, self.isLoopback) = (host, port, isLoopback)
     }
 
-    /// Any port of 127.0.0.1 that is free.
     package static let anyLoopbackPort = ListenAddress(host: "127.0.0.1", port: 0, isLoopback: true)
 
-    /// The same address with another port.
     package func with(port: Int) -> ListenAddress {
         ListenAddress(host: host, port: port, isLoopback: isLoopback)
     }
 
-    /// Whether only one of two can be listened at: they have a port in common, and an address.
+    /// Whether the two conflict: they have a port and an address in common.
     package func overlaps(_ other: ListenAddress) -> Bool {
         guard port != 0, port == other.port else { return false }
         let hosts: Set = [host, other.host]
-        // Who listens at :: listens at all addresses of IPv4, too (ipv6(7), IPV6_V6ONLY).
+        // A socket on :: also listens on all IPv4 addresses (ipv6(7), IPV6_V6ONLY).
         return hosts.count == 1 || hosts.contains("::")
             || hosts.contains("0.0.0.0") && !hosts.contains { $0.contains(":") }
     }

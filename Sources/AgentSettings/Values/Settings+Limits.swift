@@ -5,23 +5,21 @@ package import HTTPRules
 package import ImageChecks
 
 extension ListLimits {
-    /// The limits that are configured.
     package init(_ settings: Settings.Lists) {
         self.init(
             maxBytes: settings.maxBytes, maxEntries: settings.maxEntries, iconKeys: settings.iconKeys,
             identityKeys: settings.identityKeys, iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
     }
 
-    /// What tells lists that were read within these limits, by this version, from others.
+    /// Identifies the rules by which lists were read: these limits and this version.
     package var rules: String {
         let parts = [Version.current, String(maxBytes.bytes), String(maxEntries), iconBase?.url ?? ""] + iconKeys
-        // An empty line, which no key is, is between the two.
+        // An empty line, which is not a valid key, separates the two.
         return (parts + [""] + identityKeys).joined(separator: "\n")
     }
 }
 
 extension ImageLimits {
-    /// The limits that are configured.
     package init(_ settings: Settings.Images) {
         self.init(maxSide: settings.maxSide, maxPixels: settings.maxPixels, allowsSVG: settings.allowSVG)
     }

@@ -3,7 +3,7 @@ package import Fleet
 package import HTTPRules
 
 extension Settings {
-    /// What is allowed, and surely not meant: sentences without a full stop.
+    /// Configurations that are allowed but probably a mistake: sentences without a full stop.
     package var warnings: [String] {
         upstream.urls.isEmpty && upstream.fallback == .never
             ? ["upstream.fallback is never, but upstream.urls names no upstream: all icons come from their origins"]
@@ -13,9 +13,7 @@ extension Settings {
     package typealias Upstream = UpstreamSettings
 
     package struct Publish: Equatable, Sendable {
-        /// How long after a publication the next one follows although nothing has changed.
-        ///
-        /// The default is 12 h.
+        /// The longest time between publications, even if nothing has changed (default 12 h).
         package var heartbeat: Duration = .seconds(12 * 3600)
 
         package init(heartbeat: Duration = .seconds(12 * 3600)) {

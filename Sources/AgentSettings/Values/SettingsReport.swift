@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What `syncagent config` tells: the settings in force, and where each one came from.
+/// The output of `syncagent config`: the settings in force, and where each one came from.
 package struct SettingsReport: Codable, Equatable, Sendable {
     package struct Setting: Codable, Equatable, Sendable {
-        /// The name: `fetch.maxBytes`.
         package var key: String
-        /// The environment variable that sets it.
         package var variable: String
-        /// The value as it would be written in a variable, without passwords; empty if there is none.
+        /// The value as written in a variable, without passwords; empty if there is none.
         package var value: String
         package var `default`: String
         /// `default`, `file`, `environment` or `option`.
         package var source: String
-        /// The file and line, the variable or the option; `nil` of a default.
+        /// The file and line, the variable or the option; `nil` for a default.
         package var place: String?
-        /// Whether another value is configured, which takes a restart.
+        /// Whether another value is configured that takes effect only after a restart.
         package var needsRestart: Bool
         /// Whether a password was left out of the value; else `nil`.
         package var redacted: Bool?
@@ -41,9 +39,9 @@ package struct SettingsReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// The process of the agent whose settings they are; `nil` if none was asked.
+    /// The process ID of the agent that uses the settings; `nil` if no agent was asked.
     package var pid: Int?
-    /// The configuration file, whether or not there is one.
+    /// The configuration file, whether or not it exists.
     package var file: String
     package var folders: Folders
     package var settings: [Setting]
@@ -52,7 +50,6 @@ package struct SettingsReport: Codable, Equatable, Sendable {
         (self.file, self.folders, self.settings) = (file, folders, settings)
     }
 
-    /// The JSON document, one setting a line.
     package var json: JSON {
         [
             "format": 1, "pid": pid.map(JSON.number) ?? .null, "file": .string(file),

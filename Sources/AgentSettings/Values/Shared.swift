@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A large value that is kept apart from what it belongs to, once for all copies.
+/// Stores a large value once for all copies of its owner (copy on write).
 @propertyWrapper
 package struct Shared<Value: Equatable & Sendable>: Equatable, Sendable {
     private final class Storage: Sendable {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// How much of a file system is left free: a share of it, or a size.
+/// How much of a file system stays free: a share of it, or a size.
 package enum SpaceReserve: Hashable, Sendable {
     case percent(Int)
     case bytes(ByteCount)
 
-    /// What publications need however small the file system is: their documents go where no image may.
+    /// The minimum that publications need even on a small file system: documents may use space that images may not.
     private static let least = (bytes: 64 << 10, inodes: 16)
 
-    /// Reads a whole percentage up to 90 (`5%`), or a size (`500MiB`).
-    ///
-    /// `nil` if the text is anything else.
+    /// Parses a whole percentage up to 90 (`5%`), or a size (`500MiB`); `nil` for any other form.
     package init?(_ text: some StringProtocol) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         if text.dropFirst(digits.count).drop(while: { $0 == " " }) == "%" {
@@ -23,7 +21,7 @@ package enum SpaceReserve: Hashable, Sendable {
         }
     }
 
-    /// How many bytes are left free of so many; never less than 64 KiB.
+    /// How many of `total` bytes stay free; at least 64 KiB.
     package func bytes(of total: Int) -> Int {
         switch self {
         case .percent(let percent): max(Self.share(percent, of: total), Self.least.bytes)
@@ -31,7 +29,7 @@ package enum SpaceReserve: Hashable, Sendable {
         }
     }
 
-    /// How many inodes are left free of so many; never less than 16, and no more where a size is given.
+    /// How many of `total` inodes stay free: at least 16, and exactly 16 if the reserve is a size.
     package func inodes(of total: Int) -> Int {
         switch self {
         case .percent(let percent): max(Self.share(percent, of: total), Self.least.inodes)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The version of the program.
 package enum Version {
     package static let current = "0.1.0"
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The paths of an exported cache, relative to it, and how long HTTP caches may keep what is there.
+/// The relative paths of an exported cache, and the HTTP cache lifetimes of its files.
 package enum ExportLayout {
-    /// What only exports use: it marks the folder as theirs.
+    /// The folder that only exports contain: it marks the target as theirs.
     package static let own = ".syncagent-export"
-    /// When each file was first found that the manifest no longer names.
+    /// Records since when each remaining file is no longer named by the manifest.
     package static let record = "\(own)/unnamed"
 
-    /// What a file is called until it is complete: a name in the same folder, which no reader looks for.
+    /// The name of a file until it is complete, in the same folder; no reader looks for it.
     package static func temporary(_ path: String) -> String {
         let (folder, name) = parts(path)
         return "\(folder)\(prefix)\(name)\(suffix)"
@@ -21,9 +21,9 @@ package enum ExportLayout {
         return isNamed("\(folder)\(name.dropping(bytes: prefix.utf8.count).droppingLast(bytes: suffix.utf8.count))")
     }
 
-    /// Whether a path is one that a manifest leads to, or its signature: such files are named by a digest.
+    /// Whether a path is named by a digest, like the files that a manifest leads to and its signature.
     ///
-    /// Files with other paths are not of an export, and never removed.
+    /// Files with other paths do not belong to the export, and are never removed.
     package static func isNamed(_ path: String) -> Bool {
         let names = path.split(atByte: "/", omittingEmpty: false)
         guard let file = names.last?.split(atByte: ".", maxSplits: 1, omittingEmpty: false), file.count == 2,
@@ -43,7 +43,7 @@ package enum ExportLayout {
 
     /// The `Cache-Control` field of a file.
     ///
-    /// `no-cache` on the manifest would have most proxies ask their origin for each request.
+    /// `no-cache` on the manifest would make most proxies ask their origin for each request.
     package static func cacheControl(of path: String) -> String {
         switch path {
         case CacheLayout.manifest: "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// Since when exported manifests no longer name each file that is still at the target.
+/// Since when each remaining file at the target is no longer named by an exported manifest.
 ///
-/// Proxies and agents may use an older manifest for days. If the record is lost, the time of all files begins anew.
+/// Proxies and agents may use an older manifest for days. If the record is lost, the time of all files starts over.
 package struct UnnamedFiles: Equatable, Sendable {
     package private(set) var since: [String: Timestamp] = [:]
 
     package init() {}
 
-    /// Reads ``text``; lines of another form are ignored.
+    /// Parses ``text``; malformed lines are ignored.
     package init(text: [UInt8]) {
         for line in text.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " "), maxSplits: 1).map {
@@ -20,26 +20,22 @@ package struct UnnamedFiles: Equatable, Sendable {
         }
     }
 
-    /// A line for each file, sorted by path: `2026-11-21T02:44:52Z icons/0b/0b01….png`.
+    /// One line per file, sorted by path: `2026-11-21T02:44:52Z icons/0b/0b01….png`.
     package var text: [UInt8] {
         Array(since.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)\n" }.joined().utf8)
     }
 
-    /// Takes note of an export that succeeded.
+    /// Updates the record after a successful export, and returns the files to remove, sorted.
     ///
-    /// - Parameters:
-    ///   - present: The paths of the files at the target.
-    ///   - named: The paths that the exported manifest leads to, and its signature.
-    ///   - now: The time.
-    ///   - keep: How long a file stays after the last export that named it.
-    /// - Returns: The files to remove, sorted.
+    /// `named` are the paths that the exported manifest leads to, and its signature; other present files stay for
+    /// `keep` after the last export that named them.
     package mutating func update(
         present: some Sequence<String>, named: Set<String>, now: Timestamp, keep: Duration
     ) -> [String] {
         var next: [String: Timestamp] = [:]
         var due: [String] = []
         for path in present where ExportLayout.isNamed(path) && !named.contains(path) {
-            // A clock that was ahead must not keep it for longer.
+            // A clock that was ahead must not prolong it.
             let time = min(since[path] ?? now, now).inWholeSeconds
             if now - time >= keep { due.append(path) } else { next[path] = time }
         }

@@ -2,12 +2,11 @@
 import AppLists
 package import CacheFormat
 
-// Manifests have the time of a wall clock, which may be wrong when the agent starts and be set later.
+// Manifests have wall clock times; the clock may be wrong when the agent starts, and be set later.
 extension IconSources {
-    /// The wall clock was set: it is so far ahead of the agent's now.
+    /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
     ///
-    /// - Returns: The folders of the upstreams that are stale by the new time and were not before; and the icons to be looked at again,
-    ///   because others are fresh.
+    /// Returns the upstreams that became stale; and, if others became fresh, the icons to decide again.
     package mutating func setClock(_ offset: Duration, at now: Timestamp) -> (stale: [String], icons: [IconURL]) {
         let before = upstreams.map { $0.isFresh(settings.maxAge, at: now) }
         moveClock(to: offset, at: now)

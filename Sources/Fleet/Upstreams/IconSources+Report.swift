@@ -3,14 +3,8 @@ import AppLists
 package import CacheFormat
 package import HTTPRules
 
-// What there is to tell of upstreams.
 extension IconSources {
-    /// A row for each upstream.
-    ///
-    /// - Parameters:
-    ///   - isPaused: Whether none is looked at.
-    ///   - now: The present time.
-    /// - Returns: The rows, in the order of the settings.
+    /// A status row per upstream, in the order of the settings.
     package func status(isPaused: Bool, at now: Timestamp) -> [UpstreamReport] {
         upstreams.map { upstream in
             var row = UpstreamReport(url: upstream.url.description, state: state(of: upstream, at: now).rawValue)
@@ -24,7 +18,6 @@ extension IconSources {
         }
     }
 
-    /// The state of each upstream, with the reason if something is wrong.
     package func states(at now: Timestamp) -> [(url: UpstreamURL, state: UpstreamReport.State, reason: String)] {
         upstreams.map { upstream in
             let state = state(of: upstream, at: now)
@@ -42,7 +35,6 @@ extension IconSources {
         return upstream.isFresh(settings.maxAge, at: now) ? .fresh : .stale
     }
 
-    /// Whether the manifest of an upstream was accepted in this run.
     package var isRead: Bool { upstreams.contains { $0.index != nil } }
 
     /// Why no upstream will have an icon soon, as far as their lists tell.
@@ -52,10 +44,9 @@ extension IconSources {
         return entries.allSatisfy { if case .failed = $0 { true } else { false } } ? .failed : nil
     }
 
-    /// What each upstream says of an icon.
     package func opinions(on icon: SoughtIcon, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in
-            // What keeps it from saying something else.
+            // Why its answer cannot be newer.
             let failure = upstream.failure.map { "\($0.message) [\($0.code)]" }
             var opinion = UpstreamOpinion(url: upstream.url.description, says: "unlisted", obstacle: failure)
             guard let index = upstream.index else {
@@ -88,7 +79,7 @@ extension IconSources {
         return "its manifest is stale"
     }
 
-    /// What comes next for an icon that waits, as a clause; `nil` if it does not wait.
+    /// What comes next for a waiting icon, as a clause; `nil` if it does not wait.
     package func next(for url: IconURL) -> String? {
         guard isWaiting(url) else { return nil }
         guard settings.fallback == .origin else {
@@ -97,7 +88,6 @@ extension IconSources {
         return originTime(of: url).map { "download when an upstream has it, from its origin at \($0)" }
     }
 
-    /// How long the manifest of an upstream counts that an image came by.
     func freshness(from upstream: Upstream, at now: Timestamp) -> String {
         let published = upstream.accepted.map { " (published at \($0.published))" } ?? ""
         let isOld = upstream.end(of: settings.maxAge).map { $0 <= now } ?? false
@@ -151,7 +141,7 @@ extension IconSources {
 }
 
 extension UpstreamFailure {
-    /// Whether somebody has to act: what is refused stays so, and who is refused, too.
+    /// Whether an administrator must act: the refusal, by either side, does not end by itself.
     package var isRefusal: Bool {
         switch cause {
         case .refusal: true

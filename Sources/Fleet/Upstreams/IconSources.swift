@@ -3,39 +3,35 @@ package import AppLists
 package import CacheFormat
 package import HTTPRules
 
-/// Whether an icon comes from an upstream or from its origin, and when each upstream is looked at.
+/// Decides whether an icon comes from an upstream or its origin, and when to poll each upstream.
 package struct IconSources: Sendable {
-    /// An icon that no upstream has.
     private struct Wait: Sendable {
-        /// When its origin is asked, if none has it until then.
+        /// When its origin is asked, if no upstream has it by then.
         var end: Timestamp
-        /// Whether all upstreams are looked at for the last time before that.
+        /// Whether the last polls before that have been requested.
         var isLast = false
-        /// Whether it is over, and the origin is asked as if there were no upstreams.
+        /// Whether the wait is over, and the origin is asked.
         var isOver = false
-        /// Whether an upstream has it, whose circuit breaker is open.
+        /// Whether an upstream with an open circuit breaker has it.
         var isBlocked = false
     }
 
-    /// How old a look may be that counts as the last one, at most: as long as caches on the way keep a manifest.
+    /// The greatest age of a poll that counts as the last one: caches on the way keep a manifest for that long.
     private static let recently: Duration = .seconds(60)
 
     package private(set) var settings: UpstreamSettings
     /// Whether nothing is waited for, because the run ends when all is done.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
-    /// How far the wall clock is ahead of the agent's.
     private var clockOffset: Duration = .zero
-    /// Another number whenever there are others: answers to earlier polls do not count.
+    /// Changes with the set of upstreams, so that answers to earlier polls are ignored.
     private var epoch = 0
     private var waits: [IconURL: Wait] = [:]
-    /// The icons that failed because an upstream says so.
     private var failed: Set<IconURL> = []
-    /// The images that are queued, or under way.
     private var requests: [IconURL: UpstreamRequest] = [:]
-    /// The upstreams whose circuit breakers have opened, with icons that are queued for them.
+    /// Upstreams whose circuit breaker opened; their queued icons must be decided again.
     private var opened: Set<UpstreamURL> = []
-    /// The manifests that were accepted for upstreams that may come back.
+    /// The last accepted manifests, also of upstreams that may be configured again.
     private var memos: [String: UpstreamMemo] = [:]
 
     package init(
@@ -48,7 +44,6 @@ package struct IconSources: Sendable {
         setUpstreams(within: self.settings.poll, at: now, using: &generator)
     }
 
-    /// Goes on with other settings.
     package mutating func configure(
         _ new: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
@@ -59,14 +54,14 @@ package struct IconSources: Sendable {
         failed = []
         guard !isKept else { return }
         epoch += 1
-        // Somebody waits to see whether the new ones are right.
+        // A user waits to see whether the new ones work.
         setUpstreams(within: settings.poll / Upstream.haste, at: now, using: &generator)
     }
 
     private mutating func setUpstreams(
         within time: Duration, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        // The machines of a fleet that start together do not ask together.
+        // Random delay: machines of a fleet that start together must not poll together.
         let delay = triesOnce ? .zero : time * Double.random(in: 0...1, using: &generator)
         var seen: Set<UpstreamURL> = []
         upstreams = settings.urls.filter { seen.insert($0).inserted }.map {
@@ -74,35 +69,30 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// Whether there are upstreams at all.
     package var isEmpty: Bool { upstreams.isEmpty }
 
-    // MARK: Looks
+    // MARK: Polls
 
-    /// When something is due, if nothing happens before.
     package var nextWake: Timestamp? { upstreams.lazy.filter { !$0.isPolling }.map(\.nextPoll).min() }
 
     package var isPolling: Bool { upstreams.contains(where: \.isPolling) }
 
-    /// Whether the first look at an upstream is still to end.
+    /// Whether the first poll of an upstream has not ended yet.
     package var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
 
     package mutating func takePolls(at now: Timestamp) -> [UpstreamPoll] {
         upstreams.indices.compactMap { upstreams[$0].takePoll(settings.publicKeys, epoch: epoch, at: now) }
     }
 
-    /// Has all upstreams looked at now, because somebody asked for it.
     package mutating func pollNow(at now: Timestamp) {
         for index in upstreams.indices { upstreams[index].pollOnDemand(at: now) }
     }
 
-    /// A look ended.
-    ///
-    /// - Returns: The icons to be looked at again: what upstreams say of them is new.
+    /// Ends a poll, and returns the icons to decide again, because their state at upstreams changed.
     package mutating func end(
         _ answer: UpstreamAnswer, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [IconURL] {
-        // It may have been configured away meanwhile.
+        // The upstream may have been removed from the settings meanwhile.
         guard answer.epoch == epoch, let place = upstreams.firstIndex(where: { $0.url == answer.url }) else {
             return []
         }
@@ -113,16 +103,15 @@ package struct IconSources: Sendable {
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
             memos[contents.memo.url] = contents.memo
-            // What failed by its word may be named no more.
+            // The upstream may no longer name icons that failed because of it.
             changes = contents.changes + failed
             failed = []
-            // What a stale manifest said did not count.
+            // What a stale manifest says did not count.
             if !wasFresh { return changes + waits.keys }
         }
         return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
     }
 
-    /// Has all upstreams judged by a clock that is so far ahead of the agent's.
     package mutating func moveClock(to offset: Duration, at now: Timestamp) {
         clockOffset = offset
         for place in upstreams.indices {
@@ -131,21 +120,19 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// Takes the icons that wait, or that failed by the word of an upstream: another one may have them.
+    /// Removes and returns the icons that wait, or that failed by an upstream's word: another upstream may have them.
     package mutating func takeUndecided() -> [IconURL] {
         defer { failed = [] }
         return Array(failed.union(waits.keys))
     }
 
-    /// Goes on after a time in which no upstream could be looked at: what waited for its last look has a new one.
-    ///
-    /// - Returns: The icons to be looked at again.
+    /// Continues after a time without polls, and returns the icons to decide again: those whose last poll was missed.
     package mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
         guard hasWaiting else { return [] }
         pollNow(at: now)
         let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
         for url in overdue {
-            // The machines of a fleet go on together.
+            // Random delay: the machines of a fleet continue together.
             let delay = settings.spread * Double.random(in: 0...1, using: &generator)
             waits[url] = Wait(end: now + delay, isBlocked: waits[url]?.isBlocked ?? false)
         }
@@ -154,7 +141,7 @@ package struct IconSources: Sendable {
 
     // MARK: Icons
 
-    /// Decides where an icon comes from that is due.
+    /// Decides where an icon that is due comes from.
     ///
     /// - Parameters:
     ///   - icon: The icon.
@@ -185,7 +172,7 @@ package struct IconSources: Sendable {
             case .ready(let file):
                 guard icon.accepts(file.sha256) else { continue }
                 if let image = icon.image {
-                    // What is stale confirms nothing, and takes the place of nothing.
+                    // A stale manifest confirms and replaces nothing.
                     guard freshUntil > now else { continue }
                     if image == file.sha256 {
                         waits[url] = nil
@@ -208,7 +195,7 @@ package struct IconSources: Sendable {
             failed.insert(url)
             return failure
         }
-        // Images of a fleet are stale together when what they came from is: their origins are asked over a longer time.
+        // Images of a fleet become stale together with their upstream, so their origins are asked over a longer time.
         let spread = icon.hasImage ? max(settings.spread, refreshSpread) : settings.spread
         var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
         wait.isBlocked = isBlocked
@@ -218,7 +205,6 @@ package struct IconSources: Sendable {
         return decision
     }
 
-    /// An icon begins to wait.
     private mutating func newWait(
         spread: Duration, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Wait {
@@ -226,16 +212,16 @@ package struct IconSources: Sendable {
         return Wait(end: now + settings.wait + spread * Double.random(in: 0...1, using: &generator))
     }
 
-    /// Decides whether the origin of an icon is asked that waits.
+    /// Decides whether to ask the origin of a waiting icon.
     ///
-    /// All upstreams are asked before that if they were not of late: what the machine waited for may have come.
+    /// All upstreams are polled before that, unless they were recently: the image may have arrived.
     private mutating func originDecision(
         for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
     ) -> SourceDecision {
         guard settings.fallback == .origin else { return .wait(until: missEnd) }
         if wait.isOver { return .origin }
         if triesOnce { return isBeginning ? .wait(until: nil) : .origin }
-        // The last look has ended.
+        // The last poll has ended.
         if wait.isLast, mayPoll, !isPolling { return .origin }
         guard wait.end <= now else { return .wait(until: min(missEnd ?? wait.end, wait.end)) }
         guard mayPoll else { return .wait(until: missEnd) }
@@ -278,40 +264,36 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// How many icons wait for an upstream.
     package var waitingCount: Int { waits.count { !$0.value.isOver } }
 
-    /// Whether any do.
     package var hasWaiting: Bool { waits.values.contains { !$0.isOver } }
 
     package func isWaiting(_ url: IconURL) -> Bool { waits[url]?.isOver == false && requests[url] == nil }
 
-    /// When the origin of an icon is asked that waits.
     package func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
     /// The upstream that an image came from; `nil` if it came from elsewhere.
     func source(of response: StoredResponse) -> Upstream? { upstreams.first { $0.url.folder.url == response.url } }
 
-    /// A response that was stored, with the text of an upstream's URL that is in memory anyway.
+    /// Replaces the response's URL by an equal text that is already in memory.
     package func sharing(_ response: StoredResponse) -> StoredResponse {
         upstreams.reduce(response) { $0.sharing($1.url.folder.url) }
     }
 
-    /// The manifests that were accepted, by the URL of their upstream.
+    /// The last accepted manifests, sorted by upstream.
     package var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
 
     private mutating func noteBreaker(ofUpstreamAt place: Int) {
         if upstreams[place].breaker.isOpen { opened.insert(upstreams[place].url) }
     }
 
-    /// Takes the icons that are queued, or under way, for upstreams whose circuit breakers have opened.
+    /// Removes and returns the icons queued or in flight at upstreams whose circuit breakers have opened.
     package mutating func takeBlocked() -> [IconURL] {
         guard !opened.isEmpty else { return [] }
         defer { opened = [] }
         return requests.filter { opened.contains($0.value.url) }.map(\.key)
     }
 
-    /// A request is not made.
     package mutating func drop(_ url: IconURL) { requests[url] = nil }
 
     /// Forgets an icon that no list names, or that has what it waited for.
@@ -322,20 +304,17 @@ package struct IconSources: Sendable {
         releaseRoom()
     }
 
-    /// Keeps no room for icons that are not there any more.
     private mutating func releaseRoom() {
         if requests.isEmpty, requests.capacity > 0 { requests = [:] }
         if waits.isEmpty, waits.capacity > 0 { waits = [:] }
     }
 
-    /// Asks the origin without waiting, because somebody asked for the icon now.
+    /// Ends an icon's wait now, at a user's request.
     package mutating func waive(_ url: IconURL, at now: Timestamp) {
         if !isEmpty { waits[url, default: Wait(end: now)].end = now }
     }
 
-    /// A request to an upstream ended.
-    ///
-    /// - Returns: What came of it.
+    /// Ends a request to an upstream; `nil` if the request was not to one.
     package mutating func finish(
         _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> SourceEnd? {

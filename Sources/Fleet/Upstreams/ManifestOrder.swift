@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// Which of two manifests is newer: whether one may take the place of the other at an upstream, and be accepted after it.
+/// Which of two manifests is newer, so that it may replace the other at an upstream and be accepted after it.
 package enum ManifestOrder: Equatable, Sendable {
-    /// When a manifest was published, and its number.
+    /// When a manifest was published, and its generation.
     ///
-    /// An agent whose cache and state were removed begins with generation 1 again: the time counts first.
+    /// The time counts first: an agent whose cache and state were removed starts again with generation 1.
     package typealias Edition = (published: Timestamp, generation: Int)
 
-    /// Both are the same manifest.
     case same
     case newer
     case older
-    /// They differ, and have the same moment and number.
+    /// They differ, but have the same time and generation.
     case conflict
 
-    /// - Parameters:
-    ///   - new: The manifest that may take the place of the other one.
-    ///   - old: The other one.
-    ///   - isSameText: Whether both have the same bytes.
     package init(_ new: Edition, after old: Edition, isSameText: Bool) {
         self = isSameText ? .same : new == old ? .conflict : new < old ? .older : .newer
     }

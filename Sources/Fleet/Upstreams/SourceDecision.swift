@@ -7,36 +7,31 @@ package typealias SourcePoll = UpstreamPoll
 package typealias SourceReply = UpstreamAnswer
 package typealias SourceMemo = UpstreamMemo
 
-/// What is to be done for an icon that is due, where there are upstreams.
+/// What to do for an icon that is due, if there are upstreams.
 package enum SourceDecision: Equatable, Sendable {
-    /// An upstream has its image.
     case take(queue: String)
-    /// The image on disk is the one that an upstream has: it is fresh until then.
+    /// An upstream has the same image as on disk: it is fresh until then.
     case confirmed(SourceAnswer)
     /// An upstream says that the icon failed, which counts until then.
     case failed(FetchFailure, until: Timestamp)
-    /// It is looked at again when an upstream says something new, or then if that is a time.
+    /// Decide again when an upstream has news, or at that time.
     case wait(until: Timestamp?)
-    /// The origin is asked.
     case origin
 }
 
-/// Why no upstream has the image of an icon that waits for it, and none will have it soon.
+/// Why no upstream will soon have the image of a waiting icon.
 package enum SourceLack: Hashable, Sendable {
-    /// No list of an upstream names the icon.
     case unlisted
     /// The icon failed for each upstream that names it.
     case failed
 }
 
-/// A request for an image that an upstream has.
 package struct UpstreamRequest: Equatable, Sendable {
     package var url: UpstreamURL
     package var file: UpstreamFile
-    /// Whether caches on the way are told to ask the server, because they had something else.
+    /// Whether to bypass caches on the way, because they had something else.
     package var bypassesCaches = false
 
-    /// What is requested.
     package var target: FetchTarget { url.file(file.path) }
 
     package var copy: ImageCopy {
@@ -74,26 +69,23 @@ package struct SoughtIcon {
     func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
 }
 
-/// How a request to an upstream ended.
 package enum SourceEnd: Equatable, Sendable {
-    /// With the image, which is fresh until then.
+    /// The image arrived; it is fresh until then.
     case image(SourceAnswer)
-    /// Not with the image: it is asked for once more.
     case again
-    /// With the image that the manifest names, which is not accepted here.
+    /// The image that the manifest names arrived, but is not accepted here.
     case rejected(FetchFailure)
-    /// Not with the image: what is next is decided anew.
+    /// The image did not arrive: decide again.
     case goOn
 }
 
-/// What an upstream has to say of an icon, for people.
 package struct UpstreamOpinion: Codable, Equatable, Sendable {
-    /// The URL of the upstream's folder.
     package var url: String
-    /// `ready`, `pending`, `failed`, or `unlisted` if none of its lists names the icon; before its manifest was accepted
-    /// in this run, the state of the upstream: `unknown`, `broken` or `refused`.
+    /// `ready`, `pending`, `failed`, or `unlisted` if none of its lists names the icon.
+    ///
+    /// Before its manifest was accepted in this run, the state of the upstream: `unknown`, `broken` or `refused`.
     package var says: String
-    /// Why it is not asked for the image now, or could say nothing newer, as a clause; `nil` if nothing is in the way.
+    /// Why it is not asked for the image now, or has no newer state, as a clause; `nil` if nothing is in the way.
     package var obstacle: String?
 
     package init(url: String, says: String, obstacle: String? = nil) {

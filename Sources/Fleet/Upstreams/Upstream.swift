@@ -2,50 +2,42 @@
 import CacheFormat
 import HTTPRules
 
-/// What is known of one upstream.
 struct Upstream: Sendable {
     let url: UpstreamURL
-    /// The manifest that was accepted last, also by an earlier run.
+    /// The last accepted manifest, possibly from an earlier run.
     private(set) var accepted: UpstreamMemo?
-    /// What it says of icons; `nil` before its manifest was accepted in this run.
+    /// The content of that manifest; `nil` until one was accepted in this run.
     private(set) var index: UpstreamIndex?
-    /// How far the wall clock is ahead of the agent's: manifests have the time of a wall clock.
+    /// How far the wall clock is ahead of the agent's; manifests have wall clock times.
     private var clockOffset: Duration
     private var validators: Validators?
-    /// The documents that a poll brought which failed.
     private var found: [Digest: UpstreamDocument] = [:]
     private(set) var breaker = CircuitBreaker()
-    /// An image that it did not deliver.
     private struct Miss: Sendable {
         var count = 0
-        /// Until when it is not asked for the image.
         var end = Timestamp.distantPast
     }
 
     private var misses: [Digest: Miss] = [:]
-    /// How many there are before those are forgotten whose time is over.
+    /// The number of misses at which expired ones are removed.
     private var missLimit = 1000
-    /// Why its manifest was not accepted the last time, or why it refuses this machine; `nil` if it is well.
+    /// Why the last manifest was not accepted, or why this machine is refused; `nil` if all is well.
     private(set) var failure: UpstreamFailure?
 
     // MARK: Polls
 
     private(set) var isPolling = false
-    /// Whether somebody wants another look after the one that is under way.
+    /// Whether another poll was requested during the current one.
     private var isWanted = false
-    /// When the last look began.
     private(set) var lastPoll: Timestamp?
-    /// When the manifest is requested next.
     private(set) var nextPoll: Timestamp
-    /// How many looks failed in a row.
     private(set) var failedPolls = 0
-    /// How many looks there were since the last icon began to wait.
+    /// How many polls there were since the last icon began to wait.
     private var hurriedPolls = 0
-    /// Whether the next look is to pass by the caches on the way.
     private var bypassesCaches = false
-    /// When a look last did because a manifest was refused.
+    /// When a poll last bypassed caches because a manifest was refused.
     private var lastBypass: Timestamp?
-    /// Whether a look did since this manifest was accepted, because an image is missing that it names.
+    /// Whether a poll bypassed caches since this manifest was accepted, because an image it names is missing.
     private var hasBypassed = false
 
     init(_ url: UpstreamURL, accepted: UpstreamMemo?, clockOffset: Duration = .zero, firstPoll: Timestamp) {
@@ -55,12 +47,12 @@ struct Upstream: Sendable {
         nextPoll = firstPoll
     }
 
-    /// How many looks there are while icons wait, at first, in the time from one look to the next otherwise.
+    /// The initial polling rate while icons wait, as a multiple of the normal rate.
     static let hurry = 15.0
-    /// The same of the time within which the first one follows.
+    /// The divisor of `poll` that gives the longest delay of the first such poll.
     static let haste = 90.0
 
-    /// Asks soon because icons begin to wait: within a ninetieth of `poll`, then after a fifteenth, and ever later.
+    /// Polls soon because icons begin to wait: within `poll` / 90, then after `poll` / 15, and then ever later.
     mutating func hurry(_ poll: Duration, from now: Timestamp, using generator: inout some RandomNumberGenerator) {
         hurriedPolls = 0
         let delay = poll / Self.haste
@@ -70,9 +62,7 @@ struct Upstream: Sendable {
         waitForBreaker()
     }
 
-    /// Asks now, unless it was asked since a time.
-    ///
-    /// - Returns: Whether it is asked.
+    /// Polls now, unless it was polled since a time; returns whether it is polled.
     mutating func pollNow(unlessSince time: Timestamp, at now: Timestamp) -> Bool {
         if isPolling { return true }
         guard lastPoll.map({ $0 < time }) ?? true, !breaker.isOpen else { return false }
@@ -80,9 +70,9 @@ struct Upstream: Sendable {
         return true
     }
 
-    /// Asks now because somebody wants it, even if its circuit breaker is open; but once a second at most.
+    /// Polls now at a user's request, even if the circuit breaker is open, but at most once a second.
     ///
-    /// A look that is under way may have read an older manifest: another one follows, unless that one fails.
+    /// The current poll may have read an older manifest, so another one follows, unless the current one fails.
     mutating func pollOnDemand(at now: Timestamp) {
         isWanted = isPolling
         guard !isPolling else { return }
@@ -101,7 +91,6 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = max(nextPoll, probe) }
     }
 
-    /// Begins a look if one is due.
     mutating func takePoll(_ keys: [PublicKey], epoch: Int, at now: Timestamp) -> UpstreamPoll? {
         guard !isPolling, nextPoll <= now else { return nil }
         isPolling = true
@@ -114,7 +103,7 @@ struct Upstream: Sendable {
             index: index, keys: keys, found: found, epoch: epoch)
     }
 
-    /// A look ended; if icons wait, the next one follows sooner.
+    /// Ends a poll; if icons wait, the next one follows sooner.
     mutating func end(
         _ outcome: UpstreamAnswer.Outcome, _ settings: UpstreamSettings, isHurried: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
@@ -129,7 +118,7 @@ struct Upstream: Sendable {
         case .accepted(let contents):
             failure = nil
             breaker.close(after: settings.breakMax, at: now)
-            // Of another generation, what was missing may be there.
+            // A new generation may have what was missing.
             misses = [:]
             hasBypassed = false
             found = [:]
@@ -139,7 +128,7 @@ struct Upstream: Sendable {
             self.found = found
             switch failure.cause {
             case .request(let cause): note(UpstreamVerdict(cause), settings, at: now, using: &generator)
-            // It answers; perhaps with an old copy in a cache on the way.
+            // It answers, but perhaps with an old copy from a cache on the way.
             case .refusal:
                 breaker.close(after: settings.breakMax, at: now)
                 askForNew(settings.missTTL, at: now)
@@ -153,7 +142,7 @@ struct Upstream: Sendable {
         isWanted = false
     }
 
-    /// Has caches on the way ask the server the next time, if they were not told so of late.
+    /// Makes the next poll bypass caches on the way, unless one did recently.
     private mutating func askForNew(_ interval: Duration, at now: Timestamp) {
         guard lastBypass.map({ $0 + interval <= now }) ?? true else { return }
         bypassesCaches = true
@@ -175,10 +164,9 @@ struct Upstream: Sendable {
 
     // MARK: Images
 
-    /// An image came.
     mutating func noteImage() { breaker.reset() }
 
-    /// An image did not come: it is not asked for again for a while.
+    /// Records that an image did not arrive; it is not requested again for a while.
     mutating func noteFailure(
         _ failure: FetchFailure, of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
@@ -188,10 +176,10 @@ struct Upstream: Sendable {
         note(verdict, settings, at: now, using: &generator)
         switch verdict {
         case .miss:
-            // The manifest names it: perhaps a newer one does not.
+            // The manifest names it, but a newer one may not.
             guard !hasBypassed else { break }
             (hasBypassed, bypassesCaches) = (true, true)
-            // All machines that want the image miss it together.
+            // Random delay: all machines that want the image miss it together.
             let delay = settings.missTTL / 6 * Double.random(in: 0...1, using: &generator)
             nextPoll = min(nextPoll, now + delay)
         case .configuration: self.failure = UpstreamFailure(failure)
@@ -214,28 +202,29 @@ struct Upstream: Sendable {
         misses[file.sha256] = miss
     }
 
-    /// Until when an image is not asked for; `nil` if it may be.
+    /// `nil` if the image may be requested now.
     func missEnd(of file: UpstreamFile, at now: Timestamp) -> Timestamp? {
         misses[file.sha256].flatMap { $0.end > now ? $0.end : nil }
     }
 
     // MARK: The clock
 
-    /// The wall clock was set: it is so far ahead of the agent's now.
+    /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
     ///
-    /// A manifest that turns out to be of the future, and was accepted in this run by a wrong clock, keeps no other one out.
+    /// If a manifest that was accepted in this run with a wrong clock turns out to be from the future, it no longer
+    /// blocks others.
     mutating func setClock(_ offset: Duration, at now: Timestamp) {
         clockOffset = offset
         if index != nil, let memo = accepted, memo.isAhead(of: now + offset) { accepted = nil }
         if failure?.cause == .refusal(.ahead) { pollOnDemand(at: now) }
     }
 
-    // MARK: What it says
+    // MARK: Freshness
 
-    /// Until when its manifest counts for freshness and failures, by the agent's clock; `nil` if there is none in this run.
+    /// Until when its manifest counts for freshness and failures, by the agent's clock; `nil` without one in this run.
     func freshUntil(_ maxAge: Duration) -> Timestamp? { index == nil ? nil : end(of: maxAge) }
 
-    /// When the manifest that was accepted last becomes as old as that, by the agent's clock.
+    /// When the last accepted manifest reaches that age, by the agent's clock.
     func end(of maxAge: Duration) -> Timestamp? { accepted.map { $0.published + (maxAge - clockOffset) } }
 
     func isFresh(_ maxAge: Duration, at now: Timestamp) -> Bool { freshUntil(maxAge).map { $0 > now } ?? false }

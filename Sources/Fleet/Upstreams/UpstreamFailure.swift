@@ -2,17 +2,16 @@
 import CacheFormat
 package import HTTPRules
 
-/// Why an upstream is of no use, or its manifest is not accepted.
+/// Why an upstream cannot be used, or its manifest is not accepted.
 package struct UpstreamFailure: Error, Equatable, Sendable {
-    /// What is refused although the upstream answers.
     package enum Refusal: String, CaseIterable, Sendable {
         /// Its manifest was published more than 1 h ahead of this machine's clock.
         case ahead = "manifest-ahead"
-        /// Two manifests have the same generation and time.
+        /// Two different manifests have the same generation and time.
         case conflict = "manifest-conflict"
         /// It is not a manifest, or names what is not a document.
         case damaged = "manifest-damaged"
-        /// A document that the manifest names is not there, or has another digest.
+        /// A document that the manifest names is missing, or has another digest.
         case incomplete = "manifest-incomplete"
         /// An older manifest than the one accepted before.
         case rollback = "manifest-rollback"
@@ -20,9 +19,7 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
         case signature = "manifest-signature"
     }
 
-    /// Its cause.
     package enum Cause: Equatable, Sendable {
-        /// A request failed.
         case request(FetchFailure)
         case refusal(Refusal)
         /// This machine cannot make the request: no memory, no descriptors.
@@ -35,7 +32,7 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
 
     package init(_ refusal: Refusal, _ message: String) {
         cause = .refusal(refusal)
-        // Parts of it are the upstream's. One Character may hold megabytes.
+        // Parts of it come from the upstream. Cut by bytes: one Character may hold megabytes.
         self.message = message.prefix(bytes: 300)
     }
 
@@ -44,13 +41,11 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
         message = failure.message
     }
 
-    /// What failed on this machine.
     package init(agent message: String) {
         cause = .agent
         self.message = message
     }
 
-    /// The stable code.
     package var code: String {
         switch cause {
         case .request(let failure): failure.code.rawValue
@@ -61,7 +56,6 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
 }
 
 extension FormatError {
-    /// What is wrong, for people.
     var clause: String {
         switch self {
         case .damaged(let reason): "\(reason); the server may have sent another page"
@@ -70,19 +64,18 @@ extension FormatError {
     }
 }
 
-/// What a failed request tells of the upstream, which decides when it is asked again.
+/// What a failed request means for the upstream, which determines when it is asked again.
 package enum UpstreamVerdict: Equatable, Sendable {
     /// The file is not there (404, 403, 410).
     case miss
-    /// It is the image that the manifest names, and is not accepted here.
+    /// It is the image that the manifest names, but not accepted here.
     case rejected
-    /// The upstream refuses this machine (401, 407), or its address is refused: somebody has to change a configuration.
+    /// The upstream refuses this machine (401, 407), or its address is refused: a configuration must be changed.
     case configuration
     /// It asks to wait (429, 503 with `Retry-After`).
     case wait(Duration)
     /// It does not answer, or not with the file: the circuit breaker counts it.
     case unavailable
-    /// This machine could not ask.
     case unknown
 
     package init(_ failure: FetchFailure) {

@@ -3,16 +3,15 @@ package import CacheFormat
 package import HTTPRules
 import ImageChecks
 
-/// What the documents of an upstream say of URLs.
+/// The entries for URLs in the documents of an upstream.
 package struct UpstreamIndex: Equatable, Sendable {
-    /// What an upstream says of a URL.
     package enum Entry: Equatable, Sendable {
         case ready(UpstreamFile)
         case pending
-        /// It failed there. A code of a later version is not known, and its icon is taken for pending.
+        /// It failed there; an unknown code of a later version counts as pending instead.
         case failed(FetchFailure.Code)
 
-        /// Which of two counts if documents of one generation differ.
+        /// Which entry counts if documents of one generation differ.
         fileprivate var rank: Int {
             switch self {
             case .ready: 2
@@ -22,17 +21,14 @@ package struct UpstreamIndex: Equatable, Sendable {
         }
     }
 
-    /// One document: what it says of each URL.
     package struct Document: Equatable, Sendable {
         fileprivate var entries: [(key: Key, entry: Entry)] = []
 
-        /// Makes a document without URLs, with room for so many.
         init(capacity: Int) { entries.reserveCapacity(capacity) }
 
-        /// Adds what it says of a URL.
         mutating func append(_ url: IconURL, _ entry: Entry) { entries.append((Key(url), entry)) }
 
-        /// How many URLs it has, each as often as it names it.
+        /// The number of entries, including duplicates.
         package var count: Int { entries.count }
 
         package static func == (a: Document, b: Document) -> Bool {
@@ -40,23 +36,20 @@ package struct UpstreamIndex: Equatable, Sendable {
         }
     }
 
-    /// Half of the SHA-256 of a URL: the text of the URL is not kept.
+    /// Half of the SHA-256 of a URL, stored instead of the URL to save memory.
     fileprivate struct Key: Hashable, Sendable {
         private let high, low: UInt64
 
         init(_ url: IconURL) { (high, low) = Digest.of(url.text).half }
     }
 
-    /// The place of an entry: a document, and an entry of it.
     private struct Place: Sendable {
         let document, entry: UInt32
     }
 
-    /// The documents by digest.
     package let documents: [Digest: Document]
-    /// The same in some order.
     private let numbered: [Document]
-    /// The place of the entry that counts for each URL.
+    /// The entry that counts for each URL.
     private let places: [Key: Place]
 
     package init(_ documents: [Digest: Document] = [:]) {
@@ -82,19 +75,16 @@ package struct UpstreamIndex: Equatable, Sendable {
     package static func == (a: UpstreamIndex, b: UpstreamIndex) -> Bool { a.documents == b.documents }
 }
 
-/// An image of an upstream.
 package struct UpstreamFile: Hashable, Sendable {
     package var sha256: Digest
-    /// Its size.
     package var bytes: Int
-    /// The suffix of its name, with which the path follows from the digest.
+    /// The suffix of its name; with the digest it gives the path.
     private var suffix: String
 
     package init(_ image: AppListDocument.Image) {
         (sha256, bytes, suffix) = (image.sha256, image.bytes, image.path.split(atByte: ".").last ?? "")
     }
 
-    /// The path in the folder of the upstream.
     package var path: String { CacheLayout.image(sha256, suffix: suffix) }
 }
 
@@ -102,7 +92,7 @@ extension UpstreamIndex.Entry {
     /// The longest path of an image: `icons/`, two digits, the digest, and a short suffix.
     private static let longestPath = 90
 
-    /// What an entry says of its URL; a previous image of the app is not that of the URL.
+    /// The entry for an app's icon; a previous image of the app does not count as the icon's.
     init(_ app: AppListDocument.App) {
         guard let previous = app.previous else {
             self.init(app.state)
@@ -115,7 +105,7 @@ extension UpstreamIndex.Entry {
         switch state {
         case .ready(let image):
             let file = UpstreamFile(image)
-            // A path of another form was written by no agent.
+            // No agent writes a path of another form.
             let isPlain =
                 image.bytes > 0 && image.path.utf8.count <= Self.longestPath && ExportLayout.isNamed(image.path)
             self = isPlain && file.path == image.path ? .ready(file) : .pending
@@ -128,9 +118,9 @@ extension UpstreamIndex.Entry {
 }
 
 extension FetchFailure.Code {
-    /// Whether the failure is what an origin says to every machine, and says for long.
+    /// Whether the failure applies to every machine, and for long.
     ///
-    /// The settings and the network of another machine say nothing of this one.
+    /// Failures that depend on the settings and the network of another machine do not count.
     var isSharedByMachines: Bool {
         switch self {
         case .http: [.lasting, .forbidden, .gone].contains(persistence)

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The manifest of an upstream that was accepted last; it is remembered over a restart, so that no older one is accepted.
+/// The last accepted manifest of an upstream, stored across restarts so that no older one is accepted.
 package struct UpstreamMemo: Hashable, Sendable {
     /// How far ahead of this machine's clock a manifest may be.
     package static let tolerance: Duration = .seconds(3600)
 
-    /// The URL of the folder.
     package var url: String
     package var published: Timestamp
     package var generation: Int
-    /// The digest of the manifest's bytes.
     package var sha256: Digest
 
     package init(url: String, published: Timestamp, generation: Int, sha256: Digest) {
         (self.url, self.published, self.generation, self.sha256) = (url, published, generation, sha256)
     }
 
-    /// Decides whether another manifest may take the place of this one.
     func judge(_ new: UpstreamMemo) throws(UpstreamFailure) {
         let order = ManifestOrder(
             (new.published, new.generation), after: (published, generation), isSameText: new.sha256 == sha256)
@@ -32,10 +29,9 @@ package struct UpstreamMemo: Hashable, Sendable {
         }
     }
 
-    /// Whether it was published too far ahead of a time.
     func isAhead(of now: Timestamp) -> Bool { published > now + Self.tolerance }
 
-    /// Refuses a manifest of the future: it would keep out all that follow.
+    /// Refuses a manifest from the future, which would block all that follow.
     func judge(at now: Timestamp) throws(UpstreamFailure) {
         guard isAhead(of: now) else { return }
         throw UpstreamFailure(

@@ -2,27 +2,24 @@
 package import CacheFormat
 package import HTTPRules
 
-/// A look at an upstream: its manifest is requested, and the documents in it that are not known.
+/// A poll of an upstream: the request for its manifest, and for unknown documents in it.
 package struct UpstreamPoll: Sendable {
-    /// The most bytes of a manifest or document that is not laid out as agents write it: reading it takes 25 times as much.
+    /// The most bytes of a manifest or document in another layout than agents write, which costs 25 times as much to
+    /// parse.
     static let anyLayoutLimit = 4 << 20
-    /// The most lists of a manifest.
     private static let maxLists = 10_000
 
     package var url: UpstreamURL
-    /// What makes the request for the manifest conditional; `nil` if it has to come.
+    /// The validators of the request for the manifest; `nil` to get it unconditionally.
     package var validators: Validators?
-    /// Whether caches on the way are told to ask the server.
     package var bypassesCaches: Bool
-    /// The manifest that was accepted last.
     package var accepted: UpstreamMemo?
-    /// What is known of the upstream.
     package var index: UpstreamIndex?
-    /// The keys of which one must have signed the manifest; none if no signature is asked for.
+    /// One of these keys must have signed the manifest; empty if no signature is required.
     package var keys: [PublicKey]
-    /// Documents that a poll brought which failed.
+    /// Documents that a failed poll brought.
     package var found: [Digest: UpstreamDocument]
-    /// What tells polls under these settings from earlier ones.
+    /// Distinguishes polls under the current settings from earlier ones.
     package var epoch: Int
 
     package init(
@@ -34,7 +31,6 @@ package struct UpstreamPoll: Sendable {
         (self.found, self.epoch) = (found, epoch)
     }
 
-    /// The fields of the request for the manifest.
     package var fields: [(name: String, value: String)] {
         var fields = [
             (name: "Accept", value: "application/json,*/*;q=0.1"), (name: "Accept-Encoding", value: "identity"),
@@ -45,28 +41,25 @@ package struct UpstreamPoll: Sendable {
         return fields
     }
 
-    /// The fields of the requests for documents and signatures.
     package var documentFields: [(name: String, value: String)] {
         [(name: "Accept", value: "*/*"), (name: "Accept-Encoding", value: "identity")]
             + (bypassesCaches ? [Self.bypass] : [])
     }
 
-    /// Has caches on the way ask the server.
     private static let bypass = (name: "Cache-Control", value: "no-cache")
 
     /// The validators of a response that brought a manifest.
     ///
-    /// Servers make them of a time in whole seconds. Of a file that changed a moment ago they say nothing (RFC 9110,
-    /// section 8.8.2.2).
+    /// Servers derive them from a time in whole seconds, so they do not identify a file that changed a moment ago (RFC
+    /// 9110, section 8.8.2.2).
     package static func validators(of response: StoredResponse) -> Validators {
         if let modified = response.lastModified, response.date < modified + .seconds(2) { return Validators() }
         return response.validators
     }
 
-    /// Whether the manifest with this digest is the one that was accepted in this run.
     package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
 
-    /// What follows from the bytes of a manifest.
+    /// Parses and checks a manifest.
     ///
     /// - Throws: ``UpstreamFailure`` if it is not accepted.
     package func judge(
@@ -88,7 +81,6 @@ package struct UpstreamPoll: Sendable {
         return (manifest, memo)
     }
 
-    /// Reads a document that the manifest names.
     package func document(_ bytes: [UInt8], of list: Manifest.List) throws(UpstreamFailure) -> UpstreamDocument {
         guard Digest.of(bytes) == list.sha256 else {
             throw UpstreamFailure(.incomplete, "\(list.document) does not have its digest")
@@ -101,13 +93,12 @@ package struct UpstreamPoll: Sendable {
     }
 }
 
-/// What came of a look at an upstream.
 package struct UpstreamAnswer: Sendable {
     package enum Outcome: Sendable {
-        /// The manifest is the one that is known; with the validators of the response, if it brought it again.
+        /// The manifest is unchanged; with the validators of the response, if it was sent again.
         case unchanged(Validators? = nil)
         case accepted(UpstreamContents)
-        /// With the documents that came all the same.
+        /// The poll failed; with the documents that arrived.
         case failed(UpstreamFailure, found: [Digest: UpstreamDocument] = [:])
     }
 
@@ -122,23 +113,16 @@ package struct UpstreamAnswer: Sendable {
     }
 }
 
-/// A document that a poll brought.
 package struct UpstreamDocument: Sendable {
     package var contents: UpstreamIndex.Document
-    /// The URLs of which it says something else than was known.
     package var changes: [IconURL]
-    /// The size of its text, in bytes: what is kept of it takes no more.
+    /// The size of its text, in bytes: an upper bound for what is kept of it.
     package let bytes: Int
 
-    /// The longest URL that is kept, in bytes: lists have no longer ones of servers.
+    /// The longest URL that is kept, in bytes: lists have no longer server URLs.
     private static let longestURL = 8192
 
-    /// Reads a list document.
-    ///
-    /// - Parameters:
-    ///   - json: Its text.
-    ///   - old: What was known before.
-    /// - Throws: ``FormatError`` if it is none.
+    /// Parses a list document; `old` is what was known before.
     package init(json: [UInt8], old: UpstreamIndex?) throws(FormatError) {
         // The line of a ready icon has about 300 bytes.
         let capacity = json.count / 256
@@ -161,23 +145,14 @@ package struct UpstreamDocument: Sendable {
     }
 }
 
-/// A manifest of an upstream that was accepted, with its documents.
+/// An accepted manifest of an upstream, with its documents.
 package struct UpstreamContents: Sendable {
     package var memo: UpstreamMemo
-    /// What makes the next request conditional.
     package var validators: Validators
     package var index: UpstreamIndex
-    /// The URLs of which the upstream says something else than before.
     package var changes: [IconURL]
 
-    /// Takes the documents of a manifest in.
-    ///
-    /// - Parameters:
-    ///   - memo: The manifest.
-    ///   - validators: The validators of the response that brought it.
-    ///   - manifest: The same manifest.
-    ///   - new: The documents that were not known before, by digest.
-    ///   - old: What was known before.
+    /// Combines the new documents of a manifest with the known ones in `old`.
     package init(
         _ memo: UpstreamMemo, _ validators: Validators, _ manifest: Manifest, new: [Digest: UpstreamDocument],
         old: UpstreamIndex?

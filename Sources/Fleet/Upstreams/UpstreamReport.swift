@@ -6,7 +6,7 @@ package struct UpstreamReport: Codable, Equatable, Sendable {
         /// Its manifest was accepted, and is not older than `upstream.maxAge`.
         case fresh
         case stale
-        /// Its circuit breaker is open, or its manifest could not be read yet.
+        /// Its circuit breaker is open, or its manifest could not be read.
         case broken
         /// Its manifest is refused, or it refuses this machine.
         case refused
@@ -14,17 +14,14 @@ package struct UpstreamReport: Codable, Equatable, Sendable {
         case unknown
     }
 
-    /// The URL of its folder.
     package var url: String
-    /// As text: an agent of a later version may have others.
+    /// As text, because a later version of the agent may have other states.
     package var state: String
-    /// The newest generation that was accepted.
     package var generation: Int?
     package var published: String?
     package var lastPoll: String?
-    /// When its manifest is requested next; `nil` while it is, and while downloads are paused.
+    /// When its manifest is requested next; `nil` during a poll, and while downloads are paused.
     package var nextPoll: String?
-    /// Why the last look failed.
     package var error: String?
     package var code: String?
 
@@ -34,6 +31,6 @@ package struct UpstreamReport: Codable, Equatable, Sendable {
 }
 
 extension UpstreamReport {
-    /// Whether a person should look at it; what is broken heals by itself.
+    /// Whether a user should look at it; a broken upstream recovers by itself.
     package var needsAttention: Bool { [State.stale, .refused].map(\.rawValue).contains(state) }
 }

@@ -3,20 +3,19 @@ package import AppLists
 
 /// Which addresses the agent may connect to: public ones, and those that the settings allow.
 ///
-/// Lists come from other people, and servers redirect: without this, either could point the agent at services that only
-/// this machine or its network can reach.
+/// App lists are written by others, and servers redirect. Without this check, either could point the agent at services
+/// that only this machine or its network can reach.
 package struct AddressPolicy: Sendable {
     /// Networks that are allowed although they are not public.
     package var allowed: [AddressRange]
-    /// Addresses that are refused whatever is allowed.
+    /// Addresses that are always refused; takes precedence over ``allowed``.
     package var denied: [IPAddress]
-    /// The setting that allows private, shared and loopback addresses: `network.allowHosts` for hosts that it names,
-    /// `upstream.urls` for upstreams; `nil` if they are not allowed.
+    /// The setting that allows private, shared and loopback addresses; `nil` if they are not allowed.
     ///
-    /// Link-local addresses never are, nor others at which clouds give credentials to the machines in them: no name in
-    /// DNS has any business to lead there.
+    /// `network.allowHosts` for the hosts it names, `upstream.urls` for upstreams. Link-local and cloud metadata
+    /// addresses stay refused: no DNS name has a reason to resolve to them.
     package var localSetting: String?
-    /// The prefixes by which the network translates to IPv4, as far as they are known.
+    /// The known NAT64 prefixes of the network.
     package var translations: [NAT64Prefix]
 
     package init(
@@ -29,10 +28,9 @@ package struct AddressPolicy: Sendable {
         self.translations = translations
     }
 
-    /// What the policy says of an address.
     package enum Verdict: Equatable, Sendable {
         case isPublic
-        /// It is not public, and may be connected to because of this setting.
+        /// Not public, but allowed by this setting.
         case allowed(by: String)
         case refused(Refusal)
 
@@ -43,17 +41,17 @@ package struct AddressPolicy: Sendable {
         if let embedded = Self.embeddedV4(in: address) { return verdict(on: address, as: embedded) }
         let translated = translations.compactMap { $0.address(in: address) }
         if translated.isEmpty {
-            // Nothing tells how long the prefix is; but what is denied is so under any.
+            // The prefix length is unknown. Refuse the address if it hides a denied one under any length.
             let hidden = Self.localTranslation.contains(address) ? NAT64Prefix.candidates(in: address) : []
             if let denial = hidden.first(where: denied.contains) { return .refused(.denied(denial)) }
             return verdict(on: address, as: address)
         }
-        // Of several prefixes that contain it, any may be the one that counts.
+        // If several prefixes match, any of them may be in use: the strictest verdict wins.
         let verdicts = translated.map { verdict(on: address, as: $0) }
         return verdicts.first { $0.isRefusal } ?? verdicts.first { $0 != .isPublic } ?? .isPublic
     }
 
-    /// The verdict on an address that stands for another one, or for itself.
+    /// The verdict on an address that embeds or translates to `effective`, or is `effective` itself.
     private func verdict(on address: IPAddress, as effective: IPAddress) -> Verdict {
         if denied.contains(address) || denied.contains(effective) { return .refused(.denied(effective)) }
         guard let special = Self.special.first(where: { $0.range.contains(effective) }) else { return .isPublic }
@@ -64,19 +62,17 @@ package struct AddressPolicy: Sendable {
         return .refused(.notPublic(effective, special))
     }
 
-    /// Why an address may not be connected to; `nil` if it may.
     package func refusal(of address: IPAddress) -> Refusal? {
         if case .refused(let refusal) = verdict(on: address) { refusal } else { nil }
     }
 
-    /// Why an address may not be connected to.
+    /// Why the agent may not connect to an address.
     package enum Refusal: Error, Equatable, Sendable {
-        /// It is not public, and not allowed.
         case notPublic(IPAddress, SpecialRange)
         /// `network.denyHosts` names it.
         case denied(IPAddress)
 
-        /// What is wrong, and what to do, as a clause; the host is the one that stands for the address.
+        /// What is wrong and what to do, as a clause; `host` is the name that resolved to the address.
         package func text(for host: String) -> String {
             switch self {
             case .denied(let address): "network.denyHosts denies requests to \(address)"
@@ -87,17 +83,16 @@ package struct AddressPolicy: Sendable {
         }
     }
 
-    /// Addresses that are not public.
     package struct SpecialRange: Equatable, Sendable {
         package var range: AddressRange
-        /// What they are for.
         package var use: String
-        /// Whether they are what an organisation or a machine gives its own hosts.
+        /// Whether organisations or machines assign these addresses to their own hosts.
         package var isLocal: Bool
     }
 
-    /// The IPv4 address that an IPv6 address stands for: IPv4-mapped, IPv4-translated (RFC 2765), IPv4-compatible, NAT64
-    /// (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380).
+    /// The IPv4 address embedded in an IPv6 address.
+    ///
+    /// IPv4-mapped, IPv4-translated (RFC 2765), IPv4-compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380).
     private static func embeddedV4(in address: IPAddress) -> IPAddress? {
         let bytes = address.bytes
         guard bytes.count == 16 else { return nil }
@@ -106,7 +101,7 @@ package struct AddressPolicy: Sendable {
         if bytes[..<8].allSatisfy({ $0 == 0 }), bytes[8..<12].elementsEqual([0xFF, 0xFF, 0, 0]) {
             return IPAddress(bytes: Array(bytes[12...]))
         }
-        // `::` and `::1` are no IPv4 addresses.
+        // `::` and `::1` embed no IPv4 address.
         if bytes[..<12].allSatisfy({ $0 == 0 }), !bytes[12..<15].allSatisfy({ $0 == 0 }) || bytes[15] > 1 {
             return IPAddress(bytes: Array(bytes[12...]))
         }
@@ -118,8 +113,9 @@ package struct AddressPolicy: Sendable {
         return nil
     }
 
-    /// The ranges of the IANA special-purpose address registries (RFC 6890) that are not globally reachable; of those that
-    /// contain one another, the smaller one comes first.
+    /// The ranges of the IANA special-purpose address registries (RFC 6890) that are not globally reachable.
+    ///
+    /// The first match counts, so a range comes before those that contain it.
     private static let special =
         ranges(
             isLocal: false,
@@ -147,11 +143,11 @@ package struct AddressPolicy: Sendable {
                 ("2001::/23", "protocol assignments"),
                 ("2001:db8::/32", "documentation"), ("3fff::/20", "documentation"), ("5f00::/16", "segment routing"),
                 ("fe80::/10", "link-local"), ("fec0::/10", "site-local"), ("ff00::/8", "multicast"),
-                // Of the rest only 2000::/3 is.
+                // Of the remaining IPv6 space only 2000::/3 is public.
                 ("::/3", "not given out"), ("4000::/2", "not given out"), ("8000::/1", "not given out"),
             ])
 
-    /// What networks take their own prefixes from (RFC 8215).
+    /// The range for local NAT64 prefixes (RFC 8215).
     private static let localTranslation = range("64:ff9b:1::/48")
 
     private static func range(_ text: String) -> AddressRange {

@@ -2,19 +2,18 @@
 package import AppLists
 import CacheFormat
 
-/// Which hosts a setting means: `icons.example.com`, `.example.com`, `*.example.com`, `10.1.2.3`.
+/// A host pattern in a setting: `icons.example.com`, `.example.com`, `*.example.com`, `10.1.2.3`.
 package enum HostPattern: Hashable, Sendable {
-    /// One name, in lower case and without a dot at its end.
+    /// In lower case and without a trailing dot.
     case name(String)
-    /// A name and all below it, as curl reads the entries of `NO_PROXY`.
+    /// A name and its subdomains, as curl reads the entries of `NO_PROXY`.
     case domain(String)
-    /// All names below one.
     case below(String)
     case address(IPAddress)
 
-    /// Reads an entry of `network.allowHosts` or `network.denyHosts`; `nil` for what no host can be.
+    /// Parses an entry of `network.allowHosts` or `network.denyHosts`; `nil` if no host can match it.
     ///
-    /// Names are of ASCII, as those of URLs are; a network is no host.
+    /// Names are ASCII, like those in URLs; a network is not a host.
     package init?(_ text: String) {
         if let address = IPAddress(text) {
             self = .address(address)
@@ -32,7 +31,7 @@ package enum HostPattern: Hashable, Sendable {
         }
     }
 
-    /// Whether the host of a URL is meant, whatever its case, and with or without a dot at its end.
+    /// Whether the pattern matches a URL's host, regardless of case and of a trailing dot.
     package func matches(_ host: String) -> Bool {
         let host = Self.normalized(host)
         switch self {

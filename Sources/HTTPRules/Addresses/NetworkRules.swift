@@ -4,17 +4,15 @@ package import CacheFormat
 
 /// Which hosts and addresses may be asked: by their names, and by what the names resolve to.
 package struct NetworkRules: Equatable, Sendable {
-    /// Networks that may be asked although their addresses are not public.
-    ///
-    /// None by default.
+    /// Networks that may be requested although their addresses are not public (default none).
     package var allow: [AddressRange] = []
-    /// Hosts that may stand for private, shared and loopback addresses.
+    /// Hosts that may resolve to private, shared and loopback addresses (default none).
     ///
-    /// None by default. Another host that stands for the same address is refused all the same.
+    /// Other hosts that resolve to the same address are still refused.
     package var allowHosts: [HostPattern] = []
-    /// Hosts that are not asked for anything, whatever is allowed.
+    /// Hosts that are never requested, even if allowed elsewhere (default none).
     ///
-    /// None by default. An address in it is refused to every name that stands for it, unless a proxy resolves the name.
+    /// An address in it is refused under every name that resolves to it, unless a proxy resolves the name.
     package var denyHosts: [HostPattern] = []
 
     package init(allow: [AddressRange] = [], allowHosts: [HostPattern] = [], denyHosts: [HostPattern] = []) {
@@ -23,7 +21,7 @@ package struct NetworkRules: Equatable, Sendable {
 }
 
 extension NetworkRules {
-    /// Returns if the host may be asked, as far as its name tells.
+    /// Checks the host's name.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused` if `network.denyHosts` names it.
     package func judge(_ target: FetchTarget) throws(FetchFailure) {
@@ -31,9 +29,10 @@ extension NetworkRules {
         throw FetchFailure(.url(.hostRefused), "network.denyHosts (\(entry)) denies requests to \(target.host)")
     }
 
-    /// Where an icon comes from, if that may be asked.
+    /// The source of an icon, if it may be requested.
     ///
-    /// - Throws: A ``FetchFailure`` with a code of ``URLRefusal``, or `host-refused` if `network.denyHosts` names its host.
+    /// - Throws: A ``FetchFailure`` with a code of ``URLRefusal``, or `host-refused` if `network.denyHosts` names its
+    ///   host.
     package func source(of url: IconURL) throws(FetchFailure) -> IconSource {
         let source: IconSource
         do {
@@ -45,10 +44,9 @@ extension NetworkRules {
         return source
     }
 
-    /// Whether `network.allowHosts` names the host.
     package func isAllowed(_ host: String) -> Bool { allowHosts.contains { $0.matches(host) } }
 
-    /// What a host may resolve to.
+    /// The addresses that a host may resolve to.
     package func addresses(for host: String) -> AddressPolicy {
         let denied = denyHosts.compactMap { if case .address(let address) = $0 { address } else { nil } }
         return AddressPolicy(allowed: allow, denied: denied, localSetting: isAllowed(host) ? "network.allowHosts" : nil)

@@ -2,7 +2,6 @@
 package import AppLists
 import CacheFormat
 
-/// A proxy that requests go through.
 package struct Proxy: Hashable, Sendable {
     package enum Kind: Sendable {
         case http, socks5
@@ -11,12 +10,12 @@ package struct Proxy: Hashable, Sendable {
     package var kind: Kind
     package var host: String
     package var port: Int
-    /// The user name and password, with a colon between.
+    /// The user name and password, separated by a colon.
     package var credentials: String?
 
-    /// Reads `[scheme://][user:password@]host[:port]`, as curl writes proxies.
+    /// Parses `[scheme://][user:password@]host[:port]`, the form of curl.
     ///
-    /// The scheme is `http` if none is given, and the port 1080, as with curl.
+    /// The default scheme is `http` and the default port is 1080, as in curl.
     package init?(_ text: String) {
         var rest = Substring(text)
         kind = .http
@@ -30,7 +29,7 @@ package struct Proxy: Hashable, Sendable {
         }
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
-            // Names and passwords are for HTTP proxies only.
+            // Credentials are supported for HTTP proxies only.
             guard kind == .http, let bytes = PercentEncoding.decode(rest[..<at].utf8),
                 let decoded = String(validating: bytes, as: UTF8.self), decoded.contains(":")
             else { return nil }
@@ -44,9 +43,9 @@ package struct Proxy: Hashable, Sendable {
 }
 
 extension Proxy {
-    /// Whether a text says more than a bare host, which curl would take for a proxy too: a scheme or a port.
+    /// Whether the text has a scheme or a port.
     ///
-    /// A slip in a setting is a host more often than a proxy.
+    /// curl accepts a bare host too, but in a setting that is more often a mistake than a proxy.
     package static func isExplicit(_ text: String) -> Bool {
         let host = text.lastIndex(of: "@").map { text[text.index(after: $0)...] } ?? text[...]
         return text.contains("://") || host.contains(":")
@@ -54,12 +53,12 @@ extension Proxy {
 }
 
 extension Proxy: CustomStringConvertible {
-    /// The host and port, without the password.
+    /// The host and port, without credentials.
     package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 
-    /// What was given for a proxy, without the user name and password that may be in it.
+    /// The text of a proxy without its user name and password.
     ///
-    /// Of what is no proxy only the scheme is left: nobody can tell which part of it is a password.
+    /// For an invalid proxy only the scheme is kept: any other part may be a password.
     package static func withoutPassword(_ text: String) -> String {
         guard Proxy(text) != nil || text.isEmpty else {
             let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound] } ?? ""
@@ -68,13 +67,12 @@ extension Proxy: CustomStringConvertible {
         return text.utf8.lastIndex(of: UInt8(ascii: "@")).map { "…\(text[$0...])" } ?? text
     }
 
-    /// Those of curl.
     private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 }
 
-/// Which requests go through a proxy, by the environment variables that curl reads (`curl(1)`, “ENVIRONMENT”).
+/// Which requests use a proxy, by the environment variables of curl (`curl(1)`, “ENVIRONMENT”).
 package struct ProxyPolicy: Equatable, Sendable {
-    /// What a host is compared with.
+    /// What `no_proxy` exempts.
     private enum Exception: Equatable, Sendable {
         case everything
         case network(AddressRange)
@@ -85,15 +83,13 @@ package struct ProxyPolicy: Equatable, Sendable {
     private var https: Proxy?
     private var exceptions: [Exception] = []
 
-    /// No proxy at all.
     package init() {}
 
-    /// One proxy for everything but the exceptions of the environment, if `fetch.proxy` names it; else what the
-    /// environment says.
+    /// Uses `fetch.proxy` for all schemes if it is set, else the environment; `no_proxy` applies either way.
     ///
-    /// `http_proxy` counts in lower case only: in a CGI program, `HTTP_PROXY` is what a client sent.
+    /// `http_proxy` counts in lower case only: in a CGI program, `HTTP_PROXY` is a header field of the client.
     ///
-    /// - Throws: A ``SettingError`` for a proxy that is none.
+    /// - Throws: A ``SettingError`` for an invalid proxy.
     package init(setting: String?, environment: (String) -> String?) throws(SettingError) {
         func value(_ names: String...) -> (name: String, text: String)? {
             for name in names {
@@ -126,10 +122,9 @@ package struct ProxyPolicy: Equatable, Sendable {
         return proxy
     }
 
-    /// The proxies that are in use.
     package var proxies: Set<Proxy> { Set([http, https].compactMap(\.self)) }
 
-    /// The proxy for a request; `nil` if it goes straight to its server.
+    /// The proxy for a request; `nil` for a direct connection.
     package func proxy(for target: FetchTarget) -> Proxy? {
         guard let proxy = target.isSecure ? https : http else { return nil }
         return exceptions.contains { Self.matches($0, target.host) } ? nil : proxy

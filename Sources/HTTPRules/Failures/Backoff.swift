@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When to ask again after a failure.
+/// When to retry after a failure.
 package struct Backoff: Sendable {
-    /// The first step after a passing failure.
+    /// The delay ceiling of the first retry after a transient failure.
     package var base: Duration
-    /// The longest delay after a passing failure.
+    /// The longest delay after a transient failure.
     package var max: Duration
 
     package init(base: Duration, max: Duration) {
@@ -12,14 +12,14 @@ package struct Backoff: Sendable {
         self.max = max
     }
 
-    /// The longest that a server can make the agent wait.
+    /// The longest delay that a server can ask for: a day.
     package static let longestWait: Duration = .seconds(86_400)
     private static let gone: Duration = .seconds(7 * 86_400)
     private static let lasting: Duration = .seconds(86_400)
 
-    /// How long to wait after a failure: as long as the server asks for, else as the kind of failure has it.
+    /// The delay after a failure: what the server asks for, else what the kind of failure implies; `nil` if never.
     ///
-    /// The wish of a server is exceeded by up to a tenth, so that not all whom it told the same come back at once.
+    /// The server's delay is extended by up to 10 %, so that clients which got the same answer do not return together.
     package func delay(
         after failure: FetchFailure, attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration? {
@@ -30,16 +30,18 @@ package struct Backoff: Sendable {
         return Swift.min(longer, Self.longestWait)
     }
 
-    /// The longest delay there can be after a failure: a time that lies beyond it was set by another clock.
+    /// The longest possible delay after a failure.
+    ///
+    /// A later due time was set by another clock.
     package func longest(after code: FetchFailure.Code) -> Duration {
         let kind = code.persistence == .gone ? Self.gone : Self.lasting
         return Swift.max(kind * 1.2, max)
     }
 
-    /// How long to wait after the given attempt failed (the first one is 1); `nil` if asking again is no use.
+    /// The delay after the given attempt failed (the first is 1); `nil` if a retry is useless.
     ///
-    /// Passing failures: exponential with full jitter, so that ten thousand machines that lost the same server do not
-    /// come back to it together. The others are far apart, with a fifth of jitter either way.
+    /// Transient failures: exponential backoff with full jitter, so that ten thousand machines which lost the same
+    /// server do not return together. Other failures: long delays with 20 % jitter either way.
     package func delay(
         after persistence: FetchFailure.Persistence, attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration? {
@@ -62,7 +64,6 @@ package struct Backoff: Sendable {
 }
 
 extension Duration {
-    /// The duration times a random factor between 0.8 and 1.2.
     package func jittered(using generator: inout some RandomNumberGenerator) -> Duration {
         self * Double.random(in: 0.8...1.2, using: &generator)
     }

@@ -4,20 +4,19 @@ import CacheFormat
 package import ImageChecks
 
 extension FetchFailure {
-    /// A failure's stable word for scripts: `http-404`, `timeout`, `not-an-image`.
+    /// A stable word for scripts: `http-404`, `timeout`, `not-an-image`.
     ///
     /// The article Codes lists them all.
     package enum Code: Hashable, Sendable {
         case fetch(Cause)
         /// The server answered with this status, from 100 to 999: `http-404`.
         case http(Int)
-        /// The body is not accepted as an image.
         case image(ImageRejection.Code)
         /// The URL, or one that a redirect leads to, is never requested.
         case url(URLRefusal.Code)
     }
 
-    /// What can go wrong besides the URL, the status and the image.
+    /// Causes other than the URL, the status and the image.
     package enum Cause: String, CaseIterable, Sendable {
         case addressRefused = "address-refused"
         case badRedirect = "bad-redirect"
@@ -38,7 +37,7 @@ extension FetchFailure {
 }
 
 extension FetchFailure.Cause {
-    /// Whether there was no answer, or none that is HTTP.
+    /// Whether there was no response, or none that is valid HTTP.
     package var isNoAnswer: Bool {
         switch self {
         case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
@@ -50,7 +49,7 @@ extension FetchFailure.Cause {
 }
 
 extension FetchFailure.Code {
-    /// How long the cause is likely to last, if nothing else is known of it.
+    /// The usual persistence of the cause.
     package var persistence: FetchFailure.Persistence {
         switch self {
         case .http(let status): FetchFailure.Persistence(ofStatus: status)
@@ -60,14 +59,13 @@ extension FetchFailure.Code {
             .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.tls),
             .fetch(.tooLarge), .fetch(.tooManyRedirects):
             .lasting
-        // A body that came without its length, and was cut, shows only here.
+        // A body without a length that was cut off shows only here.
         case .image(.truncated): .passing
         case .image(.damaged), .image(.notAnImage), .image(.tooLarge), .image(.unsafe): .lasting
         }
     }
 
-    /// Whether other settings, or another set of certificates, may allow it, so that it is judged anew at each start
-    /// and reload.
+    /// Whether other settings or certificates may allow it, so that it is checked again at each start and reload.
     package var dependsOnSettings: Bool {
         switch self {
         case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tls), .fetch(.tooLarge),
@@ -78,7 +76,7 @@ extension FetchFailure.Code {
             .fetch(.timeout):
             false
         case .http: false
-        // SVG is no image without `images.allowSVG`.
+        // SVG is rejected as no image unless `images.allowSVG` is set.
         case .image(.notAnImage), .image(.tooLarge): true
         case .image(.damaged), .image(.truncated), .image(.unsafe): false
         case .url(.hostRefused), .url(.portRefused), .url(.schemeRefused), .url(.userInfoRefused): true
@@ -88,7 +86,6 @@ extension FetchFailure.Code {
 }
 
 extension FetchFailure.Code: RawRepresentable, CustomStringConvertible {
-    /// The statuses that a response can have (RFC 9112, section 4: three digits).
     private static let statuses = 100...999
     private static let statusPrefix = "http-"
 
@@ -101,7 +98,7 @@ extension FetchFailure.Code: RawRepresentable, CustomStringConvertible {
         }
     }
 
-    /// Reads a code; `nil` if the text is none of this version.
+    /// Parses a code; `nil` if this version does not know it.
     package init?(rawValue text: String) {
         if let cause = FetchFailure.Cause(rawValue: text) {
             self = .fetch(cause)

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a response's `Cache-Control` says to a private cache (RFC 9111, section 5.2.2).
+/// A response's `Cache-Control` directives for a private cache (RFC 9111, section 5.2.2).
 ///
-/// Names are read in any case, arguments as tokens or quoted strings. Of a directive that comes twice, the first one
-/// counts (section 4.2.1). Directives for shared caches (`s-maxage`, `proxy-revalidate`), unknown ones, and those on the
-/// use of stale responses are ignored: a ready icon stays in any case.
+/// Names are case-insensitive; arguments are tokens or quoted strings. The first of duplicate directives counts
+/// (section 4.2.1). Directives for shared caches (`s-maxage`, `proxy-revalidate`), unknown ones, and those on the use
+/// of stale responses are ignored: a ready icon stays in any case.
 package struct CacheControl: Equatable, Sendable {
-    /// A directive that is there or not; an argument changes nothing, but for `no-cache`.
+    /// A directive without an argument; arguments are ignored, except for `no-cache`.
     package enum Flag: String, Sendable, CaseIterable {
-        /// Not to be used without asking the server.
+        /// The response must be revalidated before each use.
         ///
-        /// With field names as its argument it only speaks of those fields. The agent hands no field to anyone, so that
-        /// form says nothing to it. A value with a quote that is never closed counts as `no-cache`: what the rest of it
-        /// was meant to say is unknown.
+        /// With field names as its argument it applies only to those fields. The agent hands out no fields, so that
+        /// form is ignored. A value with an unclosed quote counts as `no-cache`, since the meaning of the rest is
+        /// unknown.
         case noCache = "no-cache"
         case noStore = "no-store"
         case mustUnderstand = "must-understand"
         case `public`
     }
 
-    /// How long the response is fresh.
     package enum MaxAge: Equatable, Sendable {
         case unsaid
         /// Not a whole number of seconds: the response counts as stale (section 4.2.1).
@@ -30,7 +29,7 @@ package struct CacheControl: Equatable, Sendable {
     package private(set) var flags: Set<Flag> = []
     package private(set) var maxAge = MaxAge.unsaid
 
-    /// Reads a field value; several lines are given as one list.
+    /// Parses a field value; join several lines with commas.
     package init(_ value: String) {
         var members = CacheControlMembers(value)
         while let member = members.next() {

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The members of a `Cache-Control` value, one after the other (RFC 9111, section 5.2).
+/// Iterates over the directives of a `Cache-Control` value (RFC 9111, section 5.2).
 struct CacheControlMembers: IteratorProtocol {
     struct Member: Equatable {
-        /// What follows a directive's name.
         enum Argument: Equatable {
             case none
-            /// Neither a token nor a quoted string, or set apart from its directive by white space.
+            /// Neither a token nor a quoted string, or separated from its directive by white space.
             case malformed
             case value(String)
         }
 
-        /// The directive, in lower case.
         var name: String
         var argument = Argument.none
 
-        /// The argument as a number of seconds; `nil` if it is none.
+        /// The argument in seconds; `nil` if it is not a number.
         var seconds: Duration? {
             guard case .value(let text) = argument else { return nil }
             return DeltaSeconds.parse(text)
@@ -52,7 +50,7 @@ struct CacheControlMembers: IteratorProtocol {
         return !text.isEmpty && text.allSatisfy(Self.isTokenByte) ? String(Substring(text)) : nil
     }
 
-    /// The content of the quoted string that begins here; `nil` if it does not end, or not at the next comma.
+    /// The quoted string that begins here; `nil` if it is unclosed or not followed by a comma or the end.
     private mutating func quotedString() -> String? {
         rest = rest.dropFirst()
         var content: [UInt8] = []
@@ -77,7 +75,7 @@ struct CacheControlMembers: IteratorProtocol {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
     }
 
-    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
+    /// Whether the byte is allowed in a token (RFC 9110, section 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

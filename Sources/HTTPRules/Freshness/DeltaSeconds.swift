@@ -2,9 +2,9 @@
 
 /// A whole number of seconds (RFC 9111, section 1.2.2).
 package enum DeltaSeconds {
-    /// Reads a number of digits and nothing else; `nil` if the text has another form.
+    /// Parses digits and nothing else; `nil` for any other form.
     ///
-    /// A number of more than 2^31 seconds, 68 years, counts as that many.
+    /// Larger numbers are limited to 2^31 seconds (68 years).
     package static func parse(_ text: some StringProtocol) -> Duration? {
         guard !text.isEmpty else { return nil }
         var seconds: Int64 = 0

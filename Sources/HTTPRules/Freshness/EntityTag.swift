@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// A validator that only its server understands, byte for byte as the server wrote it (RFC 9110, section 8.8.3).
+/// An entity tag, byte for byte as the server wrote it (RFC 9110, section 8.8.3).
 package struct EntityTag: Hashable, Sendable {
-    /// The tag as it came, and as it is sent back.
+    /// The tag as received, and as sent back.
     package let text: String
 
-    /// Reads a field value; `nil` if it can be no tag.
+    /// Parses a field value; `nil` if it is not a usable tag.
     ///
-    /// Some servers leave out the quotes, and compare what they get back with what they sent; so a tag without them is
-    /// taken as it is if it cannot be mistaken for anything else (`*`, a list, a second tag). What was not valid UTF-8
-    /// cannot be sent back as it was, and more than 1 KiB is not worth keeping: both are no tags.
+    /// Some servers omit the quotes, and compare what comes back with what they sent. So an unquoted tag is accepted
+    /// unchanged unless it is ambiguous (`*`, a list, a second tag). Invalid UTF-8 cannot be sent back unchanged, and
+    /// more than 1 KiB is not worth keeping: both are rejected.
     package init?(_ value: String) {
         let bytes = Array(value.utf8)
         guard bytes.count <= 1024, !value.unicodeScalars.contains("\u{FFFD}") else { return nil }
@@ -26,10 +26,10 @@ package struct EntityTag: Hashable, Sendable {
         text = value
     }
 
-    /// Whether the same tag means the same bytes, so that a broken download may be resumed.
+    /// Whether the same tag means the same bytes, so that a partial download may be resumed.
     package var isStrong: Bool { text.utf8.first == UInt8(ascii: "\"") }
 
-    /// Whether two tags are the same but for their strength (RFC 9110, section 8.8.3.2).
+    /// Weak comparison: whether two tags are equal, regardless of their strength (RFC 9110, section 8.8.3.2).
     package func matches(_ other: EntityTag) -> Bool {
         opaque.elementsEqual(other.opaque)
     }

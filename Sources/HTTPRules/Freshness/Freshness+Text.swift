@@ -2,7 +2,7 @@
 import CacheFormat
 
 extension Freshness: CustomStringConvertible {
-    /// The arithmetic in one line: `max-age 3600 s, age 120 s when received: fresh for 3480 s`.
+    /// The computation in one line: `max-age 3600 s, age 120 s when received: fresh for 3480 s`.
     package var description: String {
         switch basis {
         case .denied(let denial): return "\(denial.rawValue): never fresh"

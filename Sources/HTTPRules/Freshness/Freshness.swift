@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// How long a response is fresh, with the arithmetic behind it (RFC 9111, section 4.2).
+/// How long a response is fresh, and how that was computed (RFC 9111, section 4.2).
 package struct Freshness: Equatable, Sendable {
-    /// What the lifetime follows from.
+    /// What the freshness lifetime is based on.
     package enum Basis: Equatable, Sendable {
         case maxAge
         /// The date in `Expires`, and the `Date` from which it counts.
         case expires(Timestamp, date: Timestamp)
-        /// A tenth of the time for which the image had not changed when it was sent.
+        /// Heuristic: a tenth of the time between the last change and `Date`.
         case guess(lastModified: Timestamp, date: Timestamp)
-        /// It is never fresh.
         case denied(Denial)
-        /// The server says nothing from which a lifetime follows.
+        /// The server gives no lifetime, and no basis for a heuristic.
         case unsaid
     }
 
-    /// What keeps a response from ever being fresh.
     package enum Denial: String, Sendable {
         case noStore = "no-store"
         case noCache = "no-cache"
@@ -25,34 +23,27 @@ package struct Freshness: Equatable, Sendable {
         case malformedExpires = "malformed Expires"
     }
 
-    /// How old the response was when it was received (RFC 9111, section 4.2.3).
+    /// The age of a response when it was received (RFC 9111, section 4.2.3).
     package struct ReceivedAge: Equatable, Sendable {
-        /// What other caches say.
+        /// The `Age` field: the time spent in other caches.
         package var field: Duration
-        /// How long the answer took.
         package var delay: Duration
-        /// How long ago it was sent, if both clocks are right.
+        /// The time since `Date`, which is right if both clocks are.
         package var apparent: Duration
 
-        /// The age when it was received.
         package var total: Duration { max(apparent, field + delay) }
     }
 
     package let basis: Basis
-    /// How long the response is fresh after it was made; at least zero.
+    /// The freshness lifetime, counted from the generation of the response; at least zero.
     package let lifetime: Duration
     package let receivedAge: ReceivedAge
     package let receivedAt: Timestamp
-    /// Whether a request about it can be conditional.
     package let hasValidator: Bool
 
-    /// The freshness of a response.
-    ///
-    /// - Parameters:
-    ///   - response: What is remembered of it.
-    ///   - longestGuess: The most that is believed of an image of which only its last change is known.
+    /// `longestGuess` limits the heuristic lifetime.
     package init(of response: StoredResponse, longestGuess: Duration = RefreshPolicy().longestGuess) {
-        // Each field is read once: this is done for every response.
+        // Read each field only once: this runs for every response.
         let control = response.cacheControl
         let date = response.date
         let lastModified = response.lastModified
@@ -65,14 +56,12 @@ package struct Freshness: Equatable, Sendable {
         hasValidator = lastModified != nil || response.entityTag != nil
     }
 
-    /// The first moment at which it is not fresh any more.
-    ///
-    /// If it never was, that is the moment at which it was received.
+    /// When the response becomes stale; the time of receipt if it was never fresh.
     package var end: Timestamp { receivedAt + max(lifetime - receivedAge.total, .zero) }
 
-    /// How old the response is (`current_age`).
+    /// The age of the response (`current_age`).
     ///
-    /// A clock that was set back since makes it no younger than it was when it was received.
+    /// If the clock was set back since, the age stays at least what it was on receipt.
     package func age(at now: Timestamp) -> Duration {
         receivedAge.total + max(now - receivedAt, .zero)
     }

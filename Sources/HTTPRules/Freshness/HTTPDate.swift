@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The date forms of HTTP (RFC 9110, section 5.6.7).
+/// Parses the date forms of HTTP (RFC 9110, section 5.6.7).
 ///
-/// Widths, separators and the zone are exactly as the grammar has them; the case of letters does not matter, and
-/// neither does whether the day of the week is the right one, because servers are known to get both wrong and the date
-/// is certain without them.
+/// Widths, separators and the zone must match the grammar. Letter case and a wrong day of the week are ignored: servers
+/// are known to get both wrong, and the date is unambiguous without them.
 package enum HTTPDate {
-    /// Reads a date in any of the three forms.
+    /// Parses a date in any of the three forms; `nil` if the form is invalid or the date does not exist.
     ///
-    /// - Parameters:
-    ///   - text: A field's value.
-    ///   - now: What a year of two digits is near to: it is the latest such year that is not more than 50 years in the
-    ///     future.
-    /// - Returns: The date, or `nil` if the text has another form or names no real date.
+    /// A two-digit year is the latest matching year that is not more than 50 years after `now`.
     package static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
         var text = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }[...]
         func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -22,14 +17,14 @@ package enum HTTPDate {
         guard let end = text.firstIndex(where: { !(0x61...0x7A).contains($0) }) else { return nil }
         let weekday = text[..<end]
         let isShort = weekdays.contains { $0.prefix(3) == weekday }
-        // From here on the indices count from the day of the week.
+        // The indices below count from the end of the day of the week.
         let rest = Array(text[end...])
         if rest.first != UInt8(ascii: ",") { return isShort ? asctime(rest) : nil }
         if isShort { return fixed(rest) }
         return weekdays.contains { $0[...] == weekday } ? dashed(rest, now: now) : nil
     }
 
-    /// Reads `, 06 nov 1994 08:49:37 gmt`.
+    /// Parses `, 06 nov 1994 08:49:37 gmt`.
     private static func fixed(_ text: [UInt8]) -> Timestamp? {
         guard text.count == 26, matches(text, ", .. ... .... ........ gmt"), let year = number(text[9..<13]) else {
             return nil
@@ -37,7 +32,7 @@ package enum HTTPDate {
         return time(year, month: text[5..<8], day: text[2..<4], clock: text[14..<22])
     }
 
-    /// Reads `, 06-nov-94 08:49:37 gmt`.
+    /// Parses `, 06-nov-94 08:49:37 gmt`.
     private static func dashed(_ text: [UInt8], now: Timestamp) -> Timestamp? {
         guard text.count == 24, matches(text, ", ..-...-.. ........ gmt"), let lastDigits = number(text[9..<11]) else {
             return nil
@@ -55,7 +50,7 @@ package enum HTTPDate {
         return isTooFar ? time(year - 100) : result
     }
 
-    /// Reads ` nov  6 08:49:37 1994`.
+    /// Parses ` nov  6 08:49:37 1994`.
     private static func asctime(_ text: [UInt8]) -> Timestamp? {
         guard text.count == 21, matches(text, " ... .. ........ ...."), let year = number(text[17..<21]) else {
             return nil
@@ -64,7 +59,7 @@ package enum HTTPDate {
         return time(year, month: text[1..<4], day: day, clock: text[8..<16])
     }
 
-    /// The time whose parts are given; the clock may show the 60th second of a minute, as at a leap second.
+    /// The time with the given parts; second 60 is accepted, as in a leap second.
     private static func time(
         _ year: Int, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
     ) -> Timestamp? {
@@ -79,7 +74,6 @@ package enum HTTPDate {
         return second <= 59 ? time : second == 60 ? time.map { $0 + .seconds(1) } : nil
     }
 
-    /// The number that the digits are; `nil` if one is none.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         var number = 0
         for digit in digits {
@@ -95,7 +89,7 @@ package enum HTTPDate {
         return Timestamp(sinceEpoch: min(max(time.sinceEpoch, first), last))
     }
 
-    /// Whether the text has the pattern's characters where the pattern has no dot; both have the same length.
+    /// Whether the text matches the pattern, in which a dot stands for any byte; both must have the same length.
     private static func matches(_ text: [UInt8], _ pattern: StaticString) -> Bool {
         pattern.withUTF8Buffer { zip(text, $0).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 } }
     }

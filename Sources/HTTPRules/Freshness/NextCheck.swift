@@ -1,33 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// When an image is next to be asked for, and by which rule.
+/// When to revalidate an image next, and by which rule.
 package struct NextCheck: Equatable, Sendable {
     package enum Rule: String, Sendable {
-        /// Its freshness ends.
         case freshness
-        /// Its freshness ends sooner, but ``RefreshPolicy/minimum`` is not over.
+        /// The lifetime ends earlier, but ``RefreshPolicy/minimum`` applies.
         case minimum
-        /// Its freshness ends later, but ``RefreshPolicy/maximum`` is over.
+        /// The lifetime ends later, but ``RefreshPolicy/maximum`` applies.
         case maximum
-        /// Its server says nothing: ``RefreshPolicy/default`` is over.
+        /// The server gives no lifetime and no validator: ``RefreshPolicy/default`` applies.
         case routine
     }
 
-    /// How far the clock may go back before the time at which a response was received is held to be wrong: an hour.
+    /// How far in the future a time of receipt may be before the clock counts as wrong: an hour.
     private static let tolerance = Duration.seconds(3600)
 
     package let time: Timestamp
     package let rule: Rule
     package let freshness: Freshness
 
-    /// Decides for a response.
+    /// Decides for a response; `generator` spreads the checks of machines that got the same one.
     ///
-    /// - Parameters:
-    ///   - response: What is remembered of it.
-    ///   - policy: The bounds.
-    ///   - generator: Spreads what would be asked for at the same time by all that were told the same. The result is to
-    ///     be stored with the response.
+    /// Store the result with the response.
     package init(
         for response: StoredResponse, under policy: RefreshPolicy, using generator: inout some RandomNumberGenerator
     ) {
@@ -39,7 +34,7 @@ package struct NextCheck: Equatable, Sendable {
             let wanted = freshness.receivedAt + policy.default.jittered(using: &generator)
             (due, rule) = (min(max(wanted, earliest), latest), .routine)
             guard due != wanted else {
-                // It is spread already.
+                // The jitter is already applied.
                 time = due
                 return
             }
@@ -54,6 +49,6 @@ package struct NextCheck: Equatable, Sendable {
         time = due + max(longest, .zero) * Double.random(in: 0...1, using: &generator)
     }
 
-    /// Whether a response was received so far in the future that the clock was wrong, then or now.
+    /// Whether the time of receipt is so far in the future that the clock was wrong, then or now.
     package static func isAhead(_ received: Timestamp, of now: Timestamp) -> Bool { now + tolerance < received }
 }

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What bounds the servers' say in when an image is asked for again.
+/// The agent's bounds on the refresh times that servers give.
 package struct RefreshPolicy: Equatable, Sendable {
-    /// How soon an image may be asked for again, whatever its server says.
-    ///
-    /// The default is 1 h.
+    /// The shortest time between two checks, whatever the server says (default 1 h).
     package var minimum: Duration
-    /// How long an image rests of which the server says neither how long it is fresh nor how to ask for changes,
-    /// give or take a fifth.
-    ///
-    /// The default is 24 h.
+    /// The time between checks when the server gives neither a lifetime nor a validator, ±20 % (default 24 h).
     package var `default`: Duration
-    /// The longest that an image rests, whatever its server says.
+    /// The longest time between two checks, whatever the server says (default 365 days).
     ///
-    /// The default is 365 days: the longest lifetime that servers use in earnest, so that it cuts off nothing but
-    /// mistakes, and an image that was sent with one is not kept for ever.
+    /// No server means a longer lifetime seriously, so this corrects only mistakes, and no image is kept forever.
     package var maximum: Duration
-    /// The longest lifetime that is guessed from the last change.
-    ///
-    /// The default is 24 h, like ``default``: with a validator at hand a wrong guess is cheap to find out.
+    /// The longest heuristic freshness lifetime (default 24 h): a wrong guess is cheap to correct with a validator.
     package var longestGuess: Duration
-    /// The most by which an image is asked for later than the rules say, so that a fleet which was told the same time
-    /// does not come back in the same second.
+    /// The longest random delay of a check, so that a fleet with the same due time does not return in the same second.
     ///
-    /// The default is 1 h; it never is more than a tenth of the time that the image has rested.
+    /// Default 1 h; at most a tenth of the time since receipt.
     package var longestDelay: Duration
 
     package init(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// How long a server asks to be left alone (RFC 9110, section 10.2.3).
+/// The delay that a server asks for (RFC 9110, section 10.2.3).
 package struct RetryAfter: Equatable, Sendable {
-    /// The longest that is granted: 7 days, the longest that the agent waits of its own accord, after a `410`.
+    /// The longest accepted delay: 7 days, like the agent's own longest delay, after a `410`.
     ///
-    /// A slip of one server must not keep an icon away for years.
+    /// One server's mistake must not block an icon for years.
     package static let longest = Duration.seconds(7 * 86_400)
 
-    /// From the time the response was received, at least zero and at most ``longest``.
+    /// The delay from the receipt of the response; at least zero and at most ``longest``.
     package let delay: Duration
 
-    /// Reads the field; `nil` if there is none, or it has neither of the two forms.
+    /// Parses the field; `nil` if it is missing or malformed.
     ///
-    /// A date is compared with the response's own `Date`, so that it does not matter whether the clocks agree.
+    /// A date is compared with the response's own `Date`, so the clocks need not agree.
     package init?(_ fields: HTTPFields, receivedAt: Timestamp) {
         guard let value = fields.first("retry-after") else { return nil }
         if let seconds = DeltaSeconds.parse(value) {

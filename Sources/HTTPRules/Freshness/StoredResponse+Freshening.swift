@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What a `304` does to the response that it is about (RFC 9111, section 4.3.4).
+/// The effect of a `304` on the stored response (RFC 9111, section 4.3.4).
 package enum Freshening: Equatable, Sendable {
     case updated(StoredResponse)
-    /// It names another version than the one at hand.
+    /// It names another version than the stored one.
     ///
-    /// Nothing may be updated with it. The image stays, and the request is to be sent again without conditions.
+    /// Update nothing, keep the image, and repeat the request without conditions.
     case contradicted
-    /// There was no validator to ask with, so that the server cannot know what has not been modified.
+    /// The request had no validator, so the server cannot know what has not been modified.
     case unasked
 }
 
@@ -21,20 +21,20 @@ extension StoredResponse {
         return .updated(updated(by: update))
     }
 
-    /// This response with the fields of a later one about the same image (RFC 9111, section 3.2).
+    /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
     ///
-    /// `Date` and `Age` are those of the later one even if it has none: they say when the fields were sent, which is
-    /// now, and not when the image was.
+    /// `Date` and `Age` are always those of the later response, even if missing there: they describe when the fields
+    /// were sent, not when the image was.
     func updated(by update: StoredResponse) -> StoredResponse {
         StoredResponse(
             status: status, url: url, fields: fields.removing(["age", "date"]).updated(by: update.fields),
             requestTime: update.requestTime, responseTime: update.responseTime)
     }
 
-    /// Whether the validators of a `304` are of this response.
+    /// Whether the validators of a `304` belong to this response.
     ///
-    /// A `304` without a tag is taken to be: there is only one response that it can be about. One whose tag is new is
-    /// not, unless the tag is weak and the date of the last change is the same: another tag may stand for other bytes.
+    /// A `304` without a tag always does: there is only one response it can be about. A `304` with an unknown tag does
+    /// not, as the tag may stand for other bytes, unless the tag is weak and the last modification date is the same.
     private func isSelected(by update: StoredResponse) -> Bool {
         guard let tag = update.entityTag else { return true }
         guard let own = entityTag else {

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What is remembered of the response that brought an image, so that its freshness can be computed at any later time.
+/// The stored metadata of the response that brought an image, from which its freshness can be computed at any time.
 ///
-/// Its five properties are all there is to store. Making it again from them gives the same value.
+/// The five properties are the complete state: storing and restoring them gives an equal value.
 package struct StoredResponse: Equatable, Sendable {
-    /// The status; the response that brought an image has 200.
     package let status: Int
-    /// The URL that gave the response, after all redirects and as it was sent; `nil` if that is not known.
+    /// The URL that gave the response, after all redirects and as it was sent; `nil` if unknown.
     ///
-    /// Of an image from an upstream it is that of the upstream's folder.
+    /// For an image from an upstream, the URL of the upstream's folder.
     package let url: String?
-    /// The fields that freshness and conditional requests depend on, in the server's own text.
+    /// The fields that matter for freshness and conditional requests, as the server wrote them.
     package let fields: HTTPFields
-    /// When the request was sent that the fields are the answer to.
     package let requestTime: Timestamp
-    /// When the answer was received.
     package let responseTime: Timestamp
 
-    /// Keeps what matters of a response.
     package init(
         status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp
     ) {
@@ -29,7 +25,7 @@ package struct StoredResponse: Equatable, Sendable {
         self.responseTime = responseTime
     }
 
-    /// A response that was stored, from the text of its fields.
+    /// Restores a stored response from the text of its fields.
     package init(
         status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp
     ) {
@@ -48,22 +44,22 @@ package struct StoredResponse: Equatable, Sendable {
         responseTime = other.responseTime
     }
 
-    /// The response with the text of an equal URL that is in memory anyway.
+    /// Replaces the URL's text by an equal one that is already in memory.
     package func sharing(_ url: String) -> StoredResponse {
         self.url == url ? StoredResponse(self, url: url) : self
     }
 
-    // MARK: - What the fields say
+    // MARK: - Field values
 
     package var cacheControl: CacheControl { CacheControl(fields.joined("cache-control") ?? "") }
 
-    /// When the server made the response, by its own clock; when it was received if the server does not say
-    /// (RFC 9110, section 6.6.1).
+    /// When the server generated the response, by its own clock; the time of receipt if it does not say (RFC 9110,
+    /// section 6.6.1).
     package var date: Timestamp { time("date") ?? responseTime }
 
-    /// How long the response was under way in other caches; zero if none says so, or not in whole seconds.
+    /// The `Age` field: the time spent in other caches; zero if missing or malformed.
     ///
-    /// Of a list, which it should not be, the first member counts (RFC 9111, section 5.1).
+    /// In an invalid list of values, the first one counts (RFC 9111, section 5.1).
     package var age: Duration {
         let first = fields.first("age")?.split(atByte: ",", omittingEmpty: false).first
         return first.flatMap { DeltaSeconds.parse($0.trimmingWhitespace) } ?? .zero
@@ -73,7 +69,7 @@ package struct StoredResponse: Equatable, Sendable {
 
     package var entityTag: EntityTag? { fields.first("etag").flatMap(EntityTag.init) }
 
-    /// What makes the next request for the same URL conditional; `nil` if nothing does, or the URL is not known.
+    /// The condition of the next request for the same URL; `nil` without a validator or a known URL.
     package var condition: Condition? {
         guard let url, !validators.isEmpty else { return nil }
         return Condition(url: url, validators: validators)
@@ -81,14 +77,14 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// The validators of the image (RFC 9110, section 8.8).
     ///
-    /// A `Last-Modified` that is no date would be ignored by the server, and is left out.
+    /// A malformed `Last-Modified` is left out: the server would ignore it.
     package var validators: Validators {
         Validators(etag: entityTag?.text, lastModified: lastModified == nil ? nil : fields.first("last-modified"))
     }
 
-    /// Whether no later request is sure to be answered the same (`Vary: *`; RFC 9111, section 4.1).
+    /// Whether the response cannot be reused for any later request (`Vary: *`; RFC 9111, section 4.1).
     ///
-    /// Any other `Vary` names fields that are the same in all requests for the URL.
+    /// Any other `Vary` names fields that are equal in all requests for the URL.
     package var variesOnEverything: Bool {
         fields["vary"].contains { $0.split(atByte: ",").contains { $0.trimmingWhitespace == "*" } }
     }
@@ -97,17 +93,16 @@ package struct StoredResponse: Equatable, Sendable {
         fields.first(name).flatMap { HTTPDate.parse($0, now: responseTime) }
     }
 
-    // MARK: - What is kept
+    // MARK: - Kept fields
 
-    /// Of these fields the first line counts; the others are lists.
+    /// The first line of each of these fields counts; the others are lists.
     private static let single = ["age", "date", "etag", "expires", "last-modified"]
     private static let lists = ["cache-control", "vary"]
-    /// What their lines begin with.
     private static let beginnings = (single + lists).map { Array("\($0): ".utf8) }
 
     /// The most bytes of a value, so that no server can fill the disk with fields.
     ///
-    /// What is longer counts as malformed, and a `Cache-Control` of which that much is unread as `no-cache`.
+    /// A longer value counts as malformed; a longer `Cache-Control` counts as `no-cache`.
     private static let longest = 1024
 
     private static func kept(of fields: HTTPFields) -> HTTPFields {
@@ -140,7 +135,7 @@ package struct StoredResponse: Equatable, Sendable {
         return name == "cache-control" ? CacheControl.Flag.noCache.rawValue : ""
     }
 
-    /// Which field a line is, by its place in ``beginnings``; `nil` if it is not kept.
+    /// The index of a line's field in ``beginnings``; `nil` if the field is not kept.
     private static func field(at start: Int, in bytes: Span<UInt8>) -> Int? {
         beginnings.indices.first { field in
             let beginning = beginnings[field]
@@ -149,7 +144,7 @@ package struct StoredResponse: Equatable, Sendable {
         }
     }
 
-    /// Whether a text is what ``kept(of:)`` makes of fields, so that nothing need be taken apart.
+    /// Whether a text is in the form that ``kept(of:)`` produces, so that it need not be parsed.
     private static func areKept(_ text: String) -> Bool {
         let bytes = text.utf8Span.span
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }

@@ -3,16 +3,12 @@ package import CacheFormat
 import FoundationEssentials
 
 extension PartialDownload {
-    /// What the names end in of files with the first bytes of an image.
     package static let suffix = ".part"
 
-    /// The name in `staging/` of the file with the first bytes of a URL's image.
     package static func file(of url: IconURL) -> String { Digest.of(url.text).hex + suffix }
 
-    /// The name in `staging/` of the record that says what the bytes of such a file are.
     package static func record(ofFile name: String) -> String { name + ".json" }
 
-    /// The name of the file that a record of this name is about; `nil` for any other name.
     package static func file(ofRecord name: String) -> String? {
         name.ends(withBytes: suffix + ".json") ? name.droppingLast(bytes: 5) : nil
     }
@@ -30,8 +26,8 @@ extension PartialDownload {
 
     /// The record as JSON.
     ///
-    /// What is written is not flushed, so that some of it may be lost when the machine stops: the record is of use until
-    /// then. `boot` names the present run of the kernel (`boot_id`; random(4)).
+    /// The part is not fsynced, so a crash of the machine may lose some of it: the record is valid only until the next
+    /// boot. `boot` identifies the current boot (`boot_id`; random(4)).
     package func record(boot: String) -> String {
         let object: JSON = [
             "boot": .string(boot), "url": .text(url), "target": .string(target),
@@ -41,12 +37,9 @@ extension PartialDownload {
         return object.text + "\n"
     }
 
-    /// Reads a record; `nil` if it is none, or of an earlier run of the kernel.
+    /// Parses a record; `nil` if it is invalid, or from an earlier boot.
     ///
-    /// - Parameters:
-    ///   - record: The JSON text.
-    ///   - boot: The present run of the kernel.
-    ///   - bytes: How many bytes there are in the file beside it.
+    /// `bytes` is the size of the partial file.
     package init?(record: [UInt8], boot: String, bytes: Int) {
         guard let record = try? JSONDecoder().decode(Record.self, from: Data(record)), record.boot == boot,
             let received = Timestamp(record.received)

@@ -2,28 +2,27 @@
 package import AppLists
 package import CacheFormat
 
-/// The first bytes of an image whose download was cut, and what it takes to ask for the rest (RFC 9110, section 14).
+/// The first bytes of a download that was cut off, and how to request the rest (RFC 9110, section 14).
 package struct PartialDownload: Equatable, Sendable {
     /// The URL as the list spells it.
     package let url: IconURL
-    /// Where the bytes came from, after all redirects: the rest is asked for there and nowhere else.
+    /// The URL that gave the bytes, after all redirects; the rest is requested only there.
     package let target: String
-    /// What the server said of the image.
     package let response: StoredResponse
-    /// How many bytes the whole image has; `nil` if the server did not say.
+    /// The size of the whole image, in bytes; `nil` if the server did not say.
     package let length: Int?
-    /// How many of them are on disk.
+    /// How many bytes are on disk.
     package var bytes = 0
 
     private let validator: String
 
-    /// Whether the rest may be asked for there: only at the URL that gave the first bytes.
+    /// Whether the rest may be requested there: only at the URL that gave the first bytes.
     package func canGoOn(at target: FetchTarget) -> Bool { target.isSent(as: self.target) }
 
-    /// What may be kept of an image of which the first bytes have come.
+    /// Makes a record from the response that brings the first bytes.
     ///
-    /// `nil` if the answer is not the whole image (200), if nothing would prove the rest to be of the same image, or if
-    /// the server gives no parts.
+    /// `nil` if the response is not the whole image (200), if it has no strong validator, or if the server serves no
+    /// ranges.
     package init?(of url: IconURL, from target: FetchTarget, response: StoredResponse, fields: HTTPFields) {
         guard response.status == 200, Self.allowsRanges(fields) else { return nil }
         self.init(
@@ -40,22 +39,22 @@ package struct PartialDownload: Equatable, Sendable {
         self.validator = validator
     }
 
-    /// A server that says nothing of ranges may have them: one that has none sends the whole image.
+    /// Whether the server serves ranges; assumed if it does not say, since such a server may just send the whole image.
     private static func allowsRanges(_ fields: HTTPFields) -> Bool {
-        // The one that nearly all send needs no reading.
+        // The value that nearly all servers send needs no parsing.
         guard fields.first("accept-ranges") != "bytes", let units = fields.joined("accept-ranges") else { return true }
         return units.split(atByte: ",").contains { $0.trimmingWhitespace.asciiLowercased == "bytes" }
     }
 
-    /// What a request has that asks for the rest, or for the whole image if it has changed.
+    /// The fields of a request for the rest, or for the whole image if it has changed.
     package var requestFields: [(name: String, value: String)] {
         [("Range", "bytes=\(bytes)-"), ("If-Range", validator)]
     }
 
-    /// What the answer to that request makes whole, if its status is 206.
+    /// Combines this part with the 206 response that brings the rest.
     ///
     /// - Returns: The length of the whole image, and the response as if all of it had come at once (RFC 9111, section
-    ///   3.4). `nil` if the answer does not bring just the bytes that are missing, or those of another image.
+    ///   3.4). `nil` if the response does not contain exactly the missing bytes, or is about another image.
     package func completed(
         by rest: StoredResponse, fields: HTTPFields
     ) -> (length: Int, response: StoredResponse)? {

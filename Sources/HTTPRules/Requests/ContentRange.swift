@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Which bytes of a whole an answer brings (`Content-Range`, RFC 9110, section 14.4).
+/// The byte range in a partial response (`Content-Range`, RFC 9110, section 14.4).
 package struct ContentRange: Equatable, Sendable {
     package let first: Int
     package let last: Int
-    /// How many bytes the whole has.
+    /// The size of the whole representation, in bytes.
     package let length: Int
 
-    /// Reads `bytes 5-9/10`.
+    /// Parses `bytes 5-9/10`.
     ///
-    /// `nil` for any other form and any other unit, for numbers that contradict one another, and for a whole of unknown
-    /// length (`*`): whether bytes are its last ones could not be told.
+    /// `nil` for any other form or unit, for contradictory numbers, and for an unknown total length (`*`): such a range
+    /// cannot be known to reach the end.
     package init?(_ value: String) {
         let words = value.split(atByte: " ", omittingEmpty: false)
         guard words.count == 2, words[0].asciiLowercased == "bytes" else { return nil }

@@ -4,10 +4,10 @@ package import CacheFormat
 package import ImageChecks
 
 extension DataURL {
-    /// The image that it carries, with its bytes.
+    /// Decodes and inspects the embedded image.
     ///
-    /// - Throws: A ``FetchFailure`` with code `bad-url`, `too-large`, or one of those of ``ImageRejection``. It will fail
-    ///   the same tomorrow.
+    /// - Throws: A ``FetchFailure`` with code `bad-url`, `too-large`, or one of those of ``ImageRejection``. It is
+    ///   permanent.
     package func image(
         upTo limit: ByteCount, _ inspector: ImageInspector
     ) throws(FetchFailure) -> (bytes: [UInt8], info: ImageInfo) {

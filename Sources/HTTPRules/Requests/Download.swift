@@ -2,9 +2,8 @@
 package import AppLists
 package import CacheFormat
 
-/// One download, as far as it is decided without a network: which request is next, and what its answer means.
+/// The decisions of one download, without a network: the next request, and what its response means.
 package struct Download: Sendable {
-    /// What the settings say of downloads.
     package struct Rules: Sendable {
         var policy: NetworkRules
         var maxBytes: ByteCount
@@ -26,26 +25,22 @@ package struct Download: Sendable {
         }
     }
 
-    /// What follows from the head of an answer.
     package enum Step: Sendable {
-        /// The next request is due, to ``target``.
+        /// Send the next request, to ``target``.
         case ask
-        /// The body is taken.
         case take(Body)
-        /// The beginning that is on disk is of no use: it is to be removed, and the next request is due.
+        /// Remove the partial file on disk, then send the next request.
         case discardPartial
         case end(FetchOutcome)
     }
 
-    /// A body that is taken.
     package struct Body: Sendable {
-        /// What is remembered of the response.
         package var response: StoredResponse
-        /// How many bytes are to come; `nil` if the server does not say.
+        /// How many bytes the server announces; `nil` if it does not.
         package var announced: Int?
-        /// What to keep of the image if the body is cut.
+        /// The record to keep of the image if the body is cut off.
         package var partial: PartialDownload?
-        /// How many bytes the whole image has, if this is the rest of one.
+        /// The size of the whole image, in bytes, if this body is the rest of one.
         package var length: Int?
     }
 
@@ -53,22 +48,16 @@ package struct Download: Sendable {
     private let start: FetchTarget
     private let rules: Rules
     private var chain: RedirectChain
-    /// What the next request is conditional on, where that applies.
+    /// The condition of the next request, sent only to the URL it is for.
     private var condition: Condition?
-    /// What is on disk of the image.
     private var partial: PartialDownload?
     private var hops: [FetchTrail.Hop] = []
     private var sent = Timestamp.distantPast
-    /// Whether every answer so far came over HTTP/2.
+    /// Whether every response so far came over HTTP/2.
     private var isShared = true
-    /// The same, once there is an answer that is no redirect.
+    /// Whether every response came over HTTP/2; `nil` until one that is no redirect.
     package private(set) var isMultiplexed: Bool?
 
-    /// - Parameters:
-    ///   - request: What is asked for.
-    ///   - start: Its URL.
-    ///   - partial: What is on disk of the image, and may be gone on with.
-    ///   - rules: What the settings say.
     /// - Throws: A ``FetchFailure`` with the code `host-refused`.
     package init(
         _ request: FetchRequest, at start: FetchTarget, from partial: PartialDownload?, rules: Rules
@@ -81,19 +70,20 @@ package struct Download: Sendable {
         chain = try self.rules.chain(from: start)
     }
 
-    /// Where the next request goes.
     package var target: FetchTarget { chain.target }
 
-    /// The way up to now; `nil` if there is nothing to tell of it.
+    /// The redirects, proxies and exceptions so far; `nil` if there are none.
     package var trail: FetchTrail? { FetchTrail(hops) }
 
-    /// Takes note that a request is next, and by which way; in place of the last one, if that was not answered.
+    /// Records the next request and its proxy; replaces the last one if that was not answered.
     package mutating func begin(through proxy: Proxy?) {
         if let last = hops.last, last.status == nil { hops.removeLast() }
         hops.append(FetchTrail.Hop(target, through: proxy))
     }
 
-    /// Makes the fields of the next request, which is sent now, to an address that would be refused without the setting.
+    /// Makes the header fields of the next request, which is sent now.
+    ///
+    /// `setting` is the one without which the address would be refused.
     package mutating func fields(allowedBy setting: String?, now: Timestamp) -> [(name: String, value: String)] {
         updateHop { $0.allowedBy = setting }
         sent = now
@@ -107,7 +97,6 @@ package struct Download: Sendable {
         return fields
     }
 
-    /// Decides what follows from the answer to the last request.
     package mutating func answered(_ head: ResponseHead, now: Timestamp) -> Step {
         updateHop { $0.status = head.status }
         isShared = isShared && head.isMultiplexed
@@ -139,7 +128,7 @@ package struct Download: Sendable {
         case (416, .some): return try askForWhole()
         case (304, _) where condition?.applies(to: target) == true: return .end(.notModified(response))
         case (304, _) where condition != nil:
-            // It is about something that another URL had.
+            // The 304 is about another URL's image: ask again without the condition.
             condition = nil
             chain = try rules.chain(from: start)
             return .ask
@@ -152,7 +141,7 @@ package struct Download: Sendable {
 
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
-        // Where there is an image already, a part of its successor is not worth its room.
+        // If an image is already cached, a part of its successor is not worth the space.
         let isNew = request.condition == nil && request.copy == nil
         let kept =
             isNew ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
@@ -168,9 +157,7 @@ package struct Download: Sendable {
         return .take(Body(response: whole.response, announced: announced, partial: partial, length: whole.length))
     }
 
-    /// Refuses a body by what its head says of it.
-    ///
-    /// - Returns: How long it is, if the head says so.
+    /// Checks the announced body length and returns it; `nil` if the head has none.
     private func length(in head: ResponseHead) throws(FetchFailure) -> Int? {
         guard let length = try head.bodyLength() else { return nil }
         if let copy = request.copy, copy.bytes != length { throw .copyMismatch }
@@ -178,7 +165,7 @@ package struct Download: Sendable {
         return length
     }
 
-    /// Begins again without the part that is on disk: what came is not its rest, or the two together are no image.
+    /// Restarts without the partial file: the response is not the rest of it, or the two together are no image.
     package mutating func askForWhole() throws(FetchFailure) -> Step {
         partial = nil
         chain = try rules.chain(from: start)

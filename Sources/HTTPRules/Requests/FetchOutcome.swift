@@ -2,27 +2,21 @@
 package import AppLists
 package import CacheFormat
 
-/// Why an icon is asked for.
 package enum FetchReason: String, CaseIterable, Sendable {
-    /// There is no image of it.
     case notCached = "not-cached"
-    /// There was one, and it is not on disk any more.
     case missingOnDisk = "missing-on-disk"
-    /// The image on disk is no longer fresh.
     case expired
     /// The last attempt failed, and its delay is over.
     case retry
 }
 
-/// A download to start.
 package struct FetchRequest: Equatable, Sendable {
     /// The URL as the list spells it.
     package var url: IconURL
     package var source: IconSource
     package var reason: FetchReason
-    /// Set if there is an image on disk, whose bytes need not come again if they are the same.
+    /// Set if there is an image on disk that may be revalidated.
     package var condition: Condition?
-    /// Whether it may go on where an earlier attempt was cut.
     package var mayResume = true
     /// The copy to download in place of the origin's image; `nil` to ask the origin.
     package var copy: ImageCopy?
@@ -52,17 +46,15 @@ package struct ImageCopy: Equatable, Sendable {
 }
 
 extension FetchRequest {
-    /// A request for an icon as if there were nothing of it on disk.
+    /// A request for an icon as if nothing of it were on disk.
     package init(trying url: IconURL, from source: IconSource) {
         self.init(url: url, source: source, reason: .notCached, condition: nil, mayResume: false)
     }
 }
 
-/// An image that was downloaded and checked, and waits to be published: in memory, or in `staging/`.
+/// A downloaded and checked image that awaits publication, in memory or in `staging/`.
 package struct StagedImage: Equatable, Sendable {
-    /// What it is called there.
     package var name: String
-    /// What it will be once it is published.
     package var image: AppListDocument.Image
 
     package init(name: String, image: AppListDocument.Image) {
@@ -71,13 +63,12 @@ package struct StagedImage: Equatable, Sendable {
     }
 }
 
-/// How a download ended.
 package enum FetchOutcome: Equatable, Sendable {
     case image(StagedImage, StoredResponse)
-    /// The image on disk still is the current one; with what the server said in saying so (304).
+    /// The image on disk is still current, according to this response (304).
     case notModified(StoredResponse)
     case failed(FetchFailure)
-    /// There is no room for the image. It is nobody's failure: the icon stays what it is, until there is.
+    /// There is no room for the image. This is not a failure: the icon keeps its state until there is room.
     case noRoom(Shortage)
     case cancelled
 }

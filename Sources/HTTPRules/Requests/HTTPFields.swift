@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Header fields of a response, in the order in which they came.
+/// The header fields of a response, in their original order.
 ///
-/// They are kept as one text, a line a field, `name: value` with the name in lower case: one allocation, and one column
-/// where they are stored. What could not be written down like that (a name that is no token, a value with a line break
-/// or another control character) is no field of HTTP either, and is left out.
+/// Stored as one text with one line per field, `name: value`, the name in lower case: one allocation, and one database
+/// column. Fields that do not fit this form (an invalid name, a value with a control character) are invalid in HTTP
+/// too, and are dropped.
 package struct HTTPFields: Hashable, Sendable {
-    /// A field line.
     package struct Line: Hashable, Sendable {
-        /// The field's name, in lower case.
+        /// In lower case.
         package var name: String
-        /// The field's value, without the white space around it.
+        /// Without surrounding white space.
         package var value: String
     }
 
-    /// All fields as one text, which ``init(text:)`` reads.
+    /// All fields as one text, which ``init(text:)`` parses.
     package let text: String
 
-    /// The fields that a transport has read; names in any case.
+    /// The fields as read by a transport; names in any case.
     package init(_ lines: [(name: String, value: String)] = []) {
         self.init(lines: lines.map { Line(name: $0.name, value: $0.value) })
     }
@@ -35,12 +34,12 @@ package struct HTTPFields: Hashable, Sendable {
         self.text = text
     }
 
-    /// The fields that were checked as they came, and are ``text`` already.
+    /// Fields that are validated already and in the form of ``text``.
     init(checked text: String) {
         self.text = text
     }
 
-    /// The fields that were stored as ``text``; lines in another form are passed over.
+    /// Parses a stored ``text``; malformed lines are ignored.
     package init(text: String) {
         let lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> Line? in
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -60,7 +59,7 @@ package struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    /// The values of the lines with this name, which is given in lower case.
+    /// The values of all lines with this lower-case name.
     package subscript(name: String) -> [String] {
         var values: [String] = []
         var start = 0
@@ -68,13 +67,13 @@ package struct HTTPFields: Hashable, Sendable {
         return values
     }
 
-    /// The value of the first line with this name, which is given in lower case.
+    /// The value of the first line with this lower-case name.
     package func first(_ name: String) -> String? {
         var start = 0
         return value(of: name, from: &start)
     }
 
-    /// The value of the first line with this name from a byte on, which becomes the one behind the line.
+    /// The value of the first such line at or after byte `start`, which advances to the byte after the line.
     private func value(of name: String, from start: inout Int) -> String? {
         let bytes = text.utf8Span.span
         let name = name.utf8Span.span
@@ -94,16 +93,16 @@ package struct HTTPFields: Hashable, Sendable {
         return nil
     }
 
-    /// The lines with this name as one value, as a list-based field is read (RFC 9110, section 5.3).
+    /// The lines with this name as one comma-separated list (RFC 9110, section 5.3).
     package func joined(_ name: String) -> String? {
         let values = self[name]
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// These fields after a `304` with the given ones (RFC 9111, section 3.2).
+    /// These fields, updated by those of a `304` (RFC 9111, section 3.2).
     ///
-    /// A field that the `304` has replaces all lines of that name. The length of a body that did not come, and what
-    /// belongs to one connection only, replace nothing.
+    /// A field in the `304` replaces all lines of that name. `Content-Length` and connection-specific fields are
+    /// ignored.
     package func updated(by update: HTTPFields) -> HTTPFields {
         let named = update["connection"].flatMap { $0.split(atByte: ",") }
             .map { $0.trimmingWhitespace.asciiLowercased }
@@ -112,7 +111,6 @@ package struct HTTPFields: Hashable, Sendable {
         return removing(Set(new.map(\.name))).appending(new)
     }
 
-    /// The fields without those of the given names, which are in lower case.
     package func removing(_ names: Set<String>) -> HTTPFields {
         HTTPFields(lines: lines.filter { !names.contains($0.name) })
     }
@@ -132,7 +130,7 @@ package struct HTTPFields: Hashable, Sendable {
 }
 
 extension StringProtocol {
-    /// The text without the spaces and tabs at its ends (RFC 9110, section 5.6.3).
+    /// The text without spaces and tabs at its ends (RFC 9110, section 5.6.3).
     var trimmingWhitespace: String {
         func isWhitespace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var rest = Substring(self).utf8.drop(while: isWhitespace)

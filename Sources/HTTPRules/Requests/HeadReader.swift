@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The head of an answer: its status and fields.
 package struct ResponseHead: Sendable {
     package var status: Int
-    /// Whether it came over a connection that many requests share at once (HTTP/2).
+    /// Whether it came over a multiplexed connection (HTTP/2).
     package var isMultiplexed: Bool
     package var fields: HTTPFields
 
@@ -16,7 +15,7 @@ package struct ResponseHead: Sendable {
 }
 
 extension ResponseHead {
-    /// How long the body is, if the head says so.
+    /// The body length, if the head has it.
     ///
     /// - Throws: A ``FetchFailure`` with the code `content-encoding` if the body is encoded, which no request allows.
     package func bodyLength() throws(FetchFailure) -> Int? {
@@ -27,24 +26,22 @@ extension ResponseHead {
     }
 }
 
-/// Makes the head of the final answer out of the lines that come before a body (RFC 9112, sections 4 and 5).
+/// Parses the lines before a body into the head of the final response (RFC 9112, sections 4 and 5).
 ///
-/// Interim answers are passed over. Trailers are checked, and passed over too.
+/// Interim responses are skipped. Trailers are checked and skipped.
 package struct HeadReader: Sendable {
-    /// The most bytes of all heads and trailers of an answer.
+    /// The most bytes of all heads and trailers of a response.
     package static let limit = 128 << 10
-    /// The most lines of the same.
+    /// The most lines of all heads and trailers of a response.
     private static let lineLimit = 512
-    /// The most interim answers before the final one.
     private static let interimLimit = 32
 
     private typealias Line = Slice<UnsafeRawBufferPointer>
 
     private enum State {
-        /// A status line comes next.
         case beginning
         case inHead
-        /// The final head has ended: what comes are trailers.
+        /// The final head has ended: trailers follow.
         case over
     }
 
@@ -54,14 +51,14 @@ package struct HeadReader: Sendable {
     private var interimCount = 0
     private var count = 0
     private var lineCount = 0
-    /// The fields of the head so far, as ``HTTPFields/text``.
+    /// The fields so far, in the form of ``HTTPFields/text``.
     private var fields: [UInt8] = []
 
     package init() {}
 
-    /// Reads a line, with its line break.
+    /// Reads a line, including its line break.
     ///
-    /// - Returns: The head, if the line ends that of the final answer.
+    /// - Returns: The head, if this line ends that of the final response.
     /// - Throws: A ``FetchFailure`` with the code `protocol`.
     package mutating func read(_ line: UnsafeRawBufferPointer) throws(FetchFailure) -> ResponseHead? {
         count += line.count
@@ -106,7 +103,7 @@ package struct HeadReader: Sendable {
         fields.append(0x0A)
     }
 
-    /// Takes a field apart; a line that goes on with the one before (RFC 9112, section 5.2) is none.
+    /// Splits a field into name and value; a folded line (RFC 9112, section 5.2) is an error.
     private static func nameAndValue(_ line: Line) throws(FetchFailure) -> (name: Line, value: Line) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
             throw .protocolViolation("a field without a name")
@@ -143,7 +140,7 @@ package struct HeadReader: Sendable {
 
     /// Refuses a head that does not say clearly where the body ends (RFC 9112, section 6).
     private static func checkFraming(_ fields: HTTPFields) throws(FetchFailure) {
-        // The body comes as it is, or in chunks and nothing else: no other coding was asked for.
+        // Only `chunked` is accepted: no other transfer coding was requested.
         let codings = fields["transfer-encoding"]
         guard codings.isEmpty || codings.count == 1 && codings[0].asciiLowercased == "chunked" else {
             throw .protocolViolation("the transfer coding \(codings.joined(separator: ", "))")

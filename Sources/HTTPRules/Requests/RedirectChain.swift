@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 
-/// The URLs that a download passes through (RFC 9110, section 15.4), and when it is enough.
+/// The URLs that a download passes through (RFC 9110, section 15.4), and their limits.
 package struct RedirectChain: Sendable {
     /// The statuses that redirect a GET request.
     package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-    /// Where the next request goes.
     package private(set) var target: FetchTarget
     private var visited: Set<FetchTarget>
     private let limit: Int
     private let allowDowngrade: Bool
     private let policy: NetworkRules
 
-    /// Begins with the URL that a list names.
+    /// Starts with the URL that a list names.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused`.
     package init(
@@ -27,7 +26,7 @@ package struct RedirectChain: Sendable {
         visited = [target]
     }
 
-    /// Goes where a redirect leads.
+    /// Follows a redirect.
     ///
     /// - Throws: A ``FetchFailure`` with one of the codes `bad-redirect`, `redirect-loop`, `too-many-redirects`,
     ///   `downgrade-refused`, or of those of ``FetchTarget``.

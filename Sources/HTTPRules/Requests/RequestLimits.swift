@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a request may take.
 package struct RequestLimits: Equatable, Sendable {
-    /// How long connecting may take, TLS included.
+    /// Timeout for connecting, TLS included.
     package var connectTimeout: Duration
-    /// How long a server may be silent.
+    /// Timeout for a silent server.
     package var idleTimeout: Duration
-    /// How long it may take as a whole, the body included.
+    /// Timeout for the whole request, the body included.
     package var totalTimeout: Duration
-    /// The table of the settings that these are: `fetch`.
+    /// The table of the settings that these limits come from, such as `fetch`.
     package var table: String
 
     package init(connectTimeout: Duration, idleTimeout: Duration, totalTimeout: Duration, table: String) {

@@ -2,7 +2,7 @@
 package import AppLists
 import CacheFormat
 
-/// What lets a server say that an image has not changed (RFC 9110, section 8.8), in the server's own spelling.
+/// Validators of a response (RFC 9110, section 8.8), as the server wrote them.
 package struct Validators: Hashable, Sendable {
     package var etag: String?
     package var lastModified: String?
@@ -15,10 +15,10 @@ package struct Validators: Hashable, Sendable {
     package var isEmpty: Bool { etag == nil && lastModified == nil }
 }
 
-/// What makes a request conditional, and the only URL that may be asked so (RFC 9110, section 13).
+/// The validators of a conditional request, and the only URL it may be sent to (RFC 9110, section 13).
 ///
-/// A validator says nothing of what another URL has, however that was reached: an older image there would be taken for
-/// “not modified”.
+/// A validator says nothing about another URL, even one reached by a redirect: a 304 from there could be about an older
+/// image.
 package struct Condition: Hashable, Sendable {
     /// The URL that gave the validators, as it was sent.
     package var url: String
@@ -29,6 +29,6 @@ package struct Condition: Hashable, Sendable {
         self.validators = validators
     }
 
-    /// Whether a request for the URL may have it: only if that is the same, byte for byte.
+    /// Whether the condition may be sent to the URL: only if it is the same, byte for byte.
     package func applies(to target: FetchTarget) -> Bool { target.isSent(as: url) }
 }

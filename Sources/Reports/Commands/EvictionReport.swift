@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What goes and what stays, and why, as `syncagent evict --dry-run` tells it.
+/// What is evicted and what stays, and why: the output of `syncagent evict --dry-run`.
 package struct EvictionReport: Codable, Equatable, Sendable {
-    /// An icon with an image on disk.
     package struct Icon: Codable, Equatable, Sendable {
         package var url: IconURL
         /// The image, relative to the cache folder.
@@ -11,7 +10,7 @@ package struct EvictionReport: Codable, Equatable, Sendable {
         package var bytes: Int
         /// Whether `syncagent evict` removes it.
         package var goes: Bool
-        /// Why it stays, or when it would go by itself.
+        /// Why it stays, or when it would be evicted by itself.
         package var reason: String
         /// The newest superseded generation that names it.
         package var generation: Int?
@@ -23,10 +22,8 @@ package struct EvictionReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// A superseded generation that readers hold.
     package struct Lease: Codable, Equatable, Sendable {
         package var generation: Int
-        /// The processes that hold it.
         package var pids: [Int]
 
         package init(generation: Int, pids: [Int]) {
@@ -39,19 +36,17 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     package static let shownReason = "apps in lists show the same image, for another URL"
 
     package var state: String
-    /// Why nothing is removed at the moment.
+    /// Why nothing is evicted at the moment; `nil` if eviction is active.
     package var reason: String?
-    /// The retired icons, or the requested one.
     package var icons: [Icon]
     package var leases: [Lease] = []
-    /// Whether all that can go now has gone.
+    /// Whether everything that can be evicted now is gone.
     package var isSettled: Bool
 
     package init(state: String, reason: String? = nil, icons: [Icon], leases: [Lease] = [], isSettled: Bool) {
         (self.state, self.reason, self.icons, self.leases, self.isSettled) = (state, reason, icons, leases, isSettled)
     }
 
-    /// The JSON document, with its keys in their order.
     package var json: JSON {
         let icons = icons.map { icon -> JSON in
             [

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// How far the last purge is, or what came of it.
+/// The progress or result of the last purge.
 package struct PurgeReport: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         case done
         case underWay = "under-way"
         /// Nothing was forgotten, and nothing removed.
         case refused
-        /// Everything is forgotten, and not all of it removed.
+        /// Everything was forgotten, but not everything removed.
         case failed
     }
 
     package var state: State
     /// Why it failed, as a clause.
     package var reason: String?
-    /// How many files could not be removed.
     package var files: Int
 
     package init(_ state: State, reason: String? = nil, files: Int = 0) {
         (self.state, self.reason, self.files) = (state, reason, files)
     }
 
-    /// What came of it, as a sentence.
     package var sentence: String {
         let reason = reason ?? "the reason is not known"
         return switch state {

@@ -2,16 +2,16 @@
 import AppLists
 package import CacheFormat
 
-/// Text as one word of a shell command, for people who paste it.
+/// Quotes text as one word of a shell command, for users who paste it.
 ///
-/// A shell reads bytes, so bytes are quoted: in a `Character`, a combining mark would hide a quote. What a word means:
+/// A shell reads bytes, so bytes are quoted: a `Character` could hide a quote behind a combining mark. The forms:
 ///
 /// - A word of ASCII letters, digits and a few signs stays as it is.
-/// - Others are quoted with `'…'`, and a quote or a backslash stands outside, as `\'` or `\\`. In fish, a backslash
-///   escapes a quote also within quotes; so written, the word means the same in sh, bash, zsh and fish.
-/// - Text that a terminal does not show as it is goes as `$'…'` with octal escapes of three digits, which bash, zsh, ksh
-///   and POSIX (2024) read alike; `\x` takes more digits in some. Quotes, backslashes and `!` are escaped, too: there is
-///   no quote within. fish refuses such a word, and dash takes it literally. Neither runs any of it.
+/// - Other text is quoted with `'…'`; a quote or a backslash stands outside, as `\'` or `\\`. In fish, a backslash
+///   escapes a quote also within quotes; this form means the same in sh, bash, zsh and fish.
+/// - Text that a terminal does not show faithfully becomes `$'…'` with three-digit octal escapes, which bash, zsh, ksh
+///   and POSIX (2024) read alike; `\x` takes more digits in some. Quotes, backslashes and `!` are escaped too, so that
+///   no quote remains inside. fish rejects such a word, and dash takes it literally; neither runs any of it.
 package enum ShellWord {
     private static let plain = Set("%+,-./:=@_".utf8)
     private static let escapedASCII = Set("'\\!".utf8)
@@ -24,7 +24,7 @@ package enum ShellWord {
 
     /// Whether a terminal shows all of a text, each sign by itself.
     ///
-    /// It does not show control and format characters, and others that have no glyph. A combining mark is shown with the
+    /// It does not show control and format characters, and others without a glyph. A combining mark is shown with the
     /// letter before it; without one it would be drawn over a quote.
     package static func isShown(_ text: String) -> Bool {
         var canCarryMark = false
@@ -79,19 +79,19 @@ package enum ShellWord {
         }
     }
 
-    /// A file name as an argument: one that begins with a dash is no option.
+    /// A file name as an argument; `./` keeps a leading dash from being read as an option.
     package static func file(_ path: String) -> String {
         quoted(path.starts(withBytes: "-") ? "./" + path : path)
     }
 
-    /// The arguments that name a list; one whose name begins with a dash follows `--`.
+    /// The arguments that name a list; `--` precedes a name that begins with a dash.
     package static func list(_ name: ListName) -> String {
         (name.text.starts(withBytes: "-") ? "-- " : "") + quoted(name.text)
     }
 
-    /// The argument that names an icon; `nil` if its URL may have secrets in it, or is too long to be pasted.
+    /// The argument that names an icon; `nil` if its URL may contain secrets, or is too long to be pasted.
     package static func icon(_ url: IconURL) -> String? {
-        // A URL without its secrets has “…” in their place.
+        // “…” stands for removed secrets.
         guard url.text.utf8.count <= 1000, IconURL("\(LogURL(url))") == url, !url.text.contains(bytes: "…") else {
             return nil
         }

@@ -2,12 +2,10 @@
 import AppLists
 package import CacheFormat
 
-/// How far the icons of some lists are, as `syncagent sync` tells it.
+/// The progress of some lists' icons: the output of `syncagent sync`.
 package struct SyncReport: Codable, Equatable, Sendable {
-    /// A list that is not accepted as it is now.
     package struct Rejection: Codable, Equatable, Sendable {
         package var list: ListName
-        /// What is wrong with it.
         package var message: String
 
         package init(list: ListName, message: String) {
@@ -15,36 +13,32 @@ package struct SyncReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// Lists that were asked for, and are not in the folder.
+    /// Requested lists that are not in the folder.
     package var missing: [ListName] = []
-    /// Every list that is not accepted, sorted by name.
     package var rejected: [Rejection] = []
     package var ready = 0
     package var pending = 0
     package var failed = 0
-    /// Whether nothing more comes for now: everything is published, or has failed, or waits for something else.
+    /// Whether nothing more will happen for now: everything is published, has failed, or waits for something else.
     package var isDone = false
-    /// Why it is not published.
     package var error: String?
-    /// How many lists there are, or were named.
+    /// The number of lists, or of requested lists.
     package var lists: Int?
-    /// How many of them are published as they are now.
+    /// How many of them are published in their current state.
     package var publishedLists: Int?
-    /// How many bytes of images the agent has downloaded since it started.
+    /// Image bytes that the agent has downloaded since it started.
     package var downloadedBytes: Int?
-    /// Why icons that are pending get no further, as a clause.
+    /// Why pending icons do not progress, as a clause.
     package var hold: String?
 
     package init(missing: [ListName] = []) {
         self.missing = missing
     }
 
-    /// Whether all is ready and durable.
     package var isWhole: Bool {
         isDone && missing.isEmpty && rejected.isEmpty && pending == 0 && failed == 0 && error == nil
     }
 
-    /// The JSON document, with its keys in their order.
     package var json: JSON {
         [
             "format": 1, "missing": .array(missing.map(JSON.text)), "rejected": .array(rejected.map(\.json)),

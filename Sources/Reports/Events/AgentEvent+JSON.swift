@@ -4,17 +4,11 @@ package import CacheFormat
 extension AgentEvent {
     /// The longest URL that is written in full, in bytes: a `data:` URL can have a megabyte.
     package static let longestURL = 4096
-    /// The longest message, in bytes.
     private static let longestMessage = 2048
 
-    /// The event as one line of JSON: as it is in the journal, and as readers get it.
+    /// The event as one line of JSON with its newline, as in the journal and as sent to readers.
     ///
-    /// Written without ``JSON``, because there are as many events as icons.
-    ///
-    /// - Parameters:
-    ///   - id: Its number.
-    ///   - time: When it happened, as text.
-    /// - Returns: The line, with its newline.
+    /// Written without ``JSON`` for speed, because there are as many events as icons.
     package func line(id: Int, time: String) -> String {
         var line = "\(Self.beginning)\(id), \"time\": \"\(time)\", \"kind\": \"\(kind.rawValue)\", \"code\": "
         line += code.map { "\"\($0)\"" } ?? "null"
@@ -38,32 +32,26 @@ extension AgentEvent {
         return line
     }
 
-    /// How the line of an event begins; its number follows.
     package static let beginning = "{ \"id\": "
 }
 
-/// Events that a reader does not get.
 package struct EventGap: Equatable, Sendable {
-    /// Why they are missing.
     package enum Cause: String, CaseIterable, Codable, Sendable {
         /// They were removed to make room for newer ones.
         case rotated
-        /// They could not be written, for example on a full disk.
+        /// They could not be written, for example because the disk is full.
         case notWritten = "not-written"
-        /// More happened at once than the agent keeps until it is written; events of icons are left out first.
+        /// Too many events at once to buffer; events of icons are dropped first.
         case tooMany = "too-many"
-        /// The agent was killed: what happened last may not have been written.
+        /// The agent was killed and may not have written the last events.
         case agentKilled = "agent-killed"
-        /// The machine stopped without notice: the newest may not have reached the disk.
+        /// The machine stopped unexpectedly; the newest events may not have reached the disk.
         case machineStopped = "machine-stopped"
-        /// The file was damaged.
         case damaged
-        /// The files were removed while the agent ran.
         case removed
         /// The reader's position is beyond the newest event: it comes from another agent's journal.
         case unknownPosition = "unknown-position"
 
-        /// As a clause.
         var clause: String {
             switch self {
             case .rotated: "newer ones have taken their place"
@@ -79,7 +67,7 @@ package struct EventGap: Equatable, Sendable {
         }
     }
 
-    /// The first and the last number that is missing; for ``Cause/unknownPosition``, the reader's own.
+    /// The number of the first missing event; for ``Cause/unknownPosition``, from the reader's own position.
     package var from: Int
     package var through: Int
     package var cause: Cause
@@ -93,7 +81,6 @@ package struct EventGap: Equatable, Sendable {
     /// The number that a reader resumes after.
     package var id: Int { cause == .unknownPosition ? 0 : through }
 
-    /// The gap as one line of JSON, with its newline.
     package func line(time: String) -> String {
         JSON.object([
             ("id", .number(id)), ("time", .string(time)), ("kind", .string(AgentEvent.Kind.gap.rawValue)),
@@ -108,7 +95,6 @@ package struct EventGap: Equatable, Sendable {
     }
 }
 
-/// An event as readers get it, one JSON object a line.
 package struct EventRecord: Codable, Equatable, Sendable {
     package var id: Int
     package var time: String
@@ -119,7 +105,6 @@ package struct EventRecord: Codable, Equatable, Sendable {
     /// The digest of a URL that is too long for an event, as in `by-url/`.
     package var urlSHA256: String?
     package var generation: Int?
-    /// The first and the last event that is missing, if this is a gap.
     package var from: Int?
     package var through: Int?
     package var message: String

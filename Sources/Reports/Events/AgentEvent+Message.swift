@@ -5,7 +5,7 @@ import Fleet
 import HTTPRules
 
 extension AgentEvent {
-    /// What happened to its subject, as a sentence; the subject stands beside it.
+    /// What happened, as a sentence; the subject is given beside it.
     package var message: String {
         switch self {
         case .agentStarted(let version): "syncagent \(version) started."
@@ -77,7 +77,7 @@ extension AgentEvent {
 }
 
 extension RepeatedFailure {
-    /// When it is requested again, in whole seconds and not before it: a text that is read at once names no time that is over.
+    /// The time of the next attempt, rounded up to whole seconds, so that the text never names a time that has passed.
     package var nextAttemptText: String? {
         nextAttempt.map { "\($0.inWholeSeconds < $0 ? $0 + .seconds(1) : $0)" }
     }

@@ -4,40 +4,35 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-/// A change that matters to somebody outside: what the event journal and the log are written from.
+/// A change that matters to users, written to the event journal and the log.
 ///
-/// It holds values; its sentence is made when it is written (``message``).
+/// It holds values; its sentence (``message``) is made when it is written.
 package enum AgentEvent: Equatable, Sendable {
     case agentStarted(version: String)
     case agentStopping
-    /// A new version of a list is in force.
     case listAccepted(ListName, apps: Int, problems: Int)
-    /// A file is not accepted, and no version of the list is in force.
+    /// A file is rejected, and no version of the list is in force.
     case listRejected(ListName, ListRejection)
-    /// A file is not accepted, and the last good version of the list stays in force.
+    /// A file is rejected, and the last good version of the list stays in force.
     case listKept(ListName, ListRejection)
     case listRemoved(ListName)
-    /// An icon that had no image has one since this generation; or a list names a retired icon again.
+    /// An icon has its first image since this generation; or a list names a retired icon again.
     case iconReady(IconURL, bytes: Int, generation: Int?)
-    /// An icon has another image since this generation.
+    /// An icon has a new image since this generation.
     case iconChanged(IconURL, bytes: Int, generation: Int)
-    /// An icon without an image could not be downloaded.
     case iconFailed(IconURL, RepeatedFailure)
     /// The image of a ready icon could not be refreshed; it stays.
     case iconStale(IconURL, RepeatedFailure)
-    /// The image of a stale icon was refreshed, and is the same.
+    /// The image of a stale icon was refreshed, and is unchanged.
     case iconFresh(IconURL)
-    /// An app has another URL for its icon, and shows the image of the last one until the new one has an image.
+    /// An app has a new icon URL, and shows the previous image until the new one is downloaded.
     case iconKept(IconURL, previous: IconURL)
-    /// No list names the icon any more; its image is still on disk.
     case iconRetired(IconURL)
-    /// The image of a retired icon is removed.
     case iconEvicted(IconURL)
-    /// A generation is in force, with so many new list documents and images; it may end a series of failures.
+    /// A generation is in force, with so many new list documents and images; `endsFailure` after failed publications.
     case generationPublished(Int, lists: Int, images: Int, endsFailure: Bool)
-    /// A publication failed; or it succeeded, and may not survive a power failure.
+    /// A publication failed; or it succeeded but may not survive a power failure (`isInDoubt`).
     case publicationFailed(reason: String, isInDoubt: Bool)
-    /// There is no room for some downloads, or the agent lacks something else that they need.
     case downloadsBlocked(Shortage.Code, reason: String)
     case downloadsUnblocked
     case paused
@@ -47,22 +42,20 @@ package enum AgentEvent: Equatable, Sendable {
     case evictionHeld(reason: String)
     case evictionSuspended(reason: String)
     case evictionActive
-    /// Something in the cache folder was missing or damaged, and is put right.
+    /// Something in the cache folder was missing or damaged, and is being repaired.
     case cacheHealed(Repair, summary: String)
-    /// A new state database was begun; whether the agent knows what was in the old one, and stores it again.
+    /// A new state database was created; `isKnown` if the agent still has the old content and stores it again.
     case stateReplaced(StateLoss, isKnown: Bool)
-    /// The configuration was read again; which settings have other values now.
+    /// The configuration was reloaded; `changed` names the settings with new values.
     case configurationReloaded(changed: [String])
     case configurationRejected(reason: String)
-    /// An upstream is in another state, for this reason if something is wrong.
+    /// An upstream changed its state; the reason is empty if nothing is wrong.
     case upstreamChanged(UpstreamURL, StatusReport.Upstream.State, reason: String)
     case purged
-    /// A purge ended, and not everything is removed.
     case purgeFailed(PurgeReport)
 }
 
 extension AgentEvent {
-    /// What was wrong with the cache folder.
     package enum Repair: String, CaseIterable, Sendable {
         case missingFiles = "missing-files"
         case damagedImages = "damaged-images"
@@ -106,10 +99,10 @@ extension AgentEvent {
         case upstreamRefused = "upstream-refused"
         case purged
         case purgeFailed = "purge-failed"
-        /// Events are missing; only readers get it, see ``EventGap``.
+        /// Events are missing; only sent to readers, see ``EventGap``.
         case gap
 
-        /// Whether there may be as many at once as there are icons, and the state of each icon tells the same.
+        /// Whether the event is about one icon: there may be as many as icons, and the icon's state tells the same.
         package var isOfIcon: Bool {
             switch self {
             case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconKept, .iconRetired, .iconEvicted:
@@ -162,9 +155,8 @@ extension AgentEvent {
         }
     }
 
-    // MARK: What it is about
+    // MARK: Subject
 
-    /// The list that it is about; `nil` if it is about none.
     package var list: ListName? {
         switch self {
         case .listAccepted(let name, _, _), .listRejected(let name, _), .listKept(let name, _), .listRemoved(let name):
@@ -173,7 +165,6 @@ extension AgentEvent {
         }
     }
 
-    /// The icon that it is about; `nil` if it is about none.
     package var url: IconURL? {
         switch self {
         case .iconReady(let url, _, _), .iconChanged(let url, _, _), .iconFailed(let url, _), .iconStale(let url, _),
@@ -184,7 +175,6 @@ extension AgentEvent {
         }
     }
 
-    /// The generation that it is about; `nil` if it is about none.
     package var generation: Int? {
         switch self {
         case .iconReady(_, _, let generation): generation
@@ -193,7 +183,6 @@ extension AgentEvent {
         }
     }
 
-    /// The stable word for the reason; `nil` if there is none to tell.
     package var code: String? {
         switch self {
         case .listRejected(_, let rejection), .listKept(_, let rejection): "\(rejection.code)"

@@ -2,13 +2,13 @@
 import AppLists
 package import CacheFormat
 
-/// All URLs that lists name or that are retired, in their order, with where lists name them.
+/// All referenced and retired URLs in sorted order, with the entries that name them.
 ///
-/// It is made outside the agent's loop, and only for those who go through all icons.
+/// Made outside the agent's loop, and only for clients that page through all icons.
 package struct IconIndex: Sendable {
     private struct Mention: Sendable {
         var url: IconURL
-        /// The list, by its number, and the entry in it; −1 for an icon that no list names.
+        /// The list's number, and the entry in it; −1 for an icon that no list names.
         var list: Int32
         var entry: Int32
     }
@@ -34,22 +34,16 @@ package struct IconIndex: Sendable {
         self.mentions = mentions
     }
 
-    /// An icon, and what the lists call it.
     package struct Entry: Equatable, Sendable {
         package var url: IconURL
         package var names: [String]
     }
 
-    /// The number of a list; `nil` if there is none of that name.
     package func number(of list: ListName) -> Int? { source.lists.firstIndex { $0.name == list } }
 
-    /// The next icons in their order.
+    /// The next icons in order, none at the end; `place` advances to where the next call continues.
     ///
-    /// - Parameters:
-    ///   - place: Where to begin; it is moved to where the next call goes on.
-    ///   - list: The number of the list that names them; `nil` for all.
-    ///   - limit: The most icons.
-    /// - Returns: None at the end.
+    /// `list` is the number of the list that names them; `nil` for all.
     package func next(from place: inout Int, in list: Int?, atMost limit: Int) -> [Entry] {
         var entries: [Entry] = []
         while place < mentions.count, entries.count < limit {
@@ -72,21 +66,20 @@ package struct IconIndex: Sendable {
 
     // MARK: Cursors
 
-    /// The longest beginning of a URL that a cursor has, in bytes.
+    /// The most bytes of a URL in a cursor.
     private static let longestKey = 512
 
-    /// Where the icons go on after a URL.
     package func cursor(after url: IconURL) -> String {
         let bytes = Array(url.text.utf8)
         guard bytes.count > Self.longestKey else { return "0." + Self.hex(bytes) }
-        // One that is long is found by its beginning, and by how many with the same one go before it.
+        // A longer URL is identified by its prefix, and by the number of earlier URLs with the same prefix.
         let key = Array(bytes.prefix(Self.longestKey))
         let start = lowerBound { Self.isLess($0, key) }
         let end = lowerBound { !(url < $0) }
         return "\(end - start)." + Self.hex(key)
     }
 
-    /// Where a cursor leads to; `nil` if it is none.
+    /// `nil` if the cursor is invalid.
     package func place(of cursor: String) -> Int? {
         let parts = cursor.split(atByte: ".", maxSplits: 1, omittingEmpty: false)
         guard parts.count == 2, parts[0].utf8.count <= 9, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),

@@ -4,7 +4,6 @@ import Fleet
 import HTTPRules
 
 extension IconReport {
-    /// The JSON document, with its keys in their order.
     package var json: JSON {
         .lines([
             "format": 1, "url": .text(url), "lists": .array(lists.map(JSON.text)), "state": .string(state),

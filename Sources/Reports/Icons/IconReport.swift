@@ -4,14 +4,14 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-/// Everything known of one URL, as `syncagent why` tells it.
+/// Everything known about one URL: the output of `syncagent why`.
 package struct IconReport: Codable, Equatable, Sendable {
     package struct Failure: Codable, Equatable, Sendable {
-        /// As text: the agent may be of a later version than the program that reads this, and have codes of its own.
+        /// As text, because a later version of the agent may have other codes.
         package var code: String
         package var message: String
         package var attempts: Int
-        /// When it is asked for again; `nil` if never, as things are.
+        /// When it is retried; `nil` if it is not retried until its list or the settings change.
         package var nextAttempt: String?
 
         package init(code: String, message: String, attempts: Int, nextAttempt: String? = nil) {
@@ -19,12 +19,12 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// What the server said of the image on disk.
+    /// The response that brought the image on disk.
     package struct Response: Codable, Equatable, Sendable {
         package var received: String
         package var etag: String?
         package var lastModified: String?
-        /// The arithmetic of its freshness.
+        /// How its freshness was computed.
         package var freshness: String
 
         package init(received: String, etag: String? = nil, lastModified: String? = nil, freshness: String) {
@@ -32,12 +32,9 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// The origin that the URL names.
     package struct Origin: Codable, Equatable, Sendable {
         package var name: String
-        /// How many requests to it failed in a row.
         package var failures: Int
-        /// Until when it is not asked for anything.
         package var waitsUntil: String?
 
         package init(name: String, failures: Int, waitsUntil: String? = nil) {
@@ -45,11 +42,11 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// Why it is not downloaded at the moment although it is wanted.
+    /// Why a wanted icon is not being downloaded.
     package struct Hold: Codable, Equatable, Sendable {
         /// `paused`, `disk-full`, `out-of-resources` or `origin-waiting`.
         package var code: String
-        /// What is in the way, and what ends it, as a clause.
+        /// The obstacle, and what ends it, as a clause.
         package var reason: String
 
         package init(code: String, reason: String) {
@@ -57,15 +54,13 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// The last image of an app whose icon has none yet.
+    /// The previous image of an app whose icon has none yet.
     package struct Previous: Codable, Equatable, Sendable {
-        /// The URL that it came from.
         package var url: IconURL
         /// Relative to the cache folder.
         package var path: String
-        /// Since when the app has had the new URL; `nil` if that is not known.
+        /// Since when the app has had the new URL; `nil` if unknown.
         package var since: String?
-        /// The lists whose entries show it.
         package var lists: [ListName]
 
         package init(url: IconURL, path: String, since: String? = nil, lists: [ListName]) {
@@ -73,10 +68,9 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// An icon in whose place apps show an image of another one.
+    /// An icon for which apps show another icon's image.
     package struct Shown: Codable, Equatable, Sendable {
         package var url: IconURL
-        /// The lists of these apps.
         package var lists: [ListName]
 
         package init(url: IconURL, lists: [ListName]) {
@@ -85,38 +79,34 @@ package struct IconReport: Codable, Equatable, Sendable {
     }
 
     package var url: IconURL
-    /// The lists that name it.
     package var lists: [ListName]
     /// `ready` if its image is on disk, `pending`, `failed`, or `retired` if no list names it.
     package var state: String
     /// The image on disk, relative to the cache folder.
     package var path: String?
-    /// What comes next, and why.
     package var next: String
     package var failure: Failure?
     package var response: Response?
     package var origin: Origin?
     /// That its last refresh failed, as a sentence; `nil` if it did not.
     package var stale: String?
-    /// The way of the last download; empty if it went straight to the URL.
+    /// The redirects and proxies of the last download; empty if it was direct.
     package var trail: [FetchTrail.Hop]
-    /// Whether it is pinned.
     package var isPinned: Bool?
-    /// Why it is not downloaded at the moment; an agent of an older version does not say.
+    /// Why it is not being downloaded; `nil` from an agent of an older version.
     package var holds: [Hold]?
-    /// Which rule decides when it is refreshed, or retried.
+    /// The rule that determines its next refresh or retry.
     package var rule: String?
-    /// The file of an upstream that its image came from; `nil` if it came from its origin.
+    /// The upstream's file that its image came from; `nil` if it came from its origin.
     package var source: String?
-    /// What each upstream says of it; an agent of an older version does not say.
+    /// What each upstream says about it; `nil` from an agent of an older version.
     package var upstreams: [UpstreamOpinion]?
-    /// The image that apps show until the icon's own is on disk; `nil` if there is none, or it has its own.
+    /// The image that apps show until the icon has its own; `nil` if there is none, or the icon has its own.
     package var previous: Previous?
-    /// The icons in whose place apps still show the image of this one.
+    /// The icons for which apps still show this one's image.
     package var shownFor: [Shown]?
-    /// Whether there are such icons.
     package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
-    /// Why its image stays on disk although no list names it, or when it goes.
+    /// Why its unreferenced image stays on disk, or when it is evicted.
     package var eviction: String?
 
     package init(url: IconURL, state: String, lists: [ListName], next: String) {

@@ -2,14 +2,12 @@
 package import AppLists
 package import CacheFormat
 
-/// One icon, as a page of icons tells of it.
 package struct IconSummary: Codable, Equatable, Sendable {
     package enum State: String, Codable, CaseIterable, Sendable {
         case ready, pending, failed, retired
     }
 
     package var url: IconURL
-    /// What lists call it.
     package var names: [String] = []
     /// `ready` if its image is on disk, `pending`, `failed`, or `retired` if no list names it.
     package var state: State
@@ -21,11 +19,11 @@ package struct IconSummary: Codable, Equatable, Sendable {
     package var type: String?
     package var width: Int?
     package var height: Int?
-    /// The code of the last failure, if the icon failed or its last refresh did.
+    /// The code of the last failure, if the icon or its last refresh failed.
     package var error: String?
     /// That its last refresh failed, as a sentence; `nil` if it did not.
     package var stale: String?
-    /// The URL that the image came from, if it is the previous one of an app, and the icon has none of its own yet.
+    /// The URL that the image came from, if it is an app's previous one, and the icon has none of its own yet.
     package var previous: IconURL?
 
     package init(url: IconURL, state: State, lists: [ListName]) {
@@ -44,12 +42,10 @@ package struct IconSummary: Codable, Equatable, Sendable {
     }
 }
 
-/// Some of the icons, in the order of their URLs.
 package struct IconPage: Codable, Equatable, Sendable {
     package var icons: [IconSummary]
-    /// Where the next page begins; `nil` on the last one.
+    /// The cursor of the next page; `nil` on the last one.
     package var next: String?
-    /// How many icons there are on all pages.
     package var total: Int
 
     package init(icons: [IconSummary], next: String?, total: Int) {
@@ -58,7 +54,6 @@ package struct IconPage: Codable, Equatable, Sendable {
         self.total = total
     }
 
-    /// The JSON document, with its keys in their order.
     package var json: JSON {
         [
             "format": 1, "icons": .lines(.array(icons.map(\.json))), "next": .string(orNull: next),
@@ -67,12 +62,10 @@ package struct IconPage: Codable, Equatable, Sendable {
     }
 }
 
-/// Who names what, from which an ``IconIndex`` is made.
 package struct IconMentions: Sendable {
-    /// Another one whenever lists name something else, or other icons are retired.
+    /// Changes whenever an entry or a retired icon does.
     package var version: Int
     package var lists: [(name: ListName, entries: [AppEntry])]
-    /// The icons that no list names.
     package var retired: [IconURL]
 
     package init(version: Int, lists: [(name: ListName, entries: [AppEntry])], retired: [IconURL]) {

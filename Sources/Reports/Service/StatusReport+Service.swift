@@ -2,13 +2,13 @@
 import CacheFormat
 
 extension StatusReport {
-    /// The status in one line, as `systemctl status` shows it: the counts, then the first thing that is wrong.
+    /// The status in one line for `systemctl status`: the counts, then the most important problem.
     ///
     /// `1,204 icons ready, 3 failed, 12 queued; downloads paused`
     package var serviceLine: String {
         var counts = ["\(grouped(icons.ready)) icon\(icons.ready == 1 ? "" : "s") ready"]
         if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
-        // While downloads are paused, what is queued is blocked, too.
+        // While downloads are paused, queued icons count as blocked too.
         let waiting = (downloads.queued, downloads.blocked)
         let queued = downloads.active + (state == .paused ? max(waiting.0, waiting.1) : waiting.0 + waiting.1)
         if queued > 0 { counts.append("\(grouped(queued)) queued") }
@@ -27,7 +27,7 @@ extension StatusReport {
         return state == .paused ? "downloads paused" : nil
     }
 
-    /// A number with its thousands set apart: `1,204`.
+    /// The number with thousands separators: `1,204`.
     private func grouped(_ number: Int) -> String {
         let digits = Array(String(number))
         return digits.indices.reduce(into: "") { text, index in

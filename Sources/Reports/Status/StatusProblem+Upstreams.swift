@@ -3,12 +3,11 @@ import CacheFormat
 import Fleet
 
 extension StatusReport {
-    /// Upstreams that are of no use at the moment.
     var upstreamProblems: [StatusProblem] {
         let isWithout = lacksUpstream
         return (upstreams ?? []).compactMap { upstream in
             let cause = upstream.error.map { $0 + (upstream.code.map { " [\($0)]" } ?? "") }
-            // Icons wait for a refresh, too, and after a failure.
+            // Icons also wait for a refresh, and after a failure.
             let pending = min(downloads.awaitingUpstream ?? 0, icons.pending)
             let effect = pending > 0 ? ": \(waiting(pending))" : ""
             let look = "curl -I " + ShellWord.quoted(upstream.url + CacheLayout.manifest)
@@ -44,7 +43,6 @@ extension StatusReport {
         }
     }
 
-    /// Icons that the agents of upstreams could not get.
     var failedUpstreamNotice: StatusProblem? {
         downloads.failedUpstream.map { failed in
             StatusProblem(
@@ -57,7 +55,6 @@ extension StatusReport {
         }
     }
 
-    /// Icons that no upstream will have, as things are.
     var unlistedNotice: StatusProblem? {
         downloads.unlisted.map { unlisted in
             let (verb, subject) = unlisted.icons == 1 ? ("is", "it stays") : ("are", "they stay")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Something that a person should look at, and the command to type next.
+/// Something that needs a user's attention, and the command to type next.
 ///
-/// It is made of a ``StatusReport`` alone, so that the commands, the dashboard and the JSON tell the same.
+/// Derived from a ``StatusReport`` alone, so that the commands, the dashboard and the JSON agree.
 package struct StatusProblem: Equatable, Sendable {
     package enum Severity: String, Sendable {
         /// Something that the lists ask for was not done, or is in doubt: `status` exits with 1.
@@ -12,26 +12,25 @@ package struct StatusProblem: Equatable, Sendable {
         case notice
     }
 
-    /// A stable word: the code of a failure, of a list, or one of those that the article Codes lists for the status.
+    /// A stable word: the code of a failure or of a list, or one of the status codes in the article Codes.
     package var code: String
     package var severity = Severity.problem
-    /// How many icons or lists have it; 1 for what there is one of.
+    /// How many icons or lists are affected; 1 for other problems.
     package var count = 1
     /// What is wrong, as a sentence without its full stop.
     package var sentence: String
-    /// More of it: the cause, as the system or the server gives it.
+    /// The cause, as the system or the server reports it.
     package var detail: String?
-    /// One of those that have it: the URL of an icon, or a list.
+    /// One affected icon's URL, or one affected list.
     package var example: String?
-    /// What to type next; commands of a shell, quoted.
+    /// The shell commands to type next, quoted.
     package var commands: [String] = []
 }
 
 extension StatusReport {
-    /// What is wrong, the most urgent first; then what is worth knowing.
+    /// The problems, the most urgent first, then the notices.
     package var problems: [StatusProblem] { problems(for: CommandContext()) }
 
-    /// The same, with commands for whoever asks.
     package func problems(for context: CommandContext) -> [StatusProblem] {
         let all =
             agentProblems(context) + storageProblems(context) + listProblems + iconProblems + upstreamProblems
@@ -79,7 +78,6 @@ extension StatusReport {
         }
     }
 
-    /// So many icons that cannot be downloaded now.
     func waiting(_ icons: Int) -> String { "\(counted(icons, "icon")) \(icons == 1 ? "is" : "are") pending" }
 
     // MARK: Disk and cache
@@ -229,13 +227,12 @@ extension StatusReport {
         return problems
     }
 
-    /// What tells more of an icon, which a list names.
     static func command(for icon: IconURL, in list: ListName?) -> String {
         if let icon = ShellWord.icon(icon) { return "syncagent why \(icon)" }
         return list.map { "syncagent list \(ShellWord.list($0))" } ?? "syncagent list"
     }
 
-    // MARK: What is worth knowing
+    // MARK: Notices
 
     private var notices: [StatusProblem] {
         var notices: [StatusProblem] = []

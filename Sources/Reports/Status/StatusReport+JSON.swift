@@ -3,10 +3,8 @@ package import CacheFormat
 import Fleet
 
 extension StatusReport {
-    /// The JSON document of the contract, with its keys in their order.
     package var json: JSON { json(for: CommandContext()) }
 
-    /// The same, with commands for whoever asks.
     package func json(for context: CommandContext) -> JSON {
         let verdict = verdict(for: context)
         return [

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Whether all is well, in one sentence.
+/// The overall status in one sentence.
 package struct StatusVerdict: Equatable, Sendable {
     package enum Level: String, Sendable {
         case ok
-        /// Work is under way, and nothing is wrong.
+        /// Work is in progress, and nothing is wrong.
         case busy
         /// The agent is stopped, and nothing else is wrong.
         case stopped
-        /// A person should look at it.
         case problem
     }
 
     package var level: Level
-    /// A sentence with its full stop; with a colon, if the problems are to follow.
+    /// A sentence with its full stop, or with a colon if the problems follow.
     package var sentence: String
-    /// The command that starts the agent, if it is stopped and its configuration is right.
+    /// The command that starts the agent, if it is stopped and its configuration is valid.
     package var command: String?
 }
 
 extension StatusReport {
     package var verdict: StatusVerdict { verdict(for: CommandContext()) }
 
-    /// The same, with commands and folders for whoever asks.
     package func verdict(for context: CommandContext) -> StatusVerdict {
         let all = problems(for: context)
         let problems = all.filter { $0.severity == .problem }
         let stopped = state == .stopped ? "The agent is stopped. " : ""
-        // It does not start with a configuration that is wrong.
+        // The agent does not start with an invalid configuration.
         let canStart = state == .stopped && configuration.error == nil
         let start = canStart ? context.start.map(context.command) : nil
         if let first = problems.first {
@@ -120,12 +118,11 @@ extension StatusReport {
 }
 
 extension StatusProblem {
-    /// Whether it is named before the number of problems: nothing goes on as long as it lasts.
+    /// Whether it is named before the number of problems, because it blocks all work.
     fileprivate var isUrgent: Bool {
         ["disk-full", "out-of-resources", "paused", "publication-failed", "manifest-unreadable"].contains(code)
     }
 
-    /// The sentence with a capital letter.
     fileprivate var capitalized: String {
         guard let first = sentence.utf8.first, (0x61...0x7A).contains(first) else { return sentence }
         return String(decoding: [first & ~0x20] + sentence.utf8.dropFirst(), as: UTF8.self)

@@ -1,42 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// How current the knowledge of the cache folder is.
+/// When the cache folder must be inspected.
 ///
-/// Whoever may write to it can empty it at any time, as cache cleaners do. So it is looked at after each look at the lists,
-/// and before each publication: no manifest may name what is not there.
+/// Any process with write access, such as a cache cleaner, can empty the folder at any time. So it is inspected after
+/// each scan of the lists and before each publication: no manifest may name missing files.
 struct CacheChecks: Sendable {
     private enum Look: Equatable {
-        /// Nothing was published since the last look.
+        /// Nothing was published since the last inspection.
         case current
-        /// A look is needed before the next publication.
+        /// An inspection is needed before the next publication.
         case stale
         case due(isComplete: Bool)
         case underWay(isComplete: Bool)
     }
 
-    /// What a look is to look at.
     struct Order: Equatable {
         var isComplete: Bool
-        /// Whether some documents and images are looked at.
         var hasSample: Bool
-        /// Whether files that nothing names are what a crash has left.
+        /// Whether unreferenced files are leftovers of a crash, to be removed.
         var removesOthers: Bool
-        /// The images that are read, and not only looked at.
+        /// The images to read and verify, not only to stat.
         var doubtful: Set<Digest>
     }
 
-    /// The first look is a complete one.
+    /// The first inspection is a complete one.
     private var look = Look.due(isComplete: true)
-    /// Whether the next look is to be a complete one, whatever asks for it.
+    /// Whether the next inspection must be complete, whatever triggers it.
     private var isCompleteDue = false
-    /// Whether the folder was looked at completely since the start.
     private(set) var isSearched = false
     private var doubtful: Set<Digest> = []
-    /// When something was missing for the last time, and what.
+    /// The time and summary of the last repair.
     private(set) var lastRepair: String?
 
-    /// - Parameter doubtful: The images that the first look reads.
     init(doubtful: Set<Digest> = []) {
         self.doubtful = doubtful
     }
@@ -45,12 +41,12 @@ struct CacheChecks: Sendable {
         if case .underWay = look { true } else { false }
     }
 
-    /// Whether a quick look found something amiss, and it is not known yet what; so it is too before the first look.
+    /// Whether a complete inspection is needed to find out what is wrong; true until the first one has ended.
     var isInDoubt: Bool {
         !isSearched || look == .due(isComplete: true) || look == .underWay(isComplete: true)
     }
 
-    /// Whether no look is to come or under way that may find something missing.
+    /// Whether no inspection that may find something missing is due or running.
     var isKnown: Bool {
         switch look {
         case .current, .stale: !isCompleteDue
@@ -58,7 +54,7 @@ struct CacheChecks: Sendable {
         }
     }
 
-    /// Whether the folder is to be looked at before anything else.
+    /// Whether an inspection must run before anything else.
     func isNeeded(beforePublishing: Bool) -> Bool {
         switch look {
         case .due: true
@@ -67,7 +63,7 @@ struct CacheChecks: Sendable {
         }
     }
 
-    /// Has the folder looked at as soon as nothing else is being done in it.
+    /// Requests an inspection as soon as nothing else is running in the folder.
     mutating func suspect(isComplete: Bool) {
         switch look {
         case .current, .stale: look = .due(isComplete: isComplete)
@@ -76,36 +72,32 @@ struct CacheChecks: Sendable {
         }
     }
 
-    /// Another folder is at the path: as after a start, what its generations name may not be there, and other files may.
+    /// Handles another folder at the path: as after a start, files may be missing, and others may be left over.
     mutating func noteOtherFolder() {
         isSearched = false
         suspect(isComplete: true)
     }
 
-    /// A publication begins.
     mutating func notePublication() {
         look = .stale
     }
 
-    /// A look begins.
     mutating func begin() -> Order {
         let isComplete = look == .due(isComplete: true) || isCompleteDue
         let order = Order(
             isComplete: isComplete,
-            // Not before each publication: that looks at what it needs itself.
+            // Not before each publication, which checks what it needs itself.
             hasSample: look == .due(isComplete: false), removesOthers: isComplete && !isSearched, doubtful: doubtful)
         isCompleteDue = false
         look = .underWay(isComplete: isComplete)
         return order
     }
 
-    /// A look ended.
-    ///
-    /// - Returns: Whether what it found is all that there is to find; if not, another look comes before anything else.
+    /// Ends an inspection; returns whether its result is final, or else another inspection comes before anything else.
     mutating func end(_ found: CacheInspection, at now: Timestamp) -> Bool {
         guard case .underWay(let isComplete) = look else { preconditionFailure("nobody looked at the cache") }
         if found.trouble != nil {
-            // The next publication comes after a delay, and is preceded by another look.
+            // The next publication is delayed, and preceded by another inspection.
             look = .stale
             isCompleteDue = isCompleteDue || isComplete
             return false

@@ -3,20 +3,12 @@ import AppLists
 import CacheFormat
 
 extension CacheExpectation {
-    /// How many documents a quick look looks at, and how many images.
+    /// The sample sizes of a quick inspection.
     private static let sample = (documents: 64, images: 256)
-    /// How many times fewer where a publication waits for the look.
+    /// The divisor of the sample sizes when a publication waits for the inspection.
     private static let haste = 8
 
-    /// What a look is to find.
-    ///
-    /// - Parameters:
-    ///   - order: What it is to look at.
-    ///   - publishing: What is published.
-    ///   - catalog: The lists and icons.
-    ///   - ledger: What is on disk.
-    ///   - isHasty: Whether a publication waits for it.
-    ///   - generator: Chooses another sample each time.
+    /// Chooses what an inspection must find; a hasty one, for which a publication waits, takes a smaller sample.
     init(
         _ order: CacheChecks.Order, of publishing: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
         isHasty: Bool, using generator: inout SeededGenerator
@@ -42,9 +34,9 @@ extension CacheExpectation {
             removesOthers: order.removesOthers, doubtful: order.doubtful)
     }
 
-    /// Some images that lists show; all of them if they are few.
+    /// A sample of the images that lists show; all of them if they are few.
     ///
-    /// - Complexity: O(*n*) in the number of lists and of images in the sample.
+    /// O(*n*) in the number of lists and of images in the sample.
     private static func sample(
         of catalog: Catalog, _ publishing: PublicationPlan, atMost limit: Int,
         using generator: inout SeededGenerator
@@ -55,7 +47,7 @@ extension CacheExpectation {
             chosen = chosen.map { _ in Int.random(in: 0..<total, using: &generator) }.sorted()
         }
         var images: [Naming] = []
-        // Where the entries of a list begin, if those of all lists are in one row.
+        // The index of the list's first entry in the concatenation of all lists.
         var start = 0
         var rest = chosen[...]
         for list in catalog.lists.values {
@@ -69,9 +61,7 @@ extension CacheExpectation {
         return images
     }
 
-    /// All images that are on disk, with the URLs that show them.
-    ///
-    /// - Complexity: O(*n*) in the number of icons and of entries in all documents on disk.
+    /// All images on disk, with the URLs that show them; O(*n*) in the number of icons and of entries in all documents.
     private static func images(
         of catalog: Catalog, _ publishing: PublicationPlan, _ ledger: RetirementLedger
     ) -> [Naming] {
@@ -80,11 +70,11 @@ extension CacheExpectation {
         for element in catalog.icons {
             if let naming = naming(of: element.url, element.icon, publishing) { images.append(naming) }
         }
-        // Also of icons that no list names any more, as long as the names are there.
+        // Include unreferenced icons while their names exist.
         for (url, image) in publishing.named where catalog.icons[url] == nil {
             if let image = image.wrappedValue { images.append(Naming(image: image, url: url)) }
         }
-        // Apps may show previous images that no name leads to.
+        // Apps may show previous images that have no name.
         let named = catalog.previous.isEmpty ? nil : Set(images.map(\.image.sha256))
         for image in ledger.imagesOnDisk where !(named?.contains(image.sha256) ?? catalog.needs(image.sha256)) {
             images.append(Naming(image: image, url: nil))
@@ -92,13 +82,13 @@ extension CacheExpectation {
         return images
     }
 
-    /// The image that the name of an icon leads to: its own, or the previous one of its app.
+    /// The image that the `by-url/` name of an icon leads to: its own, or its app's previous one.
     private static func naming(of url: IconURL, _ icon: IconRecord?, _ publishing: PublicationPlan) -> Naming? {
         guard let own = icon?.image else {
             guard !publishing.named.isEmpty, let image = publishing.named[url]?.wrappedValue else { return nil }
             return Naming(image: image, url: url)
         }
-        // Until it is published, it has no name.
+        // It has no name until it is published.
         return Naming(image: own, url: publishing.isToBeNamed(url) ? nil : url)
     }
 }

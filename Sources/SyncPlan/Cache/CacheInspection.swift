@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What must be in the cache folder, for a look at whether it is.
+/// What an inspection must find in the cache folder.
 package struct CacheExpectation: Sendable {
     /// An image on disk, and a URL whose `by-url/` name is a link to it, if there is one.
     package struct Naming: Equatable, Sendable {
@@ -16,15 +16,14 @@ package struct CacheExpectation: Sendable {
 
     /// The generation in force; `nil` before the first one.
     package var generation: Int?
-    /// Documents of that generation, by list: all, or a sample of them.
+    /// Documents of that generation, by list: all, or a sample.
     package var documents: [ListName: Digest]
-    /// Every image on disk with each of its URLs, in no order; `nil` for a quick look.
+    /// Every image on disk with each of its URLs, in no order; `nil` for a quick inspection.
     package var images: [Naming]?
-    /// A few of them, for a quick look.
     package var sample: [Naming]
-    /// Whether other files beside them are what a crash has left: so it is at the first look after a start.
+    /// Whether other files are leftovers of a crash, as in the first inspection after a start.
     package var removesOthers: Bool
-    /// The images that are read, and not only looked at.
+    /// The images to read and verify, not only to stat.
     package var doubtful: Set<Digest>
 
     package init(
@@ -40,16 +39,15 @@ package struct CacheExpectation: Sendable {
     }
 }
 
-/// What another folder that took the place of the cache folder has: generations of its own, as a start reads them.
+/// The content of another folder that replaced the cache folder, read as at a start.
 package struct AdoptedCache: Equatable, Sendable {
-    /// The good generations, at least one, the oldest first; the last one is in force.
+    /// The valid generations, at least one, the oldest first; the last one is in force.
     package var manifests: [Manifest]
-    /// The documents that they name.
     package var documents: [Digest: AppListDocument]
-    /// The images that they name and that are not there, or not as they should be.
+    /// The images that they name and that are missing or damaged.
     package var missing: Set<Digest>
 
-    /// - Returns: `nil` if there are no generations.
+    /// Fails if there are no generations.
     package init?(_ restored: RestoredState) {
         if restored.manifests.isEmpty { return nil }
         manifests = restored.manifests
@@ -57,7 +55,7 @@ package struct AdoptedCache: Equatable, Sendable {
         missing = restored.missing
     }
 
-    /// The image that the newest generation with one has for each URL, of those that are there.
+    /// Each URL's image from the newest generation that has one, without missing images.
     var images: [IconURL: AppListDocument.Image] {
         var images: [IconURL: AppListDocument.Image] = [:]
         for document in manifests.flatMap(\.lists.values).compactMap({ documents[$0.sha256] }) {
@@ -70,29 +68,24 @@ package struct AdoptedCache: Equatable, Sendable {
     }
 }
 
-/// What a look at the cache folder found.
 package struct CacheInspection: Equatable, Sendable {
-    /// Whether a quick look found something amiss, so that a complete one is due.
+    /// Whether a quick inspection found a problem, so that a complete one is due.
     package var isSuspicious = false
     /// Whether `manifest.json` or its generation is missing.
     package var lacksManifest = false
-    /// The highest number of a file in `generations/`, as a complete look found it: another folder may have higher ones than
-    /// the agent gave.
+    /// The highest number in `generations/`, by a complete inspection; another folder may exceed the agent's own.
     package var latestGeneration = 0
-    /// The lists whose documents are missing or damaged.
     package var lostDocuments: Set<ListName> = []
-    /// The images that are missing or damaged.
     package var lostImages: Set<Digest> = []
-    /// How many names were put back.
     package var restoredNames = 0
-    /// What is in another folder that is at the path now; `nil` if it is the same one, or one without generations.
+    /// The content of another folder now at the path; `nil` if the folder is the same, or has no generations.
     package var adopted: AdoptedCache?
-    /// Why the folder could not be put right, as a sentence; nothing can be published then.
+    /// Why the folder could not be repaired, as a sentence; nothing can be published then.
     package var trouble: String?
 
     package init() {}
 
-    /// What was lost, in words; `nil` if nothing was.
+    /// `nil` if nothing was lost.
     package var summary: String? {
         let parts = [
             lacksManifest ? "the manifest" : nil,

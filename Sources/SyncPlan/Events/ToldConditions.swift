@@ -4,31 +4,27 @@ import Fleet
 import HTTPRules
 import Reports
 
-/// The lasting conditions of which events have told, so that only a change is told.
+/// The lasting conditions as last reported, so that events report only changes.
 struct ToldConditions: Equatable, Sendable {
     enum Eviction: Equatable, Sendable {
         case active, suspended
-        /// Held since then.
         case held(Timestamp)
     }
 
     var eviction = Eviction.active
-    /// Why the last publication failed; `nil` if it did not.
     var failure: String?
-    /// Whether downloads wait for room.
     var isBlocked = false
     /// The states of the sources that were read, or failed.
     var sources = IconSources.States()
 }
 
 extension Reconciler {
-    /// The conditions as they are.
     var conditions: ToldConditions {
         let eviction: ToldConditions.Eviction =
             if lastingDoubt != nil {
                 .suspended
             } else if evictionDoubt != nil {
-                // New lists are being read: what follows is told when they are.
+                // New lists are being read: report nothing until they are.
                 told.eviction
             } else if let hold = retention.brake.heldNow {
                 .held(hold.since)
@@ -40,7 +36,6 @@ extension Reconciler {
             sources: sources.knownStates(at: lastTime))
     }
 
-    /// Tells of the conditions that have changed.
     mutating func noteConditions() {
         let now = conditions
         guard now != told else { return }

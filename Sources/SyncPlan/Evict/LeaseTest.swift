@@ -1,38 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a try to lock the file of a superseded generation tells of leases on it.
+/// The result of trying to lock a superseded generation's file, which shows whether readers hold leases.
 package enum LeaseTest: Equatable, Sendable {
     /// No reader holds one, as far as the file system shows.
     case free
-    /// A reader holds one.
     case held
     /// Files cannot be locked here, now or later.
     case untestable
-    /// The try failed for a reason that may pass.
     case failed
 }
 
-/// What is done with a superseded generation after such a try.
 package enum ReleaseDecision: Equatable, Sendable {
     case remove
-    /// No lease is valid for so long.
+    /// The lease is too old to be valid.
     case removeDespiteLease
-    /// A reader holds a lease, or may hold one: it is tried again soon.
+    /// A reader holds a lease, or may hold one: retry soon.
     case keep
-    /// Nothing is known: it is tried again as what cannot be removed is.
+    /// Unknown: retry later, like other failed removals.
     case fail
 }
 
 extension GenerationRelease {
-    /// What is done with the generation.
+    /// Decides whether to release the generation.
     ///
-    /// Where a lease may be unseen, the generation has its whole grace, also if it was ended by hand: nothing else protects
-    /// those who read it.
-    ///
-    /// - Parameters:
-    ///   - test: What came of the try to lock its file.
-    ///   - seesAllLeases: Whether the try is certain to meet the lease of every reader, on any host.
-    /// - Returns: The decision.
+    /// Where a lease may be invisible, only the grace period protects its reader. So the full grace period applies,
+    /// even if a user waived it. `seesAllLeases` tells that the test detects the lease of every reader, on any host.
     package func decision(after test: LeaseTest, seesAllLeases: Bool) -> ReleaseDecision {
         let isDue = isPastGrace || ignoresLeases
         return switch test {
@@ -44,22 +36,18 @@ extension GenerationRelease {
     }
 }
 
-/// Why leases of readers may be unseen, so that only the grace period protects what they read.
+/// Why readers' leases may be invisible, so that only the grace period protects what they read.
 package enum LeaseDoubt: Equatable, Sendable {
-    /// Other hosts can have the files; whether their locks are seen here depends on versions, options and servers.
+    /// Other hosts can access the files; whether their locks are visible depends on versions, options and servers.
     case remote(fileSystem: String)
-    /// The file system refused a lock; why, in words.
     case refused(String)
 
-    /// The doubt about a file system.
-    ///
-    /// - Parameter magic: The number of its kind (statfs(2)).
-    /// - Returns: `nil` if there is none.
+    /// The doubt about a file system of this type (statfs(2)); `nil` if there is none.
     package static func of(fileSystem magic: UInt32) -> LeaseDoubt? {
         RemoteFileSystem.name(of: magic).map { .remote(fileSystem: $0) }
     }
 
-    /// What there is to say, and what to do.
+    /// The cause, and what to do.
     package var reason: String {
         let cause =
             switch self {

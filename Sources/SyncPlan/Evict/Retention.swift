@@ -2,15 +2,14 @@
 import AgentSettings
 import CacheFormat
 
-/// What is kept on disk beyond what lists name, and what is being removed.
+/// What is retained on disk beyond what lists name, and what is being evicted.
 ///
-/// One thing at a time is removed, and not while anything is published.
+/// One eviction or release runs at a time, and never during a publication.
 struct Retention: Sendable {
-    /// What follows next.
     enum Step {
-        /// Remove what no generation names.
+        /// Evict what no generation names.
         case remove(RetirementPlan)
-        /// Take the files of generations away whose grace is over.
+        /// Release generations whose grace period is over.
         case release([GenerationRelease])
     }
 
@@ -20,7 +19,7 @@ struct Retention: Sendable {
         case removing(RetirementPlan)
     }
 
-    /// When the release of a generation is tried again, and how long after the last try.
+    /// When to retry the release of a generation, and the delay since the last try.
     private struct Retry {
         var time: Timestamp
         var delay: Duration
@@ -34,38 +33,29 @@ struct Retention: Sendable {
         }
     }
 
-    /// How long what could not be removed is left alone.
     private static let removalRetry: Duration = .seconds(60)
-    /// The first and the longest time until a reader is asked again for a generation that it holds.
+    /// The first and the longest delay before a leased generation is tested again.
     private static let leaseRetry: (first: Duration, longest: Duration) = (.seconds(2), .seconds(30))
 
     private var grace: Duration
     private var leaseMax: Duration
-    /// How many images a change retires at least for its eviction to be held.
+    /// The number of retired images up to which no eviction is held.
     private var holdLimit: Int
-    /// What generations name.
     private(set) var ledger = RetirementLedger()
-    /// Holds what one change of the lists retires, if that is much.
+    /// Holds the eviction of what one change of the lists retired, if that is much.
     private(set) var brake: EvictionBrake
-    /// The icons that no list names because their apps have others now: they are not lost.
+    /// Unreferenced icons whose apps have a new icon URL; they do not count as lost.
     private var replaced: Set<IconURL> = []
-    /// Whether what earlier runs left is held against lists that could be read.
     private var hasBrakedAtStart = false
     private var state = State.idle
-    /// Files of images that are not what they were, and are still there.
+    /// Damaged image files that are still on disk.
     private var damaged: Set<RetirementPlan.Image> = []
-    /// The URLs whose `by-url/` names are links to them.
+    /// The URLs whose `by-url/` names link to damaged files.
     private var damagedURLs: Set<IconURL> = []
-    /// What could not be removed, and when it is tried again.
     private var stuck: (plan: RetirementPlan, until: Timestamp)?
     /// The generations that readers held at the last try, or that could not be removed.
     private var unreleased: [Int: Retry] = [:]
 
-    /// - Parameters:
-    ///   - settings: What was configured.
-    ///   - ledger: What the generations on disk name.
-    ///   - replaced: The icons that no list names because their apps have others now.
-    ///   - hold: What an earlier run held; `nil` if nothing.
     init(
         _ settings: Settings, ledger: RetirementLedger = RetirementLedger(), replaced: Set<IconURL> = [],
         hold: EvictionBrake.Hold? = nil
@@ -79,7 +69,6 @@ struct Retention: Sendable {
         self.ledger = ledger
     }
 
-    /// Goes on with other settings: also what is retired or held already is kept for as long as they say.
     mutating func configure(_ settings: Settings) {
         grace = settings.cache.grace
         leaseMax = settings.cache.leaseMax
@@ -87,32 +76,29 @@ struct Retention: Sendable {
         brake.configure(threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor)
     }
 
-    /// Whether nothing is being removed.
     var isIdle: Bool {
         if case .idle = state { true } else { false }
     }
 
-    // MARK: What is on disk
+    // MARK: Files on disk
 
-    /// A generation is in force; see ``RetirementLedger/publish(_:newDocuments:moved:at:)``.
     mutating func publish(
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: Set<Digest> = [], at now: Timestamp
     ) {
         ledger.publish(manifest, newDocuments: newDocuments, moved: moved, at: now)
     }
 
-    /// Images are not on disk, or not as they should be.
     mutating func noteMissing(_ images: Set<Digest>) {
         ledger.noteMissing(images)
     }
 
-    /// The file of an image is not what it was, or what the name of a URL leads to.
+    /// Records that an image's file, or the one that a URL's name leads to, is damaged.
     mutating func noteDamage(of image: AppListDocument.Image, shownBy url: IconURL) {
         damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
         damagedURLs.insert(url)
     }
 
-    /// Another folder is at the path of the cache: what is known of this one holds no longer.
+    /// Adopts another cache folder at the path; what is known about the old one no longer applies.
     mutating func take(_ ledger: RetirementLedger) {
         self.ledger = ledger
         (unreleased, stuck, damaged, damagedURLs) = ([:], nil, [], [])
@@ -120,7 +106,7 @@ struct Retention: Sendable {
 
     // MARK: Time
 
-    /// The system slept for so long: it counts for no grace, and for no hold.
+    /// Extends grace periods and the hold by a sleep of the system.
     mutating func noteSleep(_ time: Duration) {
         ledger.noteSleep(time)
         brake.noteSleep(time)
@@ -138,14 +124,13 @@ struct Retention: Sendable {
         return [brake.end, stuck?.until, retry, expiry].compactMap(\.self).min()
     }
 
-    /// How long generations are kept as things are.
     private var rule: RetentionRule {
         RetentionRule(grace: grace, leaseMax: leaseMax, heldThrough: brake.heldNow?.generation)
     }
 
-    // MARK: What goes
+    // MARK: Eviction
 
-    /// Takes up what is to be removed now: what no generation names, or else the generations whose grace is over.
+    /// Begins the next step: evict what no generation names, or else release generations whose grace period is over.
     mutating func begin(in catalog: Catalog, now: Timestamp) -> Step? {
         if hasRemovable(in: catalog) {
             let plan = removable(in: catalog)
@@ -157,7 +142,7 @@ struct Retention: Sendable {
         }
         if !unreleased.isEmpty {
             let tried = Set(expired.map(\.generation))
-            // Some are not to go any more: they are held, or the system slept.
+            // Remove those that no longer expire: they are held, or the system slept.
             unreleased = unreleased.filter { $0.value.time > now || tried.contains($0.key) }
         }
         guard !expired.isEmpty else { return nil }
@@ -165,14 +150,10 @@ struct Retention: Sendable {
         return .release(expired)
     }
 
-    /// Takes up damaged files that no new image has replaced, once the newest manifest does not name them any more.
+    /// Begins to remove damaged files that were not replaced, once the newest manifest no longer names them.
     ///
-    /// They are read once more before: what was told may be out of date, and generations in their grace name the images.
-    ///
-    /// - Parameters:
-    ///   - catalog: The lists and icons.
-    ///   - isPublished: Whether no list waits to be published.
-    /// - Returns: `nil` if there are none.
+    /// They are read again first: the report may be outdated, and generations in their grace period name the images.
+    /// `isPublished` tells that no list waits to be published.
     mutating func beginDamaged(in catalog: Catalog, isPublished: Bool) -> RetirementPlan? {
         guard !damaged.isEmpty || !damagedURLs.isEmpty else { return nil }
         damaged = damaged.filter { !ledger.isOnDisk($0.sha256) }
@@ -186,7 +167,7 @@ struct Retention: Sendable {
         return plan
     }
 
-    /// What no generation names, but for what could not be removed a moment ago.
+    /// What no generation names, without what recently could not be removed.
     private func removable(in catalog: Catalog) -> RetirementPlan {
         var plan = ledger.removable(in: catalog)
         if let stuck { plan.subtract(stuck.plan) }
@@ -197,19 +178,18 @@ struct Retention: Sendable {
         stuck == nil ? ledger.hasRemovable(in: catalog) : !removable(in: catalog).isEmpty
     }
 
-    /// Whether all that can go now has gone.
+    /// Whether everything that can be removed now is gone.
     func isSettled(in catalog: Catalog, at now: Timestamp) -> Bool {
         !hasRemovable(in: catalog) && !ledger.isWaiving(under: rule, except: Set(unreleased.keys))
             && nextStep.map { $0 > now } ?? true
     }
 
-    /// How many files could not be removed at the last try, and why one of them could not.
+    /// How many files could not be removed at the last try, and one of the reasons.
     var unremoved: (files: Int, reason: String?) {
         let generations = unreleased.values.compactMap(\.failure)
         return ((stuck?.plan.count ?? 0) + generations.count, stuck?.plan.failure ?? generations.first)
     }
 
-    /// The release of generations ended: some are gone, readers hold some, and some could not be removed.
     mutating func end(_ result: ReleaseResult, at now: Timestamp) {
         for generation in result.removed {
             ledger.release(generation)
@@ -226,12 +206,12 @@ struct Retention: Sendable {
         state = .idle
     }
 
-    /// A removal ended, but for what it could not remove.
+    /// Ends an eviction; `failed` is what could not be removed.
     mutating func end(failed: RetirementPlan, in catalog: Catalog, at now: Timestamp) {
         guard case .removing(var gone) = state else { preconditionFailure("nothing was being removed") }
         state = .idle
         gone.subtract(failed)
-        // What is whole was not removed: it goes with the last document that names it.
+        // Files that turned out intact were kept; they go with the last document that names them.
         if !gone.isOfDamage { ledger.remove(gone) }
         damaged.subtract(gone.images)
         damagedURLs.subtract(gone.urls)
@@ -244,11 +224,9 @@ struct Retention: Sendable {
         reviewHold(in: catalog)
     }
 
-    /// Ends the grace of what is retired, but for its last seconds, as somebody asked.
+    /// Waives the grace period of what is retired, except for its last seconds, at a user's request.
     ///
-    /// - Parameters:
-    ///   - isConfirmed: Whether an eviction that is held goes on too.
-    ///   - catalog: The lists and icons.
+    /// `isConfirmed` also confirms a held eviction.
     mutating func waiveGrace(isConfirmed: Bool, in catalog: Catalog) {
         if isConfirmed { brake.confirm() }
         ledger.waiveGrace(in: catalog)
@@ -257,16 +235,16 @@ struct Retention: Sendable {
 
     // MARK: The brake
 
-    /// Looks at what a change of the lists has retired.
+    /// Checks how much a change of the lists retired.
     ///
     /// - Parameters:
-    ///   - lost: The URLs that a list names no more, and that no other URL takes the place of.
-    ///   - kept: The images that apps showed in place of their icons, and that none has taken the place of.
-    ///   - replaced: The other URLs that a list names no more: their apps have others now.
+    ///   - lost: URLs that a list no longer names, without a replacement.
+    ///   - kept: Previous images that apps showed, without a replacement.
+    ///   - replaced: URLs that a list no longer names because their apps have new ones.
     ///   - shown: How many images icons showed before.
     ///   - newest: The newest generation.
     ///   - catalog: The lists and icons.
-    ///   - now: The present time.
+    ///   - now: The current time.
     mutating func noteChange(
         losing lost: Set<IconURL>, _ kept: [PreviousImage], replacing replaced: Set<IconURL>, shown: Int, newest: Int,
         in catalog: Catalog, at now: Timestamp
@@ -284,7 +262,7 @@ struct Retention: Sendable {
         brake.noteChange(retiring: retired, of: shown, generation: newest, at: now)
     }
 
-    /// Looks once at what an earlier run retired, of which it may not have had the time to tell.
+    /// Checks once what an earlier run retired, which may have ended before it could.
     mutating func noteStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
@@ -296,7 +274,7 @@ struct Retention: Sendable {
         brake.noteChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
     }
 
-    /// Ends a hold if what it is about has come back, or has gone.
+    /// Ends a hold if its icons have come back or are gone.
     private mutating func reviewHold(in catalog: Catalog) {
         guard let hold = brake.hold else { return }
         guard !ledger.retires(moreThan: holdLimit, through: hold.generation, except: replaced, in: catalog) else {

@@ -3,12 +3,9 @@ import AppLists
 package import CacheFormat
 
 extension RetirementLedger {
-    /// Ends the grace of the superseded generations that retire something.
+    /// Waives the grace period of the superseded generations that retire something; O(*n*) in what generations name.
     ///
-    /// They name what neither a list nor the current generation names. Each is kept for ``RetentionRule/shortest`` all the
-    /// same.
-    ///
-    /// - Complexity: O(*n*) in the number of images and URLs that generations name.
+    /// These name what neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
     package mutating func waiveGrace(in catalog: Catalog) {
         var idleImages = Set(images.lazy.compactMap(\.key).filter { !catalog.needs($0) })
         var idleURLs = Set(urls.lazy.map(\.url).filter { !catalog.needs(url: $0) })
@@ -22,17 +19,12 @@ extension RetirementLedger {
         }
     }
 
-    /// Whether a generation is still to go whose grace was ended by hand, apart from some.
+    /// Whether a generation with a waived grace period is still to be released, apart from `others`.
     package func isWaiving(under rule: RetentionRule, except others: Set<Int> = []) -> Bool {
         waived.contains { !rule.isHeld($0) && !others.contains($0) }
     }
 
-    /// The superseded generations whose grace is over, and that of leases on them where it is.
-    ///
-    /// - Parameters:
-    ///   - rule: How long they are kept.
-    ///   - now: The present time.
-    /// - Returns: The oldest first.
+    /// The superseded generations whose grace period is over, the oldest first, with whether their leases expired too.
     package func expired(under rule: RetentionRule, now: Timestamp) -> [GenerationRelease] {
         func isOver(_ number: Int) -> Bool { endOfGrace(of: number, rule.grace).map { $0 <= now } ?? false }
         let old = kept(under: rule).prefix { isOver($0) }
@@ -45,14 +37,14 @@ extension RetirementLedger {
         }
     }
 
-    /// When the next grace is over, apart from that of some generations; `nil` if there is none.
+    /// When the next grace period ends, apart from that of some generations; `nil` if there is none.
     package func nextExpiry(under rule: RetentionRule, except isOther: (Int) -> Bool = { _ in false }) -> Timestamp? {
         let oldest = kept(under: rule).first { !isOther($0) }
         let next = [oldest].compactMap(\.self) + waived.filter { !rule.isHeld($0) && !isOther($0) }
         return next.compactMap { endOfGrace(of: $0, rule.grace) }.min()
     }
 
-    /// The superseded generations that only their grace keeps, the oldest first.
+    /// The superseded generations that are not held, the oldest first.
     private func kept(under rule: RetentionRule) -> ArraySlice<Int> { superseded.drop(while: rule.isHeld) }
 
     private func endOfGrace(of number: Int, _ grace: Duration) -> Timestamp? {
@@ -60,24 +52,18 @@ extension RetirementLedger {
         return time + (waived.contains(number) ? min(grace, RetentionRule.shortest) : grace)
     }
 
-    /// When the grace of each superseded generation is over.
     package func expiries(grace: Duration) -> [Int: Timestamp] {
         var ends: [Int: Timestamp] = [:]
         for number in superseded { ends[number] = endOfGrace(of: number, grace) }
         return ends
     }
 
-    /// Whether generations up to this one still name more than so many icons that no list names, as when they were retired.
+    /// Whether generations up to this one still name more than `limit` retired icons, apart from those that were
+    /// replaced.
     ///
-    /// An icon whose image was lost counts, as it did not come back, unless all were.
-    ///
-    /// - Parameters:
-    ///   - limit: How many.
-    ///   - generation: The newest generation that counts.
-    ///   - replaced: The icons that do not count: their apps have others now.
-    ///   - catalog: The lists and icons.
-    /// - Returns: Whether they do.
-    /// - Complexity: O(*n*) in the number of icons that those generations name, if most of them are named by lists.
+    /// An icon whose image was lost counts too, since it did not come back, unless all images were lost. An icon in
+    /// `replaced` has an app with a new icon URL. O(*n*) in the number of icons that those generations name, if most
+    /// are referenced.
     package func retires(
         moreThan limit: Int, through generation: Int, except replaced: Set<IconURL> = [], in catalog: Catalog
     ) -> Bool {
@@ -100,13 +86,10 @@ extension RetirementLedger {
         return false
     }
 
-    /// The images that documents show in place of those of icons, and that nothing shows any more or takes the place of.
+    /// The previous images in documents that are no longer shown and were not replaced.
     ///
-    /// - Parameters:
-    ///   - replaced: The icons that do not count: their apps have others now.
-    ///   - catalog: The lists and icons.
-    /// - Returns: Their digests.
-    /// - Complexity: O(*n*) in the number of documents, and of such images.
+    /// An icon in `replaced` has an app with a new icon URL, and does not count. O(*n*) in the number of documents, and
+    /// of such images.
     func retiredPrevious(except replaced: Set<IconURL>, in catalog: Catalog) -> Set<Digest> {
         documents.values.reduce(into: []) {
             $0.formUnion(Self.previousImages(of: $1, except: replaced, in: catalog))
@@ -118,7 +101,7 @@ extension RetirementLedger {
     ) -> [Digest] {
         Dictionary(grouping: document.shown, by: \.entry.icon).flatMap { url, entries -> [Digest] in
             let images = entries.compactMap(\.image.image.digest)
-            // It has taken the place of one of them.
+            // The icon's own image has replaced one of them.
             if catalog.icons[url]?.hasImage == true {
                 return images.filter { $0 != images.first && !catalog.needs($0) }
             }

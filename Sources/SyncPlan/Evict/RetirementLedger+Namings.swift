@@ -2,21 +2,17 @@
 package import CacheFormat
 
 extension RetirementLedger {
-    /// Which URLs the generations on disk name.
     package var namings: Namings { Namings(documents: documents, superseded: superseded) }
 
-    /// Which URLs the generations on disk name, as they did at one moment.
+    /// A snapshot of the URLs that the generations on disk name.
     package struct Namings: Sendable {
         fileprivate let documents: [Digest: Document]
         fileprivate let superseded: [Int]
 
-        /// Finds the newest superseded generation on disk that names each of these URLs, or has apps show its image.
+        /// The newest superseded generation that names each URL, or shows its image as a previous one.
         ///
-        /// - Parameters:
-        ///   - urls: The URLs.
-        ///   - chosen: The generations that count; `nil` for all.
-        /// - Returns: None for the URLs that none names.
-        /// - Complexity: O(*n*) in the number of documents on disk, and in that of their URLs at most.
+        /// Only `chosen` generations count; `nil` for all. O(*n*) in the number of documents on disk, and at most in
+        /// that of their URLs.
         package func newest(naming urls: some Collection<IconURL>, among chosen: Set<Int>? = nil) -> [IconURL: Int] {
             let counted = chosen.map { superseded.filter($0.contains) } ?? superseded
             let documents = documents.values.compactMap { document in

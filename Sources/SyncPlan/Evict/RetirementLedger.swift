@@ -2,38 +2,34 @@
 import AppLists
 package import CacheFormat
 
-/// What every generation on disk names, so that nothing is removed that one of them still does.
+/// What every generation on disk names, so that nothing still named is removed.
 ///
-/// Generations name documents, documents name images and URLs. A generation is released when its grace is over and no reader
-/// holds a lease on it; what it alone named can go then.
+/// Generations name documents; documents name images and URLs. A generation is released when its grace period is over
+/// and no reader holds a lease on it; what only it named can be evicted then.
 package struct RetirementLedger: Sendable {
     struct Document {
         /// How many lists of the current generation have it.
         fileprivate(set) var lists = 0
-        /// Since which generation each one names it; `nil` if the current one does not.
+        /// The generation since which every one has named it; `nil` if the current one does not.
         fileprivate(set) var since: Int?
-        /// The generations in a row that named it before, the oldest first; some of them may be gone.
+        /// Earlier ranges of generations that named it, the oldest first; some may be gone.
         fileprivate(set) var before: [ClosedRange<Int>] = []
-        /// The URLs of its icons that are ready.
+        /// The URLs of its ready icons.
         let urls: SortedSet<IconURL>
-        /// Their images.
         let images: SortedSet<Digest>
-        /// Its list.
         let list: ListName
         /// The entries that show previous images of their apps.
         let shown: [ShownPrevious]
 
-        /// The newest generation that named it.
         var newest: Int { since == nil ? before.last?.upperBound ?? 0 : .max }
 
-        /// Those that name it, of generations that are on disk: the oldest first.
+        /// The generations on disk that name it, the oldest first.
         func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
             let ranges = before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
             return ranges.lazy.map { all.within($0) }.joined()
         }
     }
 
-    /// An entry that shows the previous image of its app.
     struct ShownPrevious {
         let entry: AppEntry
         let image: PreviousImage
@@ -42,7 +38,7 @@ package struct RetirementLedger: Sendable {
     struct Image: Keyed {
         let boxed: Boxed<AppListDocument.Image>
         var documents: Int32 = 0
-        /// Whether its file is in `icons/`, and is what it should be.
+        /// Whether its file is in `icons/` and intact.
         var isOnDisk = true
 
         var bytes: Int { boxed.wrappedValue?.bytes ?? 0 }
@@ -57,38 +53,32 @@ package struct RetirementLedger: Sendable {
         var key: IconURL { url }
     }
 
-    /// The superseded generations, the oldest first.
+    /// The oldest first.
     private(set) var superseded: [Int] = []
-    /// When each of them was.
     package private(set) var supersessions: [Int: Timestamp] = [:]
     private(set) var current: Int?
-    /// The lists of the current generation.
     private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
-    /// The documents with entries that show previous images, by list.
     private var showingPrevious: [ListName: Set<Digest>] = [:]
     /// The documents that the current generation does not name, by the newest one that does.
     private var leftovers: [Int: Set<Digest>] = [:]
-    /// The documents of the current generation of which nothing is known.
+    /// The documents of the current generation whose content is unknown.
     private var unknown: Set<Digest> = []
-    /// The images that documents name, and those whose files are still to be removed; whoever changes it counts.
+    /// The images that documents name, and those still to be removed; update the holdings with every change.
     private(set) var images = KeyedTable<Image>()
     private(set) var urls = KeyedTable<Naming>()
-    /// The generations whose grace was ended by hand.
     var waived: Set<Int> = []
-    /// What no document names any more.
     private var unnamed = RetirementPlan()
 
-    /// How many images are in `icons/`, and how many bytes they have together.
+    /// The number and total bytes of the images in `icons/`.
     package private(set) var holdings: (images: Int, bytes: Int) = (0, 0)
 
     package init() {}
 
-    /// Counts an image in, or out again, if it is on disk.
     private mutating func count(_ image: Image?, _ sign: Int) {
         guard let image, image.isOnDisk else { return }
         holdings.images += sign
-        // Documents that somebody else wrote may say anything.
+        // Documents written by others may contain any size, so this must not trap.
         holdings.bytes &+= sign &* image.bytes
     }
 
@@ -99,10 +89,9 @@ package struct RetirementLedger: Sendable {
         count(images[place], 1)
     }
 
-    /// Whether the image is in `icons/`.
     package func isOnDisk(_ image: Digest) -> Bool { images[image]?.isOnDisk ?? false }
 
-    /// Whether a generation names the image, or it is in `icons/` since one did.
+    /// Whether a generation names the image, or it is still in `icons/` since one did.
     func knows(_ image: Digest) -> Bool { images[image] != nil }
 
     /// The images that generations name and are in `icons/`.
@@ -110,24 +99,22 @@ package struct RetirementLedger: Sendable {
         images.lazy.filter { $0.isOnDisk && $0.documents > 0 }.compactMap(\.boxed.wrappedValue)
     }
 
-    /// An image that a document names, in the box that it is kept in.
+    /// The shared box of an image that a document names.
     func boxed(_ image: Digest) -> Boxed<AppListDocument.Image>? { images[image]?.boxed }
 
-    /// The same, for an image that documents may tell otherwise.
+    /// The shared box of an image, or a new one if documents describe it differently.
     func boxed(_ image: AppListDocument.Image) -> Boxed<AppListDocument.Image> {
         if let boxed = boxed(image.sha256), boxed.wrappedValue == image { boxed } else { Boxed(wrappedValue: image) }
     }
 
-    /// Whether a document has an image for a URL.
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
-    /// The most entries of a list's documents that are searched for an app that returns.
+    /// The most entries of a list's documents that are searched for a returning app.
     static let longestSearch = 200_000
 
-    /// The entries that show previous images in each document of a list, the newest document first; none beyond
-    /// ``longestSearch``.
+    /// The entries that show previous images in each document of a list, the newest document first.
     ///
-    /// - Complexity: O(*n* log *n*) in the number of such documents of the list.
+    /// Stops after ``longestSearch`` entries. O(*n* log *n*) in the number of such documents of the list.
     func previousImages(shownBy list: ListName) -> [[ShownPrevious]] {
         var rest = Self.longestSearch
         return documentsShowingPrevious(of: list).sorted { $0.newest > $1.newest }
@@ -138,9 +125,8 @@ package struct RetirementLedger: Sendable {
             .map(\.shown)
     }
 
-    /// The lists with a document that shows one of these images as a previous image.
-    ///
-    /// - Complexity: O(*n*) in the number of entries that show previous images.
+    /// The lists with a document that shows one of these images as a previous image; O(*n*) in the number of such
+    /// entries.
     func lists(showing images: Set<Digest>) -> [ListName] {
         showingPrevious.keys.filter { list in
             documentsShowingPrevious(of: list).contains { document in
@@ -153,26 +139,20 @@ package struct RetirementLedger: Sendable {
         (showingPrevious[list] ?? []).compactMap { documents[$0] }
     }
 
-    /// Whether no document names the image any more, and it is still to be removed.
+    /// Whether no document names the image, which is still to be evicted.
     private func isUnnamed(_ image: Digest) -> Bool { images[image]?.documents == 0 }
 
-    /// The same for the `by-url/` name of a URL.
+    /// Whether no document names the URL, whose `by-url/` name is still to be removed.
     private func isUnnamed(_ url: IconURL) -> Bool { urls[url]?.documents == 0 }
 
-    /// Notes images that are not on disk any more, or not as they should be.
     package mutating func noteMissing(_ digests: some Sequence<Digest>) {
         for digest in digests { note(digest, isOnDisk: false) }
     }
 
-    /// Notes a generation that became durable; the current one, if there is one, is superseded by it now.
+    /// Records a durable generation, which supersedes the current one.
     ///
-    /// An image that no document named before is taken for one that is on disk.
-    ///
-    /// - Parameters:
-    ///   - manifest: The manifest of the generation.
-    ///   - newDocuments: The documents that no generation before named.
-    ///   - moved: The images that came to `icons/` with it.
-    ///   - now: The present time.
+    /// An image that no document named before is assumed to be on disk. `newDocuments` are those that no generation
+    /// before named, `moved` the images that it moved to `icons/`.
     package mutating func publish(
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
         at now: Timestamp
@@ -184,7 +164,7 @@ package struct RetirementLedger: Sendable {
             superseded.append(last)
         }
         current = manifest.generation
-        // Most is as it was: what a document and its icons cost is paid when they come and go.
+        // Process only changed documents: their cost is paid when they come and go.
         var changed: Set<Digest> = []
         for (name, list) in manifest.lists {
             let digest = list.sha256
@@ -209,7 +189,6 @@ package struct RetirementLedger: Sendable {
         unnamed.documents = unnamed.documents.filter { documents[$0] == nil }
     }
 
-    /// Notes whether the current generation names a document, where that may have changed.
     private mutating func noteNaming(of digest: Digest, by generation: Int, after last: Int?) {
         guard let document = documents[digest], (document.lists > 0) != (document.since != nil) else { return }
         if let since = document.since, let last {
@@ -227,7 +206,7 @@ package struct RetirementLedger: Sendable {
         ready.urls.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var shown: [ShownPrevious] = []
-        // By their numbers: a copy of an entry costs more than the rest.
+        // Iterate by index: copying an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
             ready.urls.append(value.apps[index].icon)
@@ -251,17 +230,17 @@ package struct RetirementLedger: Sendable {
         if !shown.isEmpty { showingPrevious[document.list, default: []].insert(digest) }
     }
 
-    /// Notes when generations were superseded, as far as that is known: an earlier run knew it.
+    /// Restores when generations were superseded, as recorded by an earlier run.
     mutating func setSupersessions(_ times: [Int: Timestamp], default now: Timestamp) {
         for number in superseded { supersessions[number] = min(times[number] ?? now, now) }
     }
 
-    /// Notes that the system slept: while it sleeps, no grace and no lease passes, as no reader runs.
+    /// Extends grace periods and leases by a sleep of the system, during which no reader runs.
     package mutating func noteSleep(_ time: Duration) {
         supersessions = supersessions.mapValues { $0 + time }
     }
 
-    /// Notes that a generation's file is gone: what it alone named is named by none.
+    /// Releases a generation whose file is gone.
     package mutating func release(_ number: Int) {
         precondition(number != current, "the current generation is not released")
         guard supersessions.removeValue(forKey: number) != nil else { return }
@@ -305,14 +284,12 @@ package struct RetirementLedger: Sendable {
             affected: unnamed.affected)
     }
 
-    /// Whether anything can be removed now.
     package func hasRemovable(in catalog: Catalog) -> Bool {
         !unnamed.documents.isEmpty
             || unnamed.images.contains { isUnnamed($0.sha256) && !catalog.needs($0.sha256) }
             || unnamed.urls.contains { isUnnamed($0) && !catalog.needs(url: $0) }
     }
 
-    /// Notes that what a plan named is gone.
     package mutating func remove(_ plan: RetirementPlan) {
         for image in plan.images where isUnnamed(image.sha256) { count(images.remove(image.sha256), -1) }
         for url in plan.urls where isUnnamed(url) { urls.remove(url) }
@@ -324,7 +301,7 @@ package struct RetirementLedger: Sendable {
 }
 
 extension [Int] {
-    /// Those in a range, of numbers that only grow.
+    /// The elements in a range of an ascending array.
     func within(_ range: ClosedRange<Int>) -> ArraySlice<Int> {
         let (low, high) = (index(ofFirstFrom: range.lowerBound), index(ofFirstFrom: range.upperBound + 1))
         return self[low..<Swift.max(low, high)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What is named by no generation on disk, and can be removed.
+/// Files that no generation on disk names and that can be removed.
 package struct RetirementPlan: Equatable, Sendable {
     package struct Image: Hashable, Sendable {
         package var sha256: Digest
@@ -10,15 +10,13 @@ package struct RetirementPlan: Equatable, Sendable {
 
     package var documents: Set<Digest> = []
     package var images: Set<Image> = []
-    /// URLs whose `by-url/` names go.
     package var urls: Set<IconURL> = []
     /// All URLs of the documents that no generation names any more.
     package var affected: Set<IconURL> = []
 
-    /// Whether its images were found damaged: what is whole by now stays, with the URLs' names of it.
+    /// Whether its images were found damaged; those that turn out intact stay, with their `by-url/` names.
     package var isOfDamage = false
 
-    /// Why something of it could not be removed, if somebody tried.
     package var failure: String?
 
     package init(
@@ -30,19 +28,16 @@ package struct RetirementPlan: Equatable, Sendable {
         self.affected = affected
     }
 
-    /// How many files it has removed.
     package var count: Int { documents.count + images.count + urls.count }
 
     package var isEmpty: Bool { documents.isEmpty && images.isEmpty && urls.isEmpty }
 
-    /// Takes out what another plan names too.
     package mutating func subtract(_ other: RetirementPlan) {
         documents.subtract(other.documents)
         images.subtract(other.images)
         urls.subtract(other.urls)
     }
 
-    /// Takes in what another plan names.
     package mutating func formUnion(_ other: RetirementPlan) {
         documents.formUnion(other.documents)
         images.formUnion(other.images)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set that never changes: a third of the size of a `Set`, of which there are many.
+/// An immutable set, for large numbers of sets: it takes a third of the memory of a `Set`.
 struct SortedSet<Element: Hashable & Comparable & Sendable>: RandomAccessCollection, Sendable {
     private let elements: [Element]
 

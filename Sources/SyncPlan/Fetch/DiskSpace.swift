@@ -3,7 +3,7 @@ package import AgentSettings
 import CacheFormat
 package import HTTPRules
 
-/// What a file system has, and what of it is free to the agent (`statvfs(3)`).
+/// The total and free space of a file system (`statvfs(3)`).
 package struct DiskSpace: Equatable, Sendable {
     package struct Amount: Equatable, Sendable {
         package var free: Int
@@ -15,10 +15,9 @@ package struct DiskSpace: Equatable, Sendable {
         }
     }
 
-    /// The folder that was asked about.
     package var folder: String
     package var bytes: Amount
-    /// `nil` if the file system makes inodes as they are needed.
+    /// `nil` if the file system allocates inodes on demand.
     package var inodes: Amount?
 
     package init(folder: String, bytes: Amount, inodes: Amount? = nil) {
@@ -27,17 +26,12 @@ package struct DiskSpace: Equatable, Sendable {
         self.inodes = inodes
     }
 
-    /// How large an image is taken to be before its server tells, in bytes.
+    /// The assumed size of an image before the server announces it, in bytes.
     ///
-    /// Where not even that fits, thousands of icons would be asked for in vain one by one.
+    /// If not even that much is free, requesting thousands of icons one by one would be futile.
     package static let usual = 64 << 10
 
-    /// Whether there is room for a new file.
-    ///
-    /// - Parameters:
-    ///   - count: How many bytes it has; `nil` if that is not known yet.
-    ///   - reserve: What is left free in any case.
-    /// - Returns: Why there is none; `nil` if there is.
+    /// Why there is no room for a file of `count` bytes (`nil`: unknown) above the reserve; `nil` if there is.
     package func shortage(for count: Int?, above reserve: SpaceReserve) -> Shortage? {
         let isOutOfInodes = inodes.map { $0.free <= reserve.inodes(of: $0.total) } ?? false
         let room = isOutOfInodes ? -1 : bytes.free - reserve.bytes(of: bytes.total)
@@ -61,16 +55,14 @@ package struct DiskSpace: Equatable, Sendable {
 
     /// How many bytes of list documents may be written.
     ///
-    /// What is kept free is there for them, but not for long ones: some of it is left for what has to be published even
-    /// then, as that a list is gone. A few KiB are tried in any case.
+    /// Documents may use half of the reserve, but not all of it: urgent publications, such as the removal of a list,
+    /// need the rest. A few KiB are always tried.
     package func roomForDocuments(above reserve: SpaceReserve) -> Int {
         let kept = reserve.bytes(of: bytes.total)
         return max(bytes.free - kept, min(bytes.free - kept / 2, Self.usual), 4 << 10)
     }
 
-    /// Whether there is room for list documents of so many bytes.
-    ///
-    /// - Returns: Why there is none; `nil` if there is.
+    /// Why there is no room for list documents of `count` bytes; `nil` if there is.
     package func shortage(forDocuments count: Int, above reserve: SpaceReserve) -> Shortage? {
         guard count > roomForDocuments(above: reserve) else { return nil }
         return Shortage(

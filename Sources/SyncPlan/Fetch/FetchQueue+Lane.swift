@@ -2,35 +2,31 @@
 import CacheFormat
 import DequeModule
 
-/// What the queue knows of an origin, of a list, and of what a list wants of an origin.
+/// The queue's state per origin, per list, and per list and origin.
 extension FetchQueue {
-    /// One URL's place among those that a list wants of an origin.
+    /// The place of one URL among those that a list has queued for an origin.
     struct Ticket {
         var url: IconURL
         var number: Int
     }
 
-    /// What one list wants of an origin.
+    /// The URLs that one list has queued for an origin.
     struct Share {
         enum Turn: Equatable {
-            /// It asks for a slot, with the turn of this number among its list's.
+            /// The list asks for a slot; the number identifies its turn.
             case asking(Int)
-            /// It waits to be offered a slot, in the place of this number.
+            /// The list waits to be offered a slot; the number identifies its place.
             case waiting(Int)
         }
 
         private var tickets: [Deque<Ticket>] = Array(repeating: [], count: Priority.allCases.count)
         private var ticketCount = 0
-        /// How many of its tickets are valid.
         var queued = 0
         var turn: Turn?
-        /// Among which of its list's turns it asks.
         var asked = Priority.retry
 
-        /// What goes first of it.
         var best: Priority? { Priority.allCases.first { !tickets[$0.rawValue].isEmpty } }
 
-        /// Whether most tickets are no longer valid.
         var isSparse: Bool { ticketCount > 2 * queued + 32 }
 
         mutating func add(_ ticket: Ticket, _ priority: Priority) {
@@ -51,23 +47,20 @@ extension FetchQueue {
         }
     }
 
-    /// An origin.
     struct Lane {
-        /// How many lists ask for its slots at once: the others wait until one of these has had its turn.
+        /// How many lists may ask for slots at once; the others wait until one of these has had its turn.
         static let mostAsking = 16
 
-        /// What lists want of it, by list.
         var shares: [ListName: Share] = [:]
         /// The lists that ask for a slot; at most ``mostAsking``.
         var asking: [ListName] = []
-        /// The lists that wait to be offered a slot, in order: first those that were served less than others.
+        /// The lists that wait to be offered a slot, in order; those served less than others come first.
         private var waiting: [Deque<(list: ListName, number: Int)>] = [[], []]
         var queued = 0
         var active = 0
         var isMultiplexed = false
         var standing = Standing.untried
 
-        /// A download for a list begins, of what was queued.
         mutating func begin(_ list: ListName) -> Standing {
             queued -= 1
             active += 1
@@ -75,13 +68,11 @@ extension FetchQueue {
             return standing
         }
 
-        /// A download ends.
         mutating func end() -> Standing {
             active -= 1
             return standing
         }
 
-        /// Lets a list wait, in the place of this number.
         mutating func wait(_ list: ListName, _ number: Int, first: Bool) {
             shares[list]?.turn = .waiting(number)
             let index = first ? 0 : 1
@@ -91,10 +82,9 @@ extension FetchQueue {
             waiting[index].removeAll { shares[$0.list]?.turn != .waiting($0.number) }
         }
 
-        /// The list that is to ask for a slot next, if there may be one more; it does not wait from here on.
+        /// Dequeues the list that may ask for a slot next, if one more may ask.
         mutating func nextToAsk() -> ListName? { asking.count < Self.mostAsking ? nextWaiting() : nil }
 
-        /// The list that is offered a slot next; it does not wait from here on.
         mutating func nextWaiting() -> ListName? {
             for index in waiting.indices {
                 while let (list, number) = waiting[index].popFirst() {
@@ -113,28 +103,30 @@ extension FetchQueue {
         var number: Int
     }
 
-    /// A list, and what it was served.
+    /// A list, and the service it has received.
     struct Flow {
-        /// What a download costs a list, as it counts what it is served.
+        /// What a download adds to a list's ``time``.
         static func cost(_ priority: Priority) -> Int { priority == .awaited ? 1 : 4 }
-        /// By how much a list may be served before others that have been served all the time: sixteen downloads.
+        /// How far a new list may be served ahead of the others: sixteen downloads.
         static let credit = 64
-        /// How many flows are kept in any case.
+        /// The number of flows that are always kept.
         static let fewest = 64
 
-        /// The origins that it wants something of and that have a slot for it, by their standing and its priority.
+        /// The turns at origins with a free slot, by the origin's standing and the priority.
         var turns: [[Deque<Turn>]] = Array(
             repeating: Array(repeating: [], count: Priority.allCases.count), count: Standing.allCases.count)
-        /// How many of these are valid, by standing.
+        /// The number of valid turns, by standing.
         var asking = Array(repeating: 0, count: Standing.allCases.count)
-        /// The number of its turn among the lists that ask, by standing.
+        /// The number of its turn among the asking lists, by standing.
         var listTurns: [Int?] = Array(repeating: nil, count: Standing.allCases.count)
-        /// What it was served, and what it is taken to have been before.
+        /// The service it has received, including what it is credited with at its start.
         var time: Int
-        /// How many of its URLs are queued or being downloaded.
+        /// How many of its URLs are queued or in flight.
         var work = 0
 
-        /// Takes the first turn that is still valid, for an origin of one of these standings; those before it go too.
+        /// Removes and returns the first valid turn for an origin of one of these standings.
+        ///
+        /// Invalid turns before it are removed too.
         mutating func takeTurn(of standings: [Standing], where isValid: (Turn) -> Bool) -> Turn? {
             for priority in Priority.allCases.indices {
                 var first: (turn: Turn, standing: Int)?
@@ -152,7 +144,7 @@ extension FetchQueue {
         }
     }
 
-    /// A list's place among those that ask; where its flow has been served more since, its place is further back.
+    /// A list's place among the asking lists; it moves back if its flow has been served since.
     struct ListTurn: Comparable {
         var time: Int
         var number: Int

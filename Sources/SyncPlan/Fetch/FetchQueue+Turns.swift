@@ -3,10 +3,10 @@ import CacheFormat
 import DequeModule
 import HeapModule
 
-/// Whose turn it is: a list's, and of its origins one that has a slot.
+/// Whose turn it is: the list, and one of its origins with a free slot.
 ///
-/// An origin with a free slot has some of the lists that want it ask for it. One that has none left when their turn comes
-/// has them wait, and offers what becomes free to those that wait: so no step looks at all lists of an origin.
+/// An origin with a free slot lets some of the lists that want it ask. If it has none left when their turn comes, they
+/// wait, and it offers slots that become free to the waiting lists. So no step looks at all lists of an origin.
 extension FetchQueue {
     // MARK: Lists
 
@@ -19,14 +19,13 @@ extension FetchQueue {
         flowLimit = max(Flow.fewest, 2 * flows.count)
     }
 
-    /// Counts a download against its list.
     mutating func charge(_ list: ListName, _ priority: Priority) {
         let time = max(flows[list]?.time ?? virtualTime, virtualTime - Flow.credit)
         virtualTime = max(virtualTime, time)
         flows[list]?.time = time + Flow.cost(priority)
     }
 
-    /// The list that was served least of those that ask origins of a standing.
+    /// The least served of the lists that ask origins of this standing.
     private mutating func firstListTurn(_ standing: Standing) -> ListTurn? {
         let index = standing.rawValue
         while var listTurn = listTurns[index].min {
@@ -51,7 +50,6 @@ extension FetchQueue {
 
     // MARK: Turns
 
-    /// The list whose turn it is, and the origin.
     mutating func nextTurn() -> (list: ListName, origin: String)? {
         while true {
             let admitted = Standing.allCases.filter(isAdmitted)
@@ -66,7 +64,7 @@ extension FetchQueue {
         }
     }
 
-    /// The turn of an origin that has its share already, when all others have what they can take.
+    /// A turn at an origin that has its fair share already, once no other origin can use the slot.
     mutating func nextGreedyTurn() -> (list: ListName, origin: String)? {
         while let origin = greedy.min(by: { (lanes[$0]?.active ?? 0, $0) < (lanes[$1]?.active ?? 0, $1) }) {
             if let active = lanes[origin]?.active, active < slots(of: origin).all,
@@ -79,16 +77,16 @@ extension FetchQueue {
         return nil
     }
 
-    /// The origin of a list's first turn, which it has no more from here on.
     private mutating func takeTurn(of list: ListName, _ admitted: [Standing]) -> String? {
         guard let origin = takeValidTurn(of: list, admitted)?.origin else { return nil }
         withdraw(list, origin)
         return origin
     }
 
-    /// The first turn of a list that is still valid, which it has no more from here on.
+    /// Removes and returns a list's first valid turn.
     ///
-    /// Apart, so that `lanes` is not shared any more when it changes next: all of it would be copied then.
+    /// A separate function, so that the copy of `lanes` is released before `lanes` changes: otherwise all of it would
+    /// be copied.
     private mutating func takeValidTurn(of list: ListName, _ admitted: [Standing]) -> Turn? {
         let lanes = lanes
         return flows[list]?.takeTurn(of: admitted) {
@@ -98,7 +96,6 @@ extension FetchQueue {
 
     // MARK: Asking and waiting
 
-    /// Has a list ask an origin for a slot.
     private mutating func ask(_ list: ListName, _ origin: String) {
         guard let standing = lanes[origin]?.standing.rawValue, let priority = lanes[origin]?.shares[list]?.best
         else { return }
@@ -115,7 +112,7 @@ extension FetchQueue {
         listTurns[standing].insert(ListTurn(time: flow.time, number: lastNumber, list: list))
     }
 
-    /// Takes turns away that are no longer valid, once they are the most.
+    /// Removes invalid turns once they are the majority.
     private mutating func sweepTurns(of list: ListName, _ standing: Int, _ priority: Int) {
         guard let flow = flows[list], flow.turns[standing][priority].count > 2 * flow.asking[standing] + 32 else {
             return
@@ -126,7 +123,6 @@ extension FetchQueue {
         }
     }
 
-    /// Has a list no longer ask.
     private mutating func withdraw(_ list: ListName, _ origin: String) {
         guard let index = lanes[origin]?.asking.firstIndex(of: list), let standing = lanes[origin]?.standing.rawValue
         else { return }
@@ -135,14 +131,12 @@ extension FetchQueue {
         flows[list]?.asking[standing] -= 1
     }
 
-    /// Lets a list wait until the origin has a slot for it.
     mutating func wait(_ list: ListName, at origin: String) {
         lastNumber += 1
         let isBehind = flows[list].map { $0.time < virtualTime } ?? false
         lanes[origin]?.wait(list, lastNumber, first: isBehind)
     }
 
-    /// A list has one more ticket for an origin.
     mutating func noteTicket(of list: ListName, _ origin: String, _ priority: Priority) {
         switch lanes[origin]?.shares[list]?.turn {
         case nil: wait(list, at: origin)
@@ -155,7 +149,6 @@ extension FetchQueue {
         offerSlots(of: origin)
     }
 
-    /// Forgets what a list wanted of an origin, once that is nothing.
     mutating func forgetShareIfEmpty(_ list: ListName, _ origin: String) {
         guard lanes[origin]?.shares[list]?.queued == 0 else { return }
         withdraw(list, origin)
@@ -164,7 +157,7 @@ extension FetchQueue {
 
     // MARK: Slots
 
-    /// Has lists that wait for an origin ask for its slots, if it has any.
+    /// Lets waiting lists ask for an origin's free slots.
     mutating func offerSlots(of origin: String) {
         guard let (active, standing) = lanes[origin].map({ ($0.active, $0.standing) }) else { return }
         let slots = slots(of: origin)
@@ -173,14 +166,13 @@ extension FetchQueue {
             setStanding(of: origin, active == 0 && restrictions[origin] == nil ? .untried : .doubtful)
         }
         guard active < slots.fair else {
-            // It could take more than its share.
             greedy.insert(origin)
             return
         }
         while let list = lanes[origin]?.nextToAsk() { ask(list, origin) }
     }
 
-    /// Changes an origin's standing; the lists that ask it have new turns.
+    /// Changes an origin's standing, and renews the turns of the lists that ask it.
     mutating func setStanding(of origin: String, _ standing: Standing) {
         guard lanes[origin].map({ $0.standing != standing }) ?? false else { return }
         let asking = lanes[origin]?.asking ?? []

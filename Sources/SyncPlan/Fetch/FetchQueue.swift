@@ -2,56 +2,50 @@
 package import CacheFormat
 import HeapModule
 
-/// Which URL is downloaded next: one download a URL, a limit in all and for each origin, a fair share for each list and a
-/// fair turn for each origin.
+/// Decides which URL is downloaded next.
 ///
-/// Lists share the slots by start-time fair queueing, over all and within an origin: the list that was served least goes
-/// next. One that comes anew is served ``Flow/credit`` ahead of the others, and then as they are: a small list does not
-/// wait for a large one, and a large one gets its share however many small ones come. What goes before what is a matter
-/// within a list; only icons that somebody waits for give their list a larger share.
+/// One download per URL, a limit in all and per origin, a fair share for each list and a fair turn for each origin.
 ///
-/// The limit for an origin is one on connections. One that answers many requests over a connection at once may have as
-/// many as HTTP/2 streams, for as long as there is something to do for it; while others wait, no origin starts more than
-/// make up half of all slots.
+/// Lists share the slots by start-time fair queueing, both overall and within an origin: the least served list goes
+/// next. A new list starts ``Flow/credit`` ahead of the others and then is their equal. So a small list does not wait
+/// for a large one, and a large one gets its share however many small ones come. Priorities order the URLs within a
+/// list; only icons that somebody waits for give their list a larger share.
 ///
-/// An origin is trusted once it has answered, as long as there is something to do for it and until it is restricted.
-/// Those that are not trusted hold no more than half of the slots together: however many of them hang, others go on.
-/// Half of these are left to origins that were never asked, so that what hangs already does not keep them from their
-/// first answer.
+/// The limit per origin is one on connections. An origin that multiplexes requests over one connection may have as many
+/// as HTTP/2 streams, while it has work; while others wait, no origin starts downloads beyond half of all slots.
 ///
-/// Every operation takes logarithmic time in the number of lists, amortised. A URL that is taken out is only forgotten; its
-/// place in the queue is passed over when its turn comes, or swept out when such places are the most.
+/// An origin is trusted once it has answered, while it has work and until it is restricted. All untrusted origins
+/// together hold at most half of the slots, so others go on however many of them hang. Half of these slots are left to
+/// origins that were never asked, so that hanging ones do not keep them from their first answer.
+///
+/// Every operation takes amortised logarithmic time in the number of lists. Removing a URL only invalidates its place
+/// in the queue; the place is skipped when its turn comes, or swept out once most places are invalid.
 package struct FetchQueue: Sendable {
-    /// What goes before what within a list.
     package enum Priority: Int, CaseIterable, Sendable {
-        /// An icon that somebody waits for at this moment.
+        /// Somebody waits for the icon.
         case awaited
-        /// An icon that is not on disk.
         case new
-        /// An icon that is on disk, and may be out of date.
+        /// The icon is on disk and may be stale.
         case refresh
-        /// An icon that failed before.
         case retry
     }
 
     enum Standing: Int, CaseIterable {
         case trusted
-        /// Nothing was asked of it, or what was asked is forgotten.
+        /// It was never asked, or that is forgotten.
         case untried
-        /// It has failed, or has yet to answer what it was asked.
+        /// It has failed, or its first response is pending.
         case doubtful
     }
 
-    /// Where a URL is queued.
     private struct Place {
         var origin: String
         var list: ListName
         var priority: Priority
-        /// The number of its valid ticket.
         var ticket: Int
     }
 
-    /// The most downloads at once over one connection: no server should take fewer (RFC 9113, section 6.5.2).
+    /// The most downloads over one connection: no server should allow fewer streams (RFC 9113, section 6.5.2).
     private static let streams = 100
 
     private(set) var concurrency: Int
@@ -59,31 +53,29 @@ package struct FetchQueue: Sendable {
     private var untrusted: Int
     private var places: [IconURL: Place] = [:]
     private var activePlaces: [IconURL: (origin: String, list: ListName)] = [:]
-    /// How many downloads may run at once from the origins that are restricted.
+    /// The slot limits of restricted origins.
     private(set) var restrictions: [String: Int] = [:]
     private var activeUntrusted = 0
-    /// How many lanes are of origins that are trusted.
     private var trustedLanes = 0
 
     var lanes: [String: Lane] = [:]
     var flows: [ListName: Flow] = [:]
-    /// The lists that have something to start from an origin of each standing, by what they have been served.
+    /// The lists that can start a download, by the origin's standing; the least served comes first.
     var listTurns: [Heap<ListTurn>] = Array(repeating: [], count: Standing.allCases.count)
-    /// The origins that have more than their share already, and could take more.
+    /// The origins that have their fair share and could use more.
     var greedy: Set<String> = []
-    /// The latest start of a download, as lists count what they are served.
+    /// The start time of the latest download, in units of ``Flow/cost(_:)``.
     var virtualTime = 0
-    /// How many flows are kept before those are looked for that can be forgotten.
+    /// The number of flows at which forgettable ones are removed.
     var flowLimit = Flow.fewest
     var lastNumber = 0
 
-    /// How many of the queued URLs are of an origin that has to wait.
+    /// How many queued URLs belong to an origin that has to wait.
     package private(set) var heldCount = 0
 
-    /// - Parameters:
-    ///   - concurrency: The most downloads at once.
-    ///   - perOrigin: The most downloads at once from one origin, if each needs a connection.
-    ///   - untrusted: The most downloads at once from all the origins that are not trusted; half of all by default.
+    /// `perOrigin` limits origins that need a connection per download, `untrusted` all untrusted origins together.
+    ///
+    /// The default of `untrusted` is half of `concurrency`.
     package init(concurrency: Int, perOrigin: Int, untrusted: Int? = nil) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
         self.concurrency = concurrency
@@ -91,7 +83,6 @@ package struct FetchQueue: Sendable {
         self.untrusted = untrusted ?? max(1, concurrency / 2)
     }
 
-    /// Goes on with other limits; what is being downloaded goes on.
     package mutating func configure(concurrency: Int, perOrigin: Int) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
         guard concurrency != self.concurrency || perOrigin != self.perOrigin else { return }
@@ -101,49 +92,42 @@ package struct FetchQueue: Sendable {
         for origin in lanes.keys.sorted() { offerSlots(of: origin) }
     }
 
-    /// How many wait for nothing but their turn.
+    /// How many URLs wait only for their turn.
     package var readyCount: Int { places.count - heldCount }
-    /// How many are being downloaded.
     package var activeCount: Int { activePlaces.count }
     package var isEmpty: Bool { places.isEmpty && activePlaces.isEmpty }
-    /// Whether anything of an origin that is trusted waits or is being downloaded.
+    /// Whether a trusted origin has queued or running downloads.
     package var isFlowing: Bool { trustedLanes > 0 }
 
-    /// The URLs that are being downloaded, in no order.
     package var activeURLs: some Collection<IconURL> { activePlaces.keys }
 
-    /// Whether nothing of the origin is started for now.
     package func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }
 
-    /// Whether anything of the origin is queued or being downloaded.
     package func hasWork(of origin: String) -> Bool { lanes[origin] != nil }
 
     // MARK: URLs
 
-    /// Puts a URL in the queue, where it counts for a list.
-    ///
-    /// One that waits or is being downloaded already is left where it is.
+    /// Queues a URL on behalf of a list, unless it is queued or in flight already.
     package mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
         guard places[url] == nil, activePlaces[url] == nil else { return }
         if restrictions[origin] == 0 { heldCount += 1 }
         place(url, origin, list, priority)
     }
 
-    /// Lets a waiting URL go before the others of its list, because somebody waits for it.
+    /// Moves a queued URL ahead of the others of its list, because somebody waits for it.
     package mutating func raise(_ url: IconURL) {
         guard let place = places[url], place.priority != .awaited else { return }
         unplace(url)
         self.place(url, place.origin, place.list, .awaited)
     }
 
-    /// Lets a waiting URL count for another list.
     package mutating func move(_ url: IconURL, to list: ListName) {
         guard let place = places[url], place.list != list else { return }
         unplace(url)
         self.place(url, place.origin, list, place.priority)
     }
 
-    /// Takes a waiting URL out of the queue; one that is being downloaded stays active until `finish`.
+    /// Dequeues a URL; one in flight stays active until `finish`.
     package mutating func remove(_ url: IconURL) {
         guard let origin = places[url]?.origin else { return }
         unplace(url)
@@ -152,7 +136,7 @@ package struct FetchQueue: Sendable {
         restIfEmpty()
     }
 
-    /// The URLs to start now, each of which counts as active from here on.
+    /// Dequeues the URLs to start now, which count as active from here on.
     package mutating func start() -> [IconURL] {
         var started: [IconURL] = []
         while activePlaces.count < concurrency, let (list, origin) = nextTurn() ?? nextGreedyTurn() {
@@ -162,9 +146,7 @@ package struct FetchQueue: Sendable {
         return started
     }
 
-    /// Gives a download's slot back.
-    ///
-    /// - Returns: The origin that it was of; `nil` if the URL was not being downloaded.
+    /// Frees a download's slot and returns its origin; `nil` if the URL was not in flight.
     @discardableResult
     package mutating func finish(_ url: IconURL) -> String? {
         guard let (origin, list) = activePlaces.removeValue(forKey: url) else { return nil }
@@ -178,15 +160,15 @@ package struct FetchQueue: Sendable {
 
     // MARK: Origins
 
-    /// Lets no more than so many downloads from an origin run at once: none while it has to wait.
+    /// Limits the downloads from an origin; 0 makes it wait.
     ///
-    /// What is under way goes on. The origin is not trusted from here on.
+    /// Downloads in flight go on. The origin is no longer trusted.
     package mutating func restrict(_ origin: String, to slots: Int) {
         setRestriction(of: origin, slots)
         setTrust(in: origin, false)
     }
 
-    /// Lifts the restriction of an origin because time has passed, and not because it answered.
+    /// Lifts an origin's restriction because its time is over; the origin stays untrusted.
     package mutating func lift(_ origin: String) {
         setRestriction(of: origin, nil)
         setTrust(in: origin, false)
@@ -199,7 +181,6 @@ package struct FetchQueue: Sendable {
         setTrust(in: origin, true)
     }
 
-    /// Notes whether an origin answers many requests over one connection at once.
     package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
         guard lanes[origin].map({ $0.isMultiplexed != isMultiplexed }) ?? false else { return }
         lanes[origin]?.isMultiplexed = isMultiplexed
@@ -223,7 +204,7 @@ package struct FetchQueue: Sendable {
         offerSlots(of: origin)
     }
 
-    /// How many downloads from an origin may run at once; and how many while others wait.
+    /// The most downloads from an origin at once, in all and while others wait.
     func slots(of origin: String) -> (all: Int, fair: Int) {
         let limit = lanes[origin]?.isMultiplexed == true ? max(perOrigin, Self.streams) : perOrigin
         let all = min(restrictions[origin] ?? limit, limit)
@@ -254,7 +235,7 @@ package struct FetchQueue: Sendable {
         noteTicket(of: list, origin, priority)
     }
 
-    /// Takes a URL's place away; its ticket stays until its turn comes.
+    /// Removes a URL's place; its invalid ticket stays until its turn comes.
     private mutating func unplace(_ url: IconURL) {
         guard let place = places.removeValue(forKey: url) else { return }
         lanes[place.origin]?.queued -= 1
@@ -263,7 +244,7 @@ package struct FetchQueue: Sendable {
         forgetShareIfEmpty(place.list, place.origin)
     }
 
-    /// Is as new once there is nothing to do: all room is given back, and what lists were served is forgotten.
+    /// Resets an empty queue, which frees its memory and forgets what lists were served.
     private mutating func restIfEmpty() {
         guard isEmpty else { return }
         let restrictions = restrictions
@@ -271,7 +252,6 @@ package struct FetchQueue: Sendable {
         self.restrictions = restrictions
     }
 
-    /// Forgets an origin once there is nothing to do for it.
     private mutating func forgetIfIdle(_ origin: String) {
         guard let lane = lanes[origin], lane.active == 0, lane.queued == 0 else { return }
         if lane.standing == .trusted { trustedLanes -= 1 }
@@ -279,7 +259,7 @@ package struct FetchQueue: Sendable {
         greedy.remove(origin)
     }
 
-    /// The URL of a list's next valid ticket for an origin that has a free slot.
+    /// Starts the URL of a list's next valid ticket for an origin with a free slot.
     private mutating func takeTicket(of list: ListName, _ origin: String) -> IconURL? {
         while let (ticket, priority) = lanes[origin]?.shares[list]?.next() {
             guard let place = places.index(forKey: ticket.url), places.values[place].ticket == ticket.number else {

@@ -2,20 +2,18 @@
 package import CacheFormat
 package import HTTPRules
 
-/// How an origin fares that failed of late: how many requests it may have, and from when on.
+/// The recent failures of an origin: how many requests it may have, and from when on.
 ///
-/// One that fails `threshold` times in a row is broken. It is probed by one request at a time, after a delay that grows
-/// with every probe that fails, and whatever else is wanted of it waits without an attempt of its own. On the way there
-/// it begins no more requests than it has failures left.
+/// A circuit breaker. After `threshold` failures in a row the origin is broken: it is probed by one request at a time,
+/// with a backoff that grows with every failed probe, and its other requests wait without an attempt of their own.
+/// Until then it has no more requests in flight than it has failures left.
 package struct OriginHealth: Hashable, Sendable {
-    /// How many failures in a row make an origin a broken one.
     package static let threshold = 5
-    /// How long a failure counts, once nothing waits for it any more.
+    /// How long a failure counts after the wait is over.
     private static let memory: Duration = .seconds(86_400)
 
-    /// How many requests failed in a row.
     package var failures: Int
-    /// When it may be asked again; in the past if it need not wait.
+    /// When it may be requested again; in the past if it need not wait.
     package var waitsUntil: Timestamp
 
     package init(failures: Int = 0, waitsUntil: Timestamp = .distantPast) {
@@ -27,22 +25,20 @@ package struct OriginHealth: Hashable, Sendable {
 
     package func isWaiting(at now: Timestamp) -> Bool { waitsUntil > now }
 
-    /// Whether all this is so long ago that it tells nothing any more.
     package func isForgettable(at now: Timestamp) -> Bool { waitsUntil + Self.memory <= now }
 
-    /// How many requests the origin may have in flight, out of those that a sound one may have.
+    /// How many requests the origin may have in flight; `limit` if it is sound.
     package func slots(of limit: Int, at now: Timestamp) -> Int {
         if isWaiting(at: now) { return 0 }
         return failures == 0 ? limit : max(1, min(limit, Self.threshold - failures))
     }
 
-    /// A request failed, and it is the origin's failure.
     package mutating func noteFailure(
         _ failure: FetchFailure, backoff: Backoff, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         if isForgettable(at: now) { failures = 0 }
         let isWaiting = isWaiting(at: now)
-        // Of requests that were under way together, those that fail late tell nothing new.
+        // Of requests in flight together, late failures tell nothing new.
         if !isWaiting || !isBroken { failures += 1 }
         var delay: Duration?
         if failure.wait != nil || !isWaiting && (isBroken || failure.persistence == .throttled) {
@@ -54,9 +50,9 @@ package struct OriginHealth: Hashable, Sendable {
         waitsUntil = max(waitsUntil, now + (delay ?? .zero))
     }
 
-    /// A request was answered.
+    /// Records a response.
     ///
-    /// What the server asked for still holds: an answer that was on its way does not end the wait.
+    /// A requested delay still holds: a response that was on its way does not end the wait.
     package mutating func noteAnswer() {
         failures = 0
     }

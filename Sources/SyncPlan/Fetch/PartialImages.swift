@@ -2,7 +2,7 @@
 import CacheFormat
 import HTTPRules
 
-/// The icons of whose images the beginning may be in `staging/`, for the next attempt to go on with.
+/// The icons with partial downloads in `staging/`.
 struct PartialImages: Sendable {
     private(set) var urls: Set<IconURL>
 
@@ -10,21 +10,17 @@ struct PartialImages: Sendable {
         self.urls = urls
     }
 
-    /// Whether there is the beginning of an image, and the next attempt may go on where it ends.
+    /// Whether the next attempt may resume a partial download.
     ///
-    /// Every eighth time the whole image is asked for: a server that does not answer the other request, or breaks off
-    /// its answer each time, does not keep an icon away.
+    /// Every eighth attempt requests the whole image, so that a server which fails on range requests does not block the
+    /// icon.
     func mayResume(_ url: IconURL, after failure: IconRecord.Failure?) -> Bool {
         urls.contains(url) && !((failure?.attempts ?? 0) + 1).isMultiple(of: 8)
     }
 
-    /// Takes note of what a download may have left behind.
+    /// Records what a download may have left behind; returns whether the partial file is useless and must be removed.
     ///
-    /// - Parameters:
-    ///   - url: The icon.
-    ///   - outcome: How the download ended.
-    ///   - isUseful: Whether the icon is wanted, and what came can be trusted.
-    /// - Returns: Whether what is left is of no use, and is to be removed.
+    /// `isUseful` tells whether the icon is wanted and the bytes can be trusted.
     mutating func note(_ url: IconURL, after outcome: FetchOutcome, isUseful: Bool) -> Bool {
         let mayBeLeft =
             switch outcome {
@@ -39,9 +35,7 @@ struct PartialImages: Sendable {
         return urls.remove(url) != nil || mayBeLeft
     }
 
-    /// Forgets those that are of no use.
-    ///
-    /// - Returns: Them; `nil` if there are none.
+    /// Forgets useless partial files and returns their URLs; `nil` if there are none.
     mutating func forget(where isUseless: (IconURL) -> Bool) -> Set<IconURL>? {
         let useless = urls.filter(isUseless)
         urls.subtract(useless)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A random number generator that a seed determines (SplitMix64), so that a plan can be computed twice.
+/// A seeded random number generator (SplitMix64), so that plans are reproducible.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

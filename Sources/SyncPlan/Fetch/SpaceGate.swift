@@ -3,55 +3,51 @@ package import AgentSettings
 package import CacheFormat
 package import HTTPRules
 
-/// Whether there is room for downloads, what waits for room, and when to look for it again.
+/// Whether there is room for downloads, what waits for room, and when to check again.
 ///
-/// Where there is no room for an image of usual size the gate is closed, and no download is begun. A larger one waits
-/// alone. While anything waits the file system is looked at every few seconds, which costs a call; and because quotas
-/// do not show there, a file of the size that did not fit is written as a trial before anything is downloaded.
+/// If an image of usual size does not fit, the gate closes and no download starts. A larger image waits alone. While
+/// anything waits, the file system is checked every few seconds, which costs one call. Quotas do not show there, so a
+/// trial file of the size that did not fit is written before downloads resume.
 package struct SpaceGate: Sendable {
-    /// The time between two looks, and the longest before the first one after what was let in did not fit again and again.
+    /// The interval between checks, and the longest delay before the first one if admitted images repeatedly did not
+    /// fit.
     private static let pace: (usual: Duration, longest: Duration) = (.seconds(5), .seconds(60))
 
-    /// Why there was no room the last time; `nil` if nothing waits for room.
+    /// Why there was no room the last time; `nil` if nothing waits.
     private var shortage: Shortage?
-    /// How many bytes there must be room for, for each URL whose image did not fit.
+    /// The bytes needed by each URL whose image did not fit.
     package private(set) var needs: [IconURL: Int] = [:]
-    /// How many bytes there must be room for, for each list whose document did not fit.
+    /// The bytes needed by each list whose document did not fit.
     package private(set) var documents: [ListName: Int] = [:]
-    /// Why the documents did not fit the last time.
     private var documentShortage: Shortage?
-    /// What a publication that did not fit takes altogether: a part of it that fits alone would be downloaded in vain.
+    /// The total size of a publication that did not fit: a part of it that fits alone would be downloaded in vain.
     private var lost: (bytes: Int, until: Timestamp)?
-    /// How often the gate was closed since images were published.
+    /// How often the gate closed since images were last published.
     private var closings = 0
-    /// When to look again.
     package private(set) var nextLook: Timestamp?
-    /// Whether what the file system says is on its way.
     private var isLooking = false
 
     package init() {}
 
-    /// Whether downloads may begin.
+    /// Whether an image of usual size fits, so that downloads may start.
     package var isOpen: Bool { !(shortage?.isGeneral ?? false) }
 
     /// Why something waits for room; `nil` if nothing does.
     package var reason: String? { waitsFor?.reason }
 
-    /// What there is not enough of for something that waits; `nil` if nothing does.
     var waitsFor: Shortage? { shortage ?? documentShortage }
 
-    /// What there is not enough of; `nil` if nothing waits.
     package var code: Shortage.Code? { shortage?.code ?? documentShortage?.code }
 
-    // MARK: What did not fit
+    // MARK: Shortages
 
-    /// An image did not fit; `nil` is the URL of one that is not wanted any more.
+    /// Records that an image did not fit; `url` is `nil` if the image is no longer wanted.
     package mutating func note(_ shortage: Shortage, of url: IconURL?, at now: Timestamp) {
         if let url { needs[url] = shortage.bytes }
         note(shortage, at: now)
     }
 
-    /// A publication did not fit; its images, if it had any, are gone.
+    /// Records that a publication did not fit; its images, if any, are lost.
     package mutating func noteLost(_ shortage: Shortage, hadImages: Bool, at now: Timestamp) {
         if hadImages { lost = (shortage.bytes, now + Self.pace.longest) }
         note(shortage, at: now)
@@ -70,7 +66,6 @@ package struct SpaceGate: Sendable {
         if !isLooking { nextLook = now + delay }
     }
 
-    /// An image is not wanted any more.
     package mutating func forget(_ url: IconURL) {
         needs[url] = nil
         guard needs.isEmpty, isOpen else { return }
@@ -78,22 +73,19 @@ package struct SpaceGate: Sendable {
         if documents.isEmpty { nextLook = nil }
     }
 
-    /// Images were published.
     package mutating func notePublished() {
         closings = 0
         lost = nil
     }
 
-    // MARK: Looks
+    // MARK: Checks
 
-    /// Something was removed: there may be room now.
+    /// Makes the next check due now, because files were removed.
     package mutating func prioritize(at now: Timestamp) {
         if nextLook != nil { nextLook = now }
     }
 
-    /// Begins a look, if it is time for one.
-    ///
-    /// - Returns: How many bytes are to be written as a trial.
+    /// Begins a check if it is due, and returns the size of the trial file to write, in bytes.
     package mutating func look(at now: Timestamp) -> Int? {
         guard let due = nextLook, due <= now else { return nil }
         nextLook = nil
@@ -101,13 +93,9 @@ package struct SpaceGate: Sendable {
         return max(lostBytes(at: now), needs.values.min() ?? documents.values.min() ?? DiskSpace.usual)
     }
 
-    /// Ends a look.
+    /// Ends a check, and returns the URLs whose images now fit, all together.
     ///
-    /// - Parameters:
-    ///   - found: What the file system has; or why the trial could not be written.
-    ///   - reserve: What is left free in any case.
-    ///   - now: The present time.
-    /// - Returns: The URLs for whose images there is room now, all of them together.
+    /// `found` is the free space, or why the trial file could not be written; `reserve` stays free.
     package mutating func apply(
         _ found: Result<DiskSpace, Shortage>, above reserve: SpaceReserve, at now: Timestamp
     ) -> [IconURL] {
@@ -138,14 +126,12 @@ package struct SpaceGate: Sendable {
 
     // MARK: Documents
 
-    /// The documents of lists did not fit.
     package mutating func note(_ shortage: Shortage, ofDocuments sizes: [ListName: Int], at now: Timestamp) {
         documents.merge(sizes) { $1 }
         documentShortage = documents.isEmpty ? nil : shortage
         if !documents.isEmpty, nextLook == nil, !isLooking { nextLook = now + Self.pace.usual }
     }
 
-    /// A list is gone, and its document with it.
     package mutating func forgetDocument(of list: ListName) {
         documents[list] = nil
         guard documents.isEmpty else { return }
@@ -153,9 +139,7 @@ package struct SpaceGate: Sendable {
         if shortage == nil { nextLook = nil }
     }
 
-    /// Admits the documents that there is room for, the shortest first.
-    ///
-    /// - Returns: The lists whose documents still wait.
+    /// Admits the documents that fit, the shortest first, and returns the lists that still wait.
     package mutating func admitDocuments(to space: DiskSpace, above reserve: SpaceReserve) -> Set<ListName> {
         var room = space.roomForDocuments(above: reserve)
         for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
@@ -170,7 +154,7 @@ package struct SpaceGate: Sendable {
         return Set(documents.keys)
     }
 
-    /// What has to fit before anything is downloaded that would be lost again.
+    /// The size that must fit before anything is downloaded, so that it is not lost again.
     private func lostBytes(at now: Timestamp) -> Int {
         guard let lost, lost.until > now else { return 0 }
         return lost.bytes

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The lists that are missing from the folder, and since when: each counts as gone only after a quiet time of its own.
+/// The lists that are missing from the folder, each with the time since when; a list is gone only after a quiet time.
 ///
-/// Editors and package managers make a file vanish for a moment, and a rename may show as a file that is gone before the
-/// other one is there. Who asked for the look that missed it makes no difference.
+/// Editors and package managers make a file vanish for a moment, and during a rename the old name may be gone before
+/// the new one exists. The reason for the scan that missed it makes no difference.
 package struct AbsentLists: Sendable {
-    /// The shortest quiet time: a removal that is a mistake costs more than one that is late.
+    /// The shortest quiet time: a wrong removal costs more than a late one.
     package static let shortest: Duration = .milliseconds(500)
 
     private var quiet: Duration
     private var ceiling: Duration
     private var since: [ListName: Timestamp] = [:]
 
-    /// - Parameters:
-    ///   - settle: How long no other list may have vanished (`lists.settle`); at least ``shortest``.
-    ///   - settleMax: How long the first one waits for that at most (`lists.settleMax`); at least ``shortest``.
+    /// Both times are at least ``shortest``.
+    ///
+    /// After `settle` without another vanished list, or `settleMax` after the first one, vanished lists are gone.
     package init(settle: Duration, settleMax: Duration) {
         quiet = max(settle, Self.shortest)
         ceiling = max(settleMax, Self.shortest)
     }
 
-    /// Goes on with other times.
     mutating func configure(settle: Duration, settleMax: Duration) {
         quiet = max(settle, Self.shortest)
         ceiling = max(settleMax, Self.shortest)
@@ -31,20 +30,15 @@ package struct AbsentLists: Sendable {
 
     package var names: Set<ListName> { Set(since.keys) }
 
-    /// When the folder must be listed again to decide; `nil` if no list is missing.
+    /// When to list the folder again to decide; `nil` if no list is missing.
     package var due: Timestamp? {
         guard let first = since.values.min(), let last = since.values.max() else { return nil }
         return min(last + quiet, first + ceiling)
     }
 
-    /// Notes which lists a listing lacks.
+    /// Records which known lists a listing lacks, and returns the lists that are gone.
     ///
-    /// Lists that vanish within a quiet time of each other go together, as one change.
-    ///
-    /// - Parameters:
-    ///   - names: The known lists that it lacks.
-    ///   - time: When the folder was listed.
-    /// - Returns: Those that are gone.
+    /// Lists that vanish within a quiet time of each other are removed together, as one change.
     package mutating func note(_ names: Set<ListName>, at time: Timestamp) -> Set<ListName> {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = time }
@@ -54,7 +48,7 @@ package struct AbsentLists: Sendable {
         return Set(gone.keys)
     }
 
-    /// Forgets what was missed: what is at the folder's path says nothing of the lists.
+    /// Forgets the missing lists, because the folder itself is unavailable or in doubt.
     package mutating func reset() {
         since = [:]
     }

@@ -2,12 +2,12 @@
 package import AppLists
 package import CacheFormat
 
-/// What tells one version of a file from another without reading it (`stat(2)`).
+/// Distinguishes versions of a file without reading it (`stat(2)`).
 package struct FileFingerprint: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
     package var size: Int64
-    /// The modification time, since 1970.
+    /// Since 1970.
     package var modified: Duration
     /// The time of the last status change, since 1970.
     package var changed: Duration
@@ -21,17 +21,15 @@ package struct FileFingerprint: Hashable, Sendable {
     }
 }
 
-/// A folder that was listed.
 package struct ListedFolder: Equatable, Sendable {
     package var path: String
     package var identity: FolderIdentity
-    /// When it was listed, by the agent's clock; `nil` if that is when it was told.
+    /// When it was listed, by the agent's clock; `nil` means the time at which the scan is reported.
     package var listed: Timestamp?
-    /// Why some of the lists in it could not be read, which says nothing of them; `nil` if all were.
+    /// Why some lists could not be read, for reasons that are not theirs; `nil` if all could.
     package var shortage: String?
-    /// Whether there are new lists that the next look reads.
     package var hasUnread = false
-    /// What has the name of a list and is no regular file: a folder, a pipe, a socket, a device.
+    /// Entries with the name of a list that are no regular files: folders, pipes, sockets, devices.
     package var others: Set<ListName> = []
 
     package init(path: String, identity: FolderIdentity, listed: Timestamp? = nil) {
@@ -41,30 +39,25 @@ package struct ListedFolder: Equatable, Sendable {
     }
 }
 
-/// What one look at the lists folder showed.
 package enum ListScan: Sendable {
-    /// The folder is missing, or could not be listed to its end: it says nothing of the lists, and is never taken for empty.
+    /// The folder is missing or was not listed completely: nothing is known about the lists; never treated as empty.
     case unavailable(reason: String)
-    /// All lists that there are, and what became of those that are not as they were at the last look.
+    /// All lists that exist, and the readings of those that changed since the last scan.
     case listed(ListedFolder, present: Set<ListName>, changed: [ListName: ListReading])
 
-    /// The same, with the time of the listing.
     package func listed(at time: Timestamp) -> ListScan {
         guard case .listed(var folder, let present, let changed) = self else { return self }
         folder.listed = time
         return .listed(folder, present: present, changed: changed)
     }
 
-    /// The same, with more that was found out of lists that are present.
     package func adding(_ readings: [ListName: ListReading]) -> ListScan {
         guard case .listed(let folder, let present, let changed) = self else { return self }
         return .listed(folder, present: present, changed: changed.merging(readings) { $1 })
     }
 }
 
-/// What reading one list's file gave.
 package struct ListReading: Sendable {
-    /// The file that was read; `nil` if it could not be.
     package var source: AppListDocument.Source?
     package var verdict: ListVerdict
 
@@ -74,7 +67,7 @@ package struct ListReading: Sendable {
     }
 }
 
-/// A version of a list of which it is known what is in it.
+/// A version of a list whose content is known.
 package struct KnownList: Equatable, Sendable {
     /// The file's.
     package var sha256: Digest
@@ -87,45 +80,43 @@ package struct KnownList: Equatable, Sendable {
 }
 
 extension ListVerdict {
-    /// Whether it tells of the file, which is then not read again until it changes.
+    /// Whether the verdict depends on the file alone, which is then not read again until it changes.
     package var isOfTheFile: Bool {
         if case .failure(let rejection) = self { rejection.isOfTheFile } else { true }
     }
 
-    /// Whether the file took more time than it was given.
     package var isTimeout: Bool {
         if case .failure(.parserTimeout) = self { true } else { false }
     }
 }
 
-/// One app list: its last good version, and what is to be said of the newest.
+/// One app list: its last good version, and the state of the newest.
 package struct ListRecord: Sendable {
     package enum State: Equatable, Sendable {
         case ok
-        /// The file is not acceptable as it is now; an older version stays in force.
+        /// The current file is rejected; an older version stays in force.
         case lastGood(ListRejection)
-        /// The file is not acceptable, and never was.
+        /// The current file is rejected, and no version was ever accepted.
         case rejected(ListRejection)
     }
 
     package var state: State
-    /// The file of the last good version.
+    /// Of the last good version.
     package var source: AppListDocument.Source?
     package var entries: [AppEntry] = []
-    /// The entries that were passed over in the last good version.
+    /// The entries of the last good version that were ignored.
     package var problems: [EntryProblem] = []
-    /// Whether it was read by the rules in force, and not only its document.
+    /// Whether the file itself was read by the current rules, not only its document.
     package var isRead = false
-    /// What the newest manifest says of it; `nil` if it does not name it.
+    /// Its entry in the newest manifest; `nil` if the manifest does not name it.
     package var published: Manifest.List?
 
-    /// The last good version, if its document tells all that was in it.
+    /// The last good version, if its document contains everything that was in it.
     var known: KnownList? {
         guard isRead, problems.isEmpty, let source else { return nil }
         return KnownList(sha256: source.sha256, list: AppList(entries: entries))
     }
 
-    /// What is wrong with the file as it is now.
     package var rejection: ListRejection? {
         switch state {
         case .ok: nil

@@ -5,12 +5,10 @@ import CacheFormat
 
 /// Why it is not known what all lists name.
 enum ListDoubt: Equatable, Sendable {
-    /// A list, or the folder of which the reason tells, cannot be read.
     case unreadable(String)
-    /// A list is yet to be read. That ends by itself: with a verdict at the latest when it took too long.
+    /// A list is yet to be read. This ends by itself: at the latest with a timeout verdict.
     case unread(ListName)
 
-    /// In words.
     var reason: String {
         switch self {
         case .unreadable(let reason): reason
@@ -18,63 +16,48 @@ enum ListDoubt: Equatable, Sendable {
         }
     }
 
-    /// Whether it is part of the ordinary reading of lists, of which nobody need be told.
+    /// Whether it is part of the ordinary reading of lists, and not worth reporting.
     var isPassing: Bool {
         if case .unread = self { true } else { false }
     }
 }
 
-/// The lists folder, as the looks at it have shown it: whether it is trusted, and which lists are missing in it.
+/// The lists folder according to its scans: whether it is trusted, and which lists are missing.
 struct ListsFolder: Sendable {
-    /// By what rules lists are read.
     private(set) var rules: String
-    /// Whether it was looked at since the start: nothing is published or removed before.
+    /// Whether it was scanned since the start; until then nothing is published or removed.
     private(set) var isScanned = false
-    /// Whether there are new lists that have not been read yet.
     private(set) var hasUnread = false
-    /// Why the folder could not be listed at the last look, or what was listed is not taken for it.
+    /// Why the last scan failed, or why the scanned folder is not trusted.
     private(set) var unavailable: String?
-    /// The folder that the lists are in; `nil` if that is not known.
     private(set) var identity: FolderIdentity?
     private(set) var lastScan: Timestamp?
-    /// Why it is not known what all lists name.
+    /// Why it is not known what all lists name; `nil` if it is.
     private(set) var doubt: ListDoubt?
-    /// The lists that the last looks missed, and that are not gone yet.
+    /// The missing lists that are not gone yet.
     private var absent: AbsentLists
-    /// Whether a look was asked for to decide on them.
+    /// Whether a scan was requested to decide about them.
     private var isLookWanted = false
 
-    /// - Parameters:
-    ///   - settings: What was configured.
-    ///   - identity: The folder that the lists were in; `nil` if that is not known.
     init(_ settings: Settings.Lists, identity: FolderIdentity?) {
         rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
         self.identity = identity
     }
 
-    /// Goes on with other settings.
     mutating func configure(_ settings: Settings.Lists) {
         rules = ListLimits(settings).rules
         absent.configure(settle: settings.settle, settleMax: settings.settleMax)
     }
 
-    /// Whether all lists that there are have been read, and none is missing.
     var isSettled: Bool { isScanned && !hasUnread && absent.isEmpty }
 
-    /// Whether the last look showed all lists that there are.
+    /// Whether the last scan showed all existing lists.
     var isRead: Bool { isScanned && !hasUnread && unavailable == nil }
 
-    /// The lists that are missing, and may be back in a moment.
     var missing: Set<ListName> { absent.names }
 
-    /// Takes note of a look at the folder.
-    ///
-    /// - Parameters:
-    ///   - scan: What the look showed.
-    ///   - known: The lists that there were.
-    ///   - now: The present time.
-    /// - Returns: The lists that are gone; `nil` if the look says nothing of the lists.
+    /// Records a scan; returns the lists that are gone, `nil` if the scan says nothing about the lists.
     mutating func note(_ scan: ListScan, known: some Sequence<ListName>, at now: Timestamp) -> Set<ListName>? {
         isScanned = true
         lastScan = now
@@ -91,29 +74,25 @@ struct ListsFolder: Sendable {
             return nil
         }
         identity = found.identity
-        // A list with another name now goes when that has been read, and not before.
+        // A renamed list is removed only after the new file has been read.
         hasUnread = found.hasUnread
         guard !hasUnread else { return [] }
         return absent.note(Set(known.filter { !present.contains($0) }), at: min(found.listed ?? now, now))
     }
 
-    /// Takes note of why it is not known what all lists name; `nil` if it is.
     mutating func note(doubt: ListDoubt?) {
         self.doubt = doubt
     }
 
-    /// Takes note of why the agent could not read some lists.
     mutating func note(shortage: String) {
         guard doubt?.isPassing ?? true else { return }
         doubt = .unreadable("some lists could not be read: \(shortage)")
     }
 
-    /// When the folder is to be listed again for lists that are missing; `nil` if none are, or that happens anyway.
+    /// When to list the folder again for missing lists; `nil` if none are missing, or a scan is coming anyway.
     var nextLook: Timestamp? { isLookWanted || hasUnread ? nil : absent.due }
 
-    /// Takes up that the folder is to be listed again: what was seen before says nothing of now.
-    ///
-    /// - Returns: Whether it is time.
+    /// Requests a scan for missing lists if one is due, and returns whether it is.
     mutating func takeLook(at now: Timestamp) -> Bool {
         guard let nextLook, nextLook <= now else { return false }
         isLookWanted = true
@@ -122,15 +101,11 @@ struct ListsFolder: Sendable {
 }
 
 extension ListedFolder {
-    /// Why it is doubted that this is the lists folder.
+    /// Why this may not be the lists folder; `nil` if there is no doubt.
     ///
-    /// A folder without lists, where another folder had some, is a mount point whose file system is not mounted, or is what
-    /// hides the lists, or was made by somebody who is about to fill it.
-    ///
-    /// - Parameters:
-    ///   - isEmpty: Whether there is no list in it, although there were some.
-    ///   - known: The folder that they were in, if that is known.
-    /// - Returns: `nil` if it is not doubted.
+    /// An empty folder where another one had lists is an unmounted mount point, or hides the lists, or was just created
+    /// and is about to be filled. `isEmpty` tells that it has no list, although there were some; `known` is the folder
+    /// they were in.
     func doubt(isEmpty: Bool, since known: FolderIdentity?) -> String? {
         guard isEmpty, known?.isSame(as: identity) != true else { return nil }
         return

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// File systems whose files other hosts can have, too, or programs that serve them.
+/// File systems that other hosts can change too, or that a program serves.
 package enum RemoteFileSystem {
-    /// The name of such a file system.
-    ///
-    /// - Parameter magic: The number of its kind (statfs(2)).
-    /// - Returns: `nil` if only this host has its files.
+    /// The name of such a file system, by its type (statfs(2)); `nil` for a local one.
     package static func name(of magic: UInt32) -> String? { names[magic] }
 
     private static let names: [UInt32: String] = [

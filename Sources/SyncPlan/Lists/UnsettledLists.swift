@@ -2,19 +2,16 @@
 import AppLists
 package import CacheFormat
 
-/// The files that change whenever they are looked at, on which there is a verdict too after a time.
+/// The files that change at every scan; after a time they are rejected.
 package struct UnsettledLists: Sendable {
     private let patience: Duration
     private var since: [ListName: Timestamp] = [:]
 
-    /// - Parameter patience: How long a file may go on changing.
     package init(patience: Duration) {
         self.patience = patience
     }
 
-    /// Notes which files were being written at a look.
-    ///
-    /// - Returns: The verdict on each of those that have been for too long.
+    /// Records which files were being written during a scan; returns the verdicts on those that changed for too long.
     package mutating func note(_ names: Set<ListName>, at now: Timestamp) -> [ListName: ListReading] {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = now }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why changes in the lists folder may go untold, so that it is polled.
+/// Why changes in the lists folder may go unreported, so that it is polled.
 package enum WatchTrouble: Equatable, Sendable {
-    /// Its file system tells nothing of what is changed elsewhere, by another machine or in a layer below.
+    /// The file system does not report changes made elsewhere, by another machine or in a lower layer.
     case blind(fileSystem: String)
-    /// The system refused the watch, with the error of this name, such as `ENOSPC`.
+    /// The system refused the watch with this error, such as `ENOSPC`.
     case refused(errno: String)
-    /// The folder was taken away from under the watch, in the watcher's word.
+    /// The watch was lost; the watcher's word for the cause.
     case lost(String)
-    /// The watcher ended.
     case died(String)
 
-    /// What there is to say, and what to do where something can be done.
+    /// The cause, and what to do where something can be done.
     package var reason: String {
         switch self {
         case .blind(let fileSystem): "\(fileSystem) does not report changes made elsewhere"
@@ -26,22 +25,18 @@ package enum WatchTrouble: Equatable, Sendable {
         }
     }
 
-    /// The trouble with a file system.
-    ///
-    /// - Parameter magic: The number of its kind (statfs(2)).
-    /// - Returns: `nil` if there is none.
+    /// The trouble with a file system of this type (statfs(2)); `nil` if there is none.
     package static func of(fileSystem magic: UInt32) -> WatchTrouble? {
         let overlay: UInt32 = 0x794C_7630
         return (magic == overlay ? "overlayfs" : RemoteFileSystem.name(of: magic)).map { .blind(fileSystem: $0) }
     }
 }
 
-/// How often a folder is listed that is polled.
+/// How often a polled folder is listed.
 package enum PollingPace {
-    /// - Parameters:
-    ///   - cost: How long it took to list it.
-    ///   - rescan: How often it is listed in any case.
-    /// - Returns: 2 s, or longer where that would be more than half a percent of the time.
+    /// 2 s, or longer so that listing takes at most 0.5 % of the time; at most `rescan`.
+    ///
+    /// `cost` is how long listing took.
     package static func interval(cost: Duration, rescan: Duration) -> Duration {
         min(max(.seconds(2), cost * 200), rescan)
     }

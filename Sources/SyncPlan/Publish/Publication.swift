@@ -2,25 +2,23 @@
 package import CacheFormat
 package import HTTPRules
 
-/// One generation to be published, and all that must be on disk before it is.
+/// A generation to publish, and everything that must be on disk first.
 package struct Publication: Sendable {
-    /// The number of the generation.
     package var generation: Int
     package var published: Timestamp
-    /// Staged images to be moved into `icons/`.
+    /// Staged images to move into `icons/`.
     package var moves: [StagedImage] = []
-    /// Staged images that are in `icons/` already, or come there by one of the moves: they are removed, unless what is in
-    /// `icons/` turns out to be damaged.
+    /// Staged images that are in `icons/` already, or get there by a move.
+    ///
+    /// They are removed, unless the file in `icons/` turns out to be damaged.
     package var discards: [StagedImage] = []
-    /// Images on disk that its documents name, and the documents before did not: if one is missing, nothing is published.
+    /// Images on disk that its documents newly name; if one is missing, the publication fails.
     package var checks: Set<AppListDocument.Image> = []
-    /// The lists that changed, whose documents are written anew.
     package var documents: [AppListDocument] = []
-    /// Whether it is tried even if its documents take what is to stay free: the newest manifest names what is not there.
+    /// Whether it may use reserved space, because the newest manifest names missing files.
     package var ignoresRoom = false
-    /// The lists that did not change.
     package var kept: [ListName: Manifest.List] = [:]
-    /// The URLs whose `by-url/` names are set, each with the image's path, and with that of the image that it had before.
+    /// The `by-url/` names to set, each with the paths of the new image and of the one before.
     package var links: [Link] = []
 
     package typealias Link = (url: IconURL, path: String, before: String?)
@@ -30,31 +28,25 @@ package struct Publication: Sendable {
         self.published = published
     }
 
-    /// How many bytes it takes on disk, more or less.
-    ///
-    /// - Complexity: That of writing its documents.
+    /// The approximate size on disk, in bytes; as expensive as writing its documents.
     package var bytes: Int {
         moves.reduce(0) { $0 + $1.image.bytes } + documents.reduce(0) { $0 + $1.text.count }
     }
 }
 
-/// What became of a publication.
 package enum PublicationResult: Sendable {
-    /// It is what `manifest.json` names, and durable, unless there is doubt: then why it may not be.
+    /// It is in force and durable, unless `doubt` says why it may not be durable.
     case published(Manifest, written: WrittenBytes, doubt: String? = nil)
-    /// Nothing was done, because there is no room for the documents: there is for so many bytes.
+    /// Nothing was done: the documents need more than the free `room` in bytes.
     case noRoom(Shortage, room: Int, documents: [ListName: Int])
-    /// Nothing of it is on disk any more; the generation before stays in force.
+    /// Nothing of it is left on disk; the previous generation stays in force.
     case failed(reason: String, isOutOfSpace: Bool = false)
 }
 
-/// What a publication wrote beside the images that it moved.
 package struct WrittenBytes: Equatable, Sendable {
-    /// How many bytes each list's document has, if that was not there already.
     package var documents: [ListName: Int] = [:]
-    /// How many bytes the manifest has.
     package var manifest = 0
-    /// Images whose files were damaged, and were replaced by a download; other names may lead to the old ones.
+    /// Damaged images that were replaced by a download; other names may still link to the old files.
     package var replaced: Set<Digest> = []
 
     package init() {}

@@ -3,19 +3,18 @@ import AppLists
 import CacheFormat
 import HTTPRules
 
-/// What one publication has: the lists that are due, and the images that can be published with these lists alone.
+/// The contents of one publication: the due lists, and the images that can be published with only these lists.
 struct PublicationContents {
-    /// The least time for which a list waits for those that share a new image with it; it comes with them in any case.
+    /// The least time for which a list waits for others that share a new image with it.
     private static let holdTime: Duration = .seconds(5)
 
-    /// The changed lists that are due, and those that share a new image with them, as far as they may be published.
+    /// The changed lists that are due, and those that share a new image with them and may be published.
     private(set) var lists: Set<ListName>
-    /// The images that wait to be published.
     private(set) var staged: [IconURL: StagedImage] = [:]
-    /// The icons whose images wait on for other lists.
+    /// The icons whose images wait for other lists.
     ///
-    /// An image that takes the place of another one is published with all lists that show that one, so that no two
-    /// documents of a generation have different images of one URL.
+    /// A new image of an icon is published together with all lists that show the old one, so that no two documents of a
+    /// generation have different images for one URL.
     private var held: Set<IconURL> = []
     private let now: Timestamp
 
@@ -48,9 +47,8 @@ struct PublicationContents {
         }
     }
 
-    /// The URLs of lists that have an image which waits to be published.
-    ///
-    /// - Complexity: O(*n*) in the number of such URLs, or in that of the entries of the lists, whichever is less.
+    /// The URLs of these lists that have a staged image; O(*n*) in that number, or in that of the lists' entries if
+    /// less.
     private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconURL] {
         let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
         guard plan.staged.count > entries else {
@@ -62,9 +60,9 @@ struct PublicationContents {
         return names.flatMap { catalog.lists[$0]?.entries.lazy.map(\.icon).filter(plan.staged.contains) ?? [] }
     }
 
-    /// The lists whose newest documents have an image on disk for a URL, apart from some; one may be told twice.
+    /// The lists not in `names` whose newest document has an image for the URL; may contain duplicates.
     ///
-    /// This is asked of many URLs, and there may be many rewritten lists: these come without those some.
+    /// Called for many URLs, and there may be many rewritten lists: `rewritten` must already exclude `names`.
     private static func lists(
         showing url: IconURL, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
         _ ledger: RetirementLedger
@@ -76,7 +74,7 @@ struct PublicationContents {
         }
     }
 
-    /// When the lists are due again that share images with others, together with those.
+    /// When lists that share images with others are due again, together with those.
     func changesToHold(
         _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
         during traffic: PublicationWindow.Traffic
@@ -84,16 +82,15 @@ struct PublicationContents {
         let rewritten = plan.rewritten.subtracting(lists)
         return held.flatMap { url -> [(list: ListName, time: Timestamp)] in
             let others = Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
-            // Where one of them waits for room, they come together when there is some.
+            // If one of them waits for room, they are published together once there is room.
             guard plan.window.deferred.isDisjoint(with: others) else { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
-            // Not at once: what there is room for may be long in coming.
+            // Not at once: room may be long in coming.
             let retry = max(due ?? now, now + Self.holdTime)
             return (catalog.icons[url]?.lists ?? []).filter(lists.contains).map { ($0, retry) }
         }
     }
 
-    /// The generation, with all that must be on disk before it is in force.
     func publication(
         _ generation: Int, _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger
     ) -> Publication {
@@ -115,9 +112,9 @@ struct PublicationContents {
         return publication
     }
 
-    /// The images on disk that documents name, and the newest ones of the same lists do not, apart from staged ones.
+    /// The images on disk that documents newly name, apart from staged ones.
     ///
-    /// Between two complete looks at the cache folder, nobody knows whether they are still there.
+    /// Between two complete inspections it is unknown whether they still exist.
     private func newlyNamed(
         in documents: [AppListDocument], _ catalog: Catalog, _ ledger: RetirementLedger
     ) -> Set<AppListDocument.Image> {

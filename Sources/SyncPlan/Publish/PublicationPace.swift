@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// What publications cost, counted in the time that has to pass until they are paid for.
+/// A rate limiter: the cost of publications as time that must pass until it is paid.
 struct PublicationPace: Sendable {
-    /// How many bytes of documents may be written a second.
+    /// The allowed rate of document bytes per second.
     private static let growth = 1 << 20
 
-    /// When all is paid for.
     private(set) var paid = Timestamp.distantPast
-    /// When all was paid for but the last one: from then on, one may come before its time.
+    /// When everything but the last charge is paid: from then on, one publication may be early.
     private(set) var loan = Timestamp.distantPast
 
-    /// Counts what a publication cost.
-    ///
-    /// - Parameters:
-    ///   - cost: The time that has to pass for it.
-    ///   - now: The time from which on it passes.
-    ///   - savings: How much may have been paid in advance.
+    /// Charges time to pass from `now` on; up to `savings` may have been paid in advance.
     mutating func charge(_ cost: Duration, at now: Timestamp, saving savings: Duration = .zero) {
         loan = max(paid, now + (.zero - savings))
         paid = loan + cost
     }
 
-    /// Counts bytes that were written, where what may be written is shared by several.
+    /// Charges written bytes; `count` writers share the allowed rate.
     mutating func charge(
         bytes: Int, sharedBy count: Int = 1, atLeast least: Duration = .zero, at now: Timestamp,
         saving savings: Duration

@@ -4,68 +4,59 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-/// What is published, what is being published, and what is to be published next.
+/// What is published, in flight, and to be published next.
 struct PublicationPlan: Sendable {
-    /// A publication that has not ended.
     struct InFlight: Sendable {
         var publication: Publication
         var staged: [IconURL: StagedImage]
-        /// The lists in it whose published documents name images that are not on disk.
+        /// Its lists whose published documents name images that are not on disk.
         var mended: Set<ListName>
-        /// Whether it would be of use without a document.
+        /// Whether the manifest changes even without a new document.
         var changesManifest: Bool
-        /// The icons whose names are set although no image of them is staged, each with the image.
+        /// The icons whose names are set without a staged image, each with the image.
         var named: [IconURL: Boxed<AppListDocument.Image>]
-        /// The icons whose names were to be set, those of staged images included.
+        /// The icons whose names were to be set, including those of staged images.
         var unnamed: Set<IconURL>
-        /// The entries that have another URL since it began, with the URL before, whose image is in it.
+        /// Entries whose URL changed since it began, with their old URL, whose image is in it.
         var heirs: [ListName: [Int: IconURL]] = [:]
         var begun: Timestamp
 
-        /// The lists whose documents are in it.
         var lists: [ListName] { publication.documents.map(\.list) }
     }
 
     private var settings: Settings.Publish
     /// When the newest manifest was published, by the agent's clock.
     private var lastBeat: Timestamp
-    /// How far the wall clock is ahead of the agent's.
     private var clockOffset: Duration = .zero
-    /// The newest manifest; `nil` before the first one.
     private(set) var manifest: Manifest?
-    /// The highest number that a generation was given; 0 if none was.
+    /// The highest generation number used; 0 if none was.
     private(set) var newest: Int
-    /// What changed, and when it is published.
     private(set) var window = PublicationWindow()
-    /// Lists of which an older version is published, which may name what they name no more.
+    /// Lists whose published version is outdated and may name URLs that they no longer name.
     private(set) var rewritten: Set<ListName> = []
     /// Lists whose published documents name images that are not on disk.
     private var damaged: Set<ListName> = []
-    /// Icons with an image that waits to be published.
     private(set) var staged: Set<IconURL> = []
-    /// Icons without a staged image whose `by-url/` names are to lead to another image.
+    /// Icons without a staged image whose `by-url/` names must change.
     private var unnamed: Set<IconURL> = []
-    /// The images that the `by-url/` names of icons lead to that have none of their own.
+    /// The images that `by-url/` names of icons without an own image lead to.
     private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
     private(set) var inFlight: InFlight?
-    /// Why the last publication failed, or may not be durable; `nil` if it is.
+    /// Why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var failure: String?
-    /// Whether the newest manifest may be lost in a power failure: nothing that only an older one names is removed then.
+    /// Whether a power failure may lose the newest manifest; until it is durable, nothing that older ones name is
+    /// evicted.
     private(set) var isInDoubt = false
 
-    /// - Parameters:
-    ///   - settings: What was configured.
-    ///   - manifest: The newest manifest; `nil` if there is none.
-    ///   - newest: The highest number that a generation was given.
-    ///   - outdated: The lists whose documents name images that are not on disk.
-    ///   - named: The images that the `by-url/` names of icons lead to that have none of their own.
-    ///   - now: The present time.
+    /// `newest` is the highest generation number used; `outdated` lists have documents that name missing images.
+    ///
+    /// `named` are the images that `by-url/` names of icons without an own image lead to.
     init(
         _ settings: Settings.Publish = Settings.Publish(), _ manifest: Manifest? = nil, newest: Int = 0,
         outdated: Set<ListName> = [], named: [IconURL: Boxed<AppListDocument.Image>] = [:], at now: Timestamp
     ) {
         self.settings = settings
-        // Readers refuse a manifest of the future.
+        // Readers refuse a manifest from the future.
         lastBeat = manifest.map { $0.published > now + SourceMemo.tolerance ? .distantPast : $0.published } ?? now
         self.manifest = manifest
         self.newest = newest
@@ -76,32 +67,28 @@ struct PublicationPlan: Sendable {
 
     mutating func configure(_ settings: Settings.Publish) { self.settings = settings }
 
-    // MARK: What changed
+    // MARK: Changes
 
-    /// When a generation is published although nothing changed; `nil` while one is, or is about to be.
+    /// When to publish a generation without changes; `nil` while a publication is running or due.
     var heartbeat: Timestamp? {
         guard inFlight == nil, manifest != nil, !window.isManifestChanged else { return nil }
         return lastBeat + settings.heartbeat
     }
 
-    /// Something changed that the document of a list tells.
     mutating func noteChange(of list: ListName, at now: Timestamp) {
         window.noteChange(of: list, at: now)
     }
 
-    /// The manifest is to change, and no document.
     mutating func noteChange(at now: Timestamp) {
         window.noteChange(at: now)
     }
 
-    /// A list names no more what it named: its published document does until the next one.
+    /// Records that a list changed; its published document is outdated until the next publication.
     mutating func noteRewritten(_ list: ListName) {
         rewritten.insert(list)
     }
 
-    /// Forgets what was to be published of a list that is gone.
-    ///
-    /// - Returns: Whether there was no room for its document.
+    /// Removes the pending changes of a list that is gone; returns whether its document was waiting for room.
     mutating func forget(_ list: ListName) -> Bool {
         let wasDeferred = window.deferred.contains(list)
         window.forget(list)
@@ -111,48 +98,42 @@ struct PublicationPlan: Sendable {
         return wasDeferred
     }
 
-    /// An icon has an image that waits to be published.
     mutating func stage(_ url: IconURL) {
         staged.insert(url)
     }
 
-    /// The image of an icon does not wait any more.
     mutating func unstage(_ url: IconURL) {
         staged.remove(url)
     }
 
-    /// No image waits any more.
     mutating func unstageAll() {
         staged = []
     }
 
-    /// Icons show an image that is not staged: their names are set with the next generation.
+    /// Records that icons show an image that is not staged; the next generation sets their names.
     mutating func noteNames(of icons: Set<IconURL>) {
         unnamed.formUnion(icons)
     }
 
-    /// Entries of a new version of a list had URLs whose images are being published.
+    /// Records entries whose previous URL has an image in the publication in flight.
     mutating func setHeirs(_ heirs: [Int: IconURL], in list: ListName) {
         if inFlight != nil { inFlight?.heirs[list] = heirs.isEmpty ? nil : heirs }
     }
 
-    /// Whether the `by-url/` name of an icon does not lead yet to what is shown for it.
+    /// Whether the `by-url/` name of an icon does not yet lead to the image shown for it.
     func isToBeNamed(_ icon: IconURL) -> Bool { unnamed.contains(icon) || inFlight?.named[icon] != nil }
 
-    /// The `by-url/` names of these icons are gone.
     mutating func forgetNames(of icons: some Sequence<IconURL>) {
         if !named.isEmpty { for icon in icons { named[icon] = nil } }
     }
 
-    /// Whether what changed of a list is not published yet.
     func isToBePublished(_ list: ListName) -> Bool {
         window.isChanged(list) || inFlight?.publication.documents.contains { $0.list == list } == true
     }
 
-    /// Whether everything is published, and lasts.
     var isSettled: Bool { inFlight == nil && staged.isEmpty && window.isEmpty && failure == nil }
 
-    /// Whether the newest manifest tells what is known of a list, or will not before there is room.
+    /// Whether the newest manifest has a list's current state, or cannot have it before there is room.
     func isUpToDate(_ list: ListName, in catalog: Catalog) -> Bool {
         if window.deferred.contains(list) { return true }
         guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
@@ -161,15 +142,9 @@ struct PublicationPlan: Sendable {
 
     // MARK: Damage
 
-    /// Images are not on disk, or not as they should be: until they are, no manifest is to name them.
+    /// Records missing or damaged images, which no manifest may name until they are back.
     ///
-    /// - Parameters:
-    ///   - images: The images.
-    ///   - lists: The lists that name icons with one of them.
-    ///   - catalog: The lists and icons.
-    ///   - ledger: What generations name.
-    ///   - now: The present time.
-    /// - Returns: The lists that are to be published whatever it costs.
+    /// `lists` name icons with one of them. Returns the lists to publish regardless of cost.
     mutating func noteDamage(
         of images: Set<Digest>, shownBy lists: Set<ListName>, in catalog: Catalog, _ ledger: RetirementLedger,
         at now: Timestamp
@@ -183,23 +158,23 @@ struct PublicationPlan: Sendable {
                 noteChange(of: list, at: now)
                 lists.insert(list)
             }
-            // If that comes to nothing, the published document is still the one that names them.
+            // If the publication in flight fails, the published document still names them.
             if inFlight?.lists.contains(list) == true { inFlight?.mended.insert(list) }
         }
-        // Once for each list, however many of its images were lost.
+        // Once per list, however many of its images were lost.
         for list in lists.sorted() { window.prioritize(list) }
         damaged.formUnion(lists)
         return lists
     }
 
-    /// Has a list's document written next whatever it costs: what the manifest in the folder says of it is wrong.
+    /// Rewrites a list's document next, regardless of cost, because the manifest in the folder is wrong about it.
     mutating func renew(_ list: ListName, at now: Timestamp) {
         window.prioritize(list)
         damaged.insert(list)
         noteChange(of: list, at: now)
     }
 
-    /// Another folder is at the path of the cache, with this manifest; `nil` if it has none.
+    /// Adopts another cache folder with this manifest; `nil` if it has none.
     mutating func take(_ manifest: Manifest?, at now: Timestamp) {
         self.manifest = manifest
         unnamed.formUnion(named.keys)
@@ -207,25 +182,24 @@ struct PublicationPlan: Sendable {
         noteChange(at: now)
     }
 
-    /// Generations with numbers up to this one were in the folder.
     mutating func noteNewest(_ generation: Int) {
         newest = max(newest, generation)
     }
 
     // MARK: Room and time
 
-    /// The time that a manifest has: that of the wall clock, as far as it grows.
+    /// The time for the next manifest: that of the wall clock, but never before the last manifest's.
     ///
-    /// Readers refuse what is older than what they have seen, and what is more than the tolerance ahead.
+    /// Readers refuse manifests older than the one they have, and those too far ahead.
     private func publicationTime(at now: Timestamp) -> Timestamp {
         let time = now + clockOffset
         guard let last = manifest?.published, last <= time + SourceMemo.tolerance else { return time }
         return max(time, last)
     }
 
-    /// The wall clock was set: it is so far ahead of the agent's now.
+    /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
     ///
-    /// Followers would refuse a manifest of a wrong time, or take it for stale: another one follows.
+    /// Followers would refuse a manifest with a wrong time, or treat it as stale, so a new one follows.
     mutating func setClock(_ offset: Duration, at now: Timestamp) {
         let jump = offset - clockOffset
         clockOffset = offset
@@ -233,26 +207,23 @@ struct PublicationPlan: Sendable {
         if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { noteChange(at: now) }
     }
 
-    /// Has the documents of these lists wait until there is room, and no others.
     mutating func deferLists(_ lists: Set<ListName>) {
         window.deferLists(lists)
     }
 
-    /// What made publications fail may be over.
+    /// Ends the delay after failures, because their cause may be gone.
     mutating func retry(at now: Timestamp) {
         window.retry(at: now)
     }
 
-    /// The system slept for so long: it is no cost of what is being published.
+    /// Records a sleep of the system, which does not count as time spent publishing.
     mutating func noteSleep(_ time: Duration) {
         if let begun = inFlight?.begun { inFlight?.begun = begun + time }
     }
 
     // MARK: A publication
 
-    /// Begins to publish what is due.
-    ///
-    /// - Returns: `nil` if nothing of it can be published now.
+    /// Begins to publish what is due; `nil` if nothing can be published now.
     mutating func begin(
         _ catalog: Catalog, _ ledger: RetirementLedger, during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) -> Publication? {
@@ -266,20 +237,20 @@ struct PublicationPlan: Sendable {
         }
         newest += 1
         let mended = damaged.intersection(lists)
-        // What is found damaged from now on is for the next one.
+        // Damage found from now on is for the next publication.
         damaged.subtract(mended)
         var publication = contents.publication(newest, self, catalog, ledger)
         let (names, later) = names(with: contents, in: catalog, ledger)
         for (icon, image) in names {
             guard let path = image.wrappedValue?.path else { continue }
-            // A name that a document tells of is not taken away with a publication that fails.
+            // If the publication fails, a name that a document refers to must not be removed.
             let own = ledger.urls[icon] == nil ? nil : catalog.icons[icon]?.image
             publication.links.append((icon, path, before: named[icon]?.wrappedValue?.path ?? own?.path))
         }
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         staged.subtract(contents.staged.keys)
-        // No room is kept for what was published.
+        // Release the capacity.
         if staged.isEmpty { staged = [] }
         rewritten.subtract(lists)
         inFlight = InFlight(
@@ -289,10 +260,9 @@ struct PublicationPlan: Sendable {
         return publication
     }
 
-    /// The images that icons show which are named next, apart from those that are staged.
+    /// The images of the icons to name next, apart from staged ones, and the icons to name later.
     ///
-    /// - Returns: The images, and the icons that are named later, with the documents that show something for them: a name
-    ///   that no document tells of would never be removed.
+    /// Those come together with the documents that show them: a name that no document refers to would never be removed.
     private func names(
         with contents: PublicationContents, in catalog: Catalog, _ ledger: RetirementLedger
     ) -> (now: [IconURL: Boxed<AppListDocument.Image>], later: Set<IconURL>) {
@@ -312,14 +282,12 @@ struct PublicationPlan: Sendable {
         return (names, later)
     }
 
-    /// Takes what was being published.
     mutating func takeInFlight() -> InFlight {
         guard let done = inFlight else { preconditionFailure("nothing was being published") }
         inFlight = nil
         return done
     }
 
-    /// A publication ended well.
     mutating func finish(
         _ done: InFlight, _ manifest: Manifest, written: WrittenBytes, doubt: String?, at now: Timestamp
     ) {
@@ -335,7 +303,7 @@ struct PublicationPlan: Sendable {
         forgetNames(of: done.staged.keys)
     }
 
-    /// A publication failed, and nothing of it is on disk.
+    /// Handles a failed publication, which left nothing on disk.
     mutating func fail(_ done: InFlight, because reason: String, in catalog: Catalog, at now: Timestamp) {
         failure = reason
         rewritten.formUnion(done.lists)
@@ -344,13 +312,12 @@ struct PublicationPlan: Sendable {
         window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
     }
 
-    /// Nothing can be published at the moment.
     mutating func fail(because reason: String, at now: Timestamp) {
         failure = reason
         window.fail([], at: now)
     }
 
-    /// Has all that a publication was to bring wait for the next one: nothing was done of it.
+    /// Returns an aborted publication's changes to pending.
     mutating func takeBack(_ done: InFlight, in catalog: Catalog, at now: Timestamp) {
         for list in done.lists where catalog.lists[list] != nil {
             noteChange(of: list, at: now)

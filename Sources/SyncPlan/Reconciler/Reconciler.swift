@@ -12,7 +12,7 @@ package import Reports
 /// extensions of this type.
 package struct Reconciler: Sendable {
     private(set) var settings: Settings
-    /// Whether nothing is asked for a second time, so that there is an end however many servers fail.
+    /// Whether nothing is retried, so that a single run ends however many servers fail.
     let triesOnce: Bool
     var generator: SeededGenerator
     /// What lists name, and what is known of each icon.

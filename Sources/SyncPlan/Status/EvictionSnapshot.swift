@@ -3,35 +3,29 @@ import AgentSettings
 package import CacheFormat
 package import Reports
 
-/// What an ``EvictionReport`` is made of, as it was at one moment.
+/// A snapshot from which an ``EvictionReport`` is made.
 ///
-/// To take it costs next to nothing, however much there is to tell; to make the report of it is not for the agent's loop.
+/// Taking it is cheap, whatever its size. Making the report is not, so do that outside the agent's loop.
 package struct EvictionSnapshot: Sendable {
-    /// The icons to tell of, with their images.
     var icons: [IconURL: Boxed<AppListDocument.Image>]
-    /// The lists that name the icon, if it is a single one.
+    /// The lists that name the icon, if a single one is reported.
     var lists: [ListName] = []
-    /// Whether apps show the image of the icon, for another URL.
+    /// Whether apps show the icon's image for another URL.
     var isShown = false
     var namings: RetirementLedger.Namings
-    /// When the grace of each superseded generation is over.
+    /// When the grace period of each superseded generation ends.
     var expiries: [Int: Timestamp]
     var status: StatusReport.Eviction
-    /// Why nothing is removed at the moment.
+    /// Why eviction is suspended; `nil` if it is not.
     var doubt: String?
     var hold: EvictionBrake.Hold?
     var holdFor: Duration
     var isSettled: Bool
     var now: Timestamp
 
-    /// The superseded generations on disk, the oldest first.
     package var superseded: [Int] { expiries.keys.sorted() }
 
-    /// Tells what goes and what stays.
-    ///
-    /// - Parameter leases: The superseded generations that readers hold.
-    /// - Returns: The report, its icons sorted by URL.
-    /// - Complexity: O(*n* log *n*) in the number of icons, and O(*n*) in that of documents on disk and their entries.
+    /// The report, with icons sorted by URL; O(*n* log *n*) in the number of icons, O(*n*) in that of document entries.
     package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
         let generations = namings.newest(naming: icons.keys)
         let held = leases.isEmpty ? [:] : namings.newest(naming: icons.keys, among: Set(leases.map(\.generation)))
@@ -77,13 +71,10 @@ package struct EvictionSnapshot: Sendable {
 }
 
 extension Reconciler {
-    /// What goes and what stays at the moment, yet to be told.
+    /// Takes a snapshot for an eviction report on one icon, or on all retired ones.
     ///
-    /// - Parameters:
-    ///   - url: The icon to tell of; `nil` for all retired ones.
-    ///   - now: The present time.
-    /// - Returns: No icon, if there is no image of the one that was asked for.
-    /// - Complexity: O(*n*) in the number of superseded generations, and in that of icons that no list names.
+    /// It has no icons if the requested one has no image. O(*n*) in the number of superseded generations and retired
+    /// icons.
     package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
         let icon = url.flatMap { catalog.icons[$0] }
         let icons: [IconURL: Boxed<AppListDocument.Image>]
@@ -105,7 +96,7 @@ extension Reconciler {
             isSettled: isEvictionSettled(at: now), now: now)
     }
 
-    /// Whether all that can go now has gone.
+    /// Whether everything that can be evicted now is gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }
         return !mayEvict || retention.isSettled(in: catalog, at: now)

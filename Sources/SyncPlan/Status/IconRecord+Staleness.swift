@@ -3,9 +3,9 @@ package import CacheFormat
 import HTTPRules
 
 extension IconRecord {
-    /// Why the last refresh of the image failed, and how fresh it is, as a sentence.
+    /// Why the last refresh of the image failed, and how fresh the image is, as a sentence.
     ///
-    /// - Returns: `nil` if the last refresh did not fail, or if there is no image.
+    /// `nil` if the refresh did not fail, or if there is no image.
     package func staleness(at now: Timestamp) -> String? {
         guard isReferenced, isStale, let failure else { return nil }
         guard let response else {

@@ -5,14 +5,7 @@ import HTTPRules
 package import Reports
 
 extension IconReport {
-    /// Tells of an icon.
-    ///
-    /// - Parameters:
-    ///   - url: Its URL.
-    ///   - icon: What is known of it.
-    ///   - health: How an origin fares, if anything is known against it.
-    ///   - queue: How many icons are queued, and whether no download is begun because all are paused.
-    ///   - now: The present time.
+    /// `health` gives the state of an origin that failed recently.
     package init(
         url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?,
         queue: (ready: Int, isPaused: Bool) = (0, false), now: Timestamp
@@ -22,14 +15,14 @@ extension IconReport {
         path = icon.image?.path
         stale = icon.staleness(at: now)
         trail = icon.trail?.puttingIn(url).hops ?? []
-        // What waits to be published is the end of its failures.
+        // An image that awaits publication ends the failures.
         failure = (icon.isUnpublished ? nil : icon.failure).map { failure in
             Failure(
                 code: failure.code.rawValue, message: failure.message, attempts: failure.attempts,
                 nextAttempt: failure.nextAttempt?.description)
         }
         var wait: Timestamp?
-        // Of an image that its URL carries no server has said anything.
+        // An inline image has no server.
         response = icon.isInline ? nil : icon.response.map(Response.init)
         if !icon.isInline, let origin = (try? FetchTarget(url.text))?.origin {
             let health = health(origin)
@@ -40,11 +33,11 @@ extension IconReport {
         next = Self.next(for: icon, wait: wait, queue, now: now)
     }
 
-    /// What comes next, where the icon's origin gets no request until the end of the wait.
+    /// What comes next; `wait` is the time until which the icon's origin gets no requests.
     private static func next(
         for icon: IconRecord, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool), now: Timestamp
     ) -> String {
-        /// At a time, or when the origin is asked again, whichever is later.
+        /// The given time, or the end of the origin's wait if that is later.
         func at(_ time: Timestamp) -> String {
             let isLater = wait.map { $0 > time } ?? false
             return "at \(isLater ? wait ?? time : time)" + (isLater ? ", when its server is asked again" : "")

@@ -6,7 +6,6 @@ import HTTPRules
 package import Reports
 
 extension Reconciler {
-    /// What there is to tell of one URL; `nil` if nothing is known of it.
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
         let shown = catalog.previous.isEmpty ? [:] : catalog.previous.showing(imageOf: url)
         var record = catalog.icons[url]
@@ -34,7 +33,6 @@ extension Reconciler {
         return report
     }
 
-    /// Tells what upstreams have to do with an icon.
     private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
         if let response = icon.response,
             let (source, freshness) = sources.provenance(of: response, path: icon.image?.path, at: now)
@@ -54,7 +52,6 @@ extension Reconciler {
         }
     }
 
-    /// Why an icon that is wanted is not being downloaded.
     private func holds(of icon: IconRecord, origin: IconReport.Origin?, now: Timestamp) -> [IconReport.Hold] {
         guard icon.isReferenced, icon.staged == nil, !icon.isInline || icon.image == nil else { return [] }
         let isWanted: Bool
@@ -95,14 +92,14 @@ extension Backoff {
             case .gone: "the server says that it is gone: 7 days"
             case .refused: "the URL is refused"
             }
-        // Whether a server that answered asked for more is not kept.
+        // The server may have asked for a delay, but that is not stored.
         guard case .http = failure.code else { return rule }
         return rule + "; or as long as the server asked, if it did (Retry-After)"
     }
 }
 
 extension RefreshPolicy {
-    /// Why an image is refreshed at a time and not at another one, as a clause.
+    /// Why an image is refreshed at a given time, as a clause.
     func reason(for response: StoredResponse, askingAt time: Timestamp) -> String {
         let freshness = Freshness(of: response, longestGuess: longestGuess)
         let earliest = freshness.receivedAt + minimum

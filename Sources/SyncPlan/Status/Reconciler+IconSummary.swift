@@ -4,12 +4,10 @@ import HTTPRules
 package import Reports
 
 extension Reconciler {
-    /// Another number whenever ``mentions`` are others.
+    /// Changes whenever ``mentions`` does.
     package var mentionsVersion: Int { catalog.version }
 
-    /// Who names what.
-    ///
-    /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of retired icons: entries are not copied.
+    /// O(*n* log *n*) in the number of lists, and O(*n*) in that of retired icons: entries are not copied.
     package var mentions: IconMentions {
         IconMentions(
             version: catalog.version,
@@ -17,7 +15,7 @@ extension Reconciler {
             retired: Array(catalog.retired.keys))
     }
 
-    /// What there is to tell of some icons, without their names; those that nothing is known of are left out.
+    /// The rows of some icons, without names; unknown icons are left out.
     package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
         urls.compactMap { url in
             catalog.icons[url].map {
@@ -26,7 +24,7 @@ extension Reconciler {
         }
     }
 
-    /// How many icons a list names, or all lists, and how many are in a state; retired ones count if no list is given.
+    /// The number of icons that one list or any list names, optionally in one state; retired ones count only for any.
     package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) -> Int {
         let tally = list.map { catalog.tallies[$0] ?? IconTally() } ?? catalog.tally.all
         let retired = list == nil ? catalog.retired.count : 0
@@ -39,7 +37,6 @@ extension Reconciler {
         }
     }
 
-    /// Whether a list is known.
     package func knows(list: ListName) -> Bool { catalog.lists[list] != nil }
 }
 
@@ -56,7 +53,7 @@ extension IconSummary {
 }
 
 extension IconSummary.State {
-    /// The state of an icon as readers find it: it is ready once its image is published.
+    /// The state as readers see it: an icon is ready once its image is published.
     init(_ icon: IconRecord) {
         guard icon.isReferenced else {
             self = .retired

@@ -2,17 +2,16 @@
 package import CacheFormat
 
 extension Reconciler {
-    /// The icons of a list whose last refresh failed.
-    ///
-    /// - Complexity: O(*n*) in the number of icons while a refresh fails, and else O(1).
+    /// The icons of a list whose last refresh failed; O(*n*) in the number of icons while any refresh fails, else O(1).
     package func staleIcons(of list: ListName) -> Set<IconURL> {
         guard catalog.tally.stale > 0 else { return [] }
         return Set(catalog.icons.lazy.filter { $0.icon.isStale && $0.icon.lists.contains(list) }.map(\.url))
     }
 
-    /// Since when the icon is not fresh any more whose refresh fails for longest; `nil` if no refresh fails.
+    /// When the icon became stale that has been stale for longest because of failed refreshes; `nil` if no refresh
+    /// fails.
     ///
-    /// - Complexity: O(*n*) in the number of icons while a refresh fails, and else O(1).
+    /// O(*n*) in the number of icons while a refresh fails, else O(1).
     package func oldestStaleTime(now: Timestamp) -> Timestamp? {
         guard catalog.tally.stale > 0 else { return nil }
         var oldest: Timestamp?

@@ -7,18 +7,14 @@ import HTTPRules
 package import Reports
 
 extension Reconciler {
-    /// Whether the newest generation is what the lists say, as far as they have been read.
+    /// Whether the newest generation matches the lists, as far as they have been read.
     package var isPublished: Bool { folder.isSettled && folder.unavailable == nil && publishing.isSettled }
 
-    /// What downloads leave free on the file system of the cache.
     package var spaceReserve: SpaceReserve { settings.cache.minFree }
 
-    /// How many images lists show.
     package var shownImages: Int { catalog.shownImages }
 
-    /// What there is to tell at the moment.
-    ///
-    /// - Complexity: O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed of late.
+    /// O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed recently.
     package var status: StatusReport {
         let queue = downloads.queue
         var report = StatusReport(state: downloads.isPaused ? .paused : .running)
@@ -63,7 +59,7 @@ extension Reconciler {
         report.cache = StatusReport.Cache(
             bytes: retention.ledger.holdings.bytes, images: retention.ledger.holdings.images)
         report.cache.lastRepair = cache.lastRepair
-        // That new lists are being read is nothing that anybody should look at.
+        // Reading new lists suspends eviction too, but is not worth reporting.
         report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? retention.brake.status
         report.watch.lastScan = folder.lastScan?.description
         report.publication.error = publishing.failure
@@ -84,7 +80,6 @@ extension Reconciler {
             isTemporary: !sources.waitsForGood)
     }
 
-    /// How many entries of a list are in each state, as its document has them.
     private func entries(
         of name: ListName, _ list: ListRecord, showing previous: [Int: PreviousImage]
     ) -> IconCounts {
@@ -97,7 +92,7 @@ extension Reconciler {
         return counts
     }
 
-    /// The origins that have to wait, with how many icons without an image are queued for each.
+    /// The waiting origins, with the number of queued icons without an image for each.
     private var heldOrigins: [StatusReport.Downloads.Origin] {
         guard downloads.queue.heldCount > 0 else { return [] }
         // Only origins that failed have to wait.
@@ -107,7 +102,6 @@ extension Reconciler {
         }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
     }
 
-    /// A row for each code, the most frequent first.
     private func rows(of failures: [FetchFailure.Code: IconGroup]) -> [StatusReport.Failure] {
         failures.compactMap { code, failed in
             let icon = catalog.icons[failed.example]
@@ -124,7 +118,6 @@ extension Reconciler {
         return lists.first { $0 != Self.pinList } ?? lists.first
     }
 
-    /// Whether anything is evicted at the moment, and if not, why.
     package var evictionStatus: StatusReport.Eviction {
         if let doubt = evictionDoubt { return .suspended(doubt) }
         return retention.brake.status
@@ -132,7 +125,6 @@ extension Reconciler {
 }
 
 extension EvictionBrake {
-    /// What it has to do with evictions.
     var status: StatusReport.Eviction {
         guard let hold = heldNow, let end else { return .active }
         return .held(
@@ -142,7 +134,6 @@ extension EvictionBrake {
 }
 
 extension ListRecord.State {
-    /// The word that `status` has for it.
     package var word: String {
         switch self {
         case .ok: "ok"

@@ -5,11 +5,9 @@ import Fleet
 package import Reports
 
 extension Reconciler {
-    /// How far the icons of some lists are.
+    /// The progress of the named lists, or of all; an icon of several named lists counts once for each.
     ///
-    /// - Parameter names: The lists; all, if none is named.
-    /// - Returns: Each icon once if one list or none is named; one that several of the named lists name counts for each.
-    /// - Complexity: O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
+    /// O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
     package func syncReport(of names: [ListName]) -> SyncReport {
         var report = SyncReport(missing: names.filter { catalog.lists[$0] == nil })
         let lists = names.isEmpty ? Array(catalog.lists.keys) : Set(names).filter { catalog.lists[$0] != nil }
@@ -23,9 +21,9 @@ extension Reconciler {
             names.isEmpty
             ? publishing.inFlight == nil && !publishing.window.isManifestChanged && lists.allSatisfy(isUpToDate)
             : names.allSatisfy(isUpToDate)
-        // A list that is missing may be back in a moment, or is gone then.
+        // A missing list may come back in a moment; otherwise it is gone then.
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
-        // What failed for other lists is nothing to those that are published, unless nobody knows what is there.
+        // A failure for other lists does not affect published ones, unless the cache's state is unknown.
         let failure = names.isEmpty || !isPublished || !cache.isKnown ? publishing.failure : nil
         report.error = folder.unavailable ?? failure ?? deferred
         report.lists = lists.count
@@ -39,7 +37,6 @@ extension Reconciler {
         return report
     }
 
-    /// Why icons that are pending get no further.
     private func syncHold(_ icons: IconCounts) -> String? {
         if downloads.isPaused { return "downloads are paused" }
         if let reason = space.reason { return reason }
@@ -51,18 +48,18 @@ extension Reconciler {
 
     private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }
 
-    /// How many icons of some lists are in each state, and whether an image may come of what is being done now.
+    /// The number of icons in each state, and whether work in progress may bring another image.
     func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
         let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
         return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains(where: isUnderWay))
     }
 
-    /// The icons of some lists, to go before those of others; none, if no list is named.
+    /// The icons of some lists, to be downloaded before others; empty without lists.
     package func urls(of names: [ListName]) -> [IconURL] {
         Set(names).flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
     }
 
-    /// Whether an icon's state may change by what is being done now.
+    /// Whether work in progress may change an icon's state.
     package func isComing(_ url: IconURL) -> Bool {
         guard let icon = catalog.icons[url] else { return false }
         guard icon.staged == nil else { return true }
@@ -74,7 +71,6 @@ extension Reconciler {
         }
     }
 
-    /// Whether an image may come of what is being done now.
     private func isUnderWay(_ icons: IconTally) -> Bool {
         if icons.fetching > 0 { return true }
         guard mayDownload else { return false }
